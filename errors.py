@@ -1,0 +1,114 @@
+"""Every way elrcheck refuses or fails, with its exit code.
+
+A fault says three things: what went wrong, where, and what to do about it.  It is rendered by
+:meth:`ElrError.render` and nowhere else::
+
+    error[config-unknown-key]: unknown key `brokerz`
+      --> elrcheck.toml:4
+       = help: did you mean `brokers`?
+
+The word in brackets is stable: scripts may grep for it, so it never changes its meaning.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller.  A limit that was reached is never a pass."""
+
+    HOLDS = 0
+    FINDING = 1
+    DID_NOT_RUN = 2
+    INCONCLUSIVE = 3
+    ENVIRONMENT = 4
+    NOTHING_CHECKED = 5
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+class ElrError(Exception):
+    """A failure the user can act on; shown without a stack trace.
+
+    `code` is the stable word, `where` is ``file:line`` (or a field path), `excerpt` is source
+    text, possibly several lines with an underline, `help` is the next thing to try.
+    Raise one of the sub-classes; the base class exists to be caught.
+    """
+
+    exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        where: str | None = None,
+        help: str | None = None,
+        excerpt: str | None = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.where = where
+        self.help = help
+        self.excerpt = excerpt
+
+    def __str__(self) -> str:
+        return self.message
+
+    def render(self) -> str:
+        """The text shown to the user; several lines, no trailing newline."""
+        lines = [f"error[{self.code}]: {self.message}"]
+        if self.where is not None:
+            lines.append(f"  --> {self.where}")
+        if self.excerpt is not None:
+            lines += [f"   | {line}" for line in self.excerpt.splitlines()]
+        if self.help is not None:
+            lines.append(f"   = help: {self.help}")
+        return "\n".join(lines)
+
+
+class UsageFault(ElrError):
+    """The run did not happen: a bad option, configuration, input file or model source."""
+
+    exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
+
+
+class EnvironmentFault(ElrError):
+    """This machine lacks something the run needs; `elrcheck doctor` lists what is here."""
+
+    exit_code: ClassVar[int] = ExitCode.ENVIRONMENT
+
+
+class NothingChecked(ElrError):
+    """The selection is empty, so saying "holds" would mislead."""
+
+    exit_code: ClassVar[int] = ExitCode.NOTHING_CHECKED
+
+
+def suggest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate closest to `word`, ignoring case and the choice of `-` or `_`; None if none is near."""
+    by_key: dict[str, str] = {}
+    for candidate in candidates:
+        by_key.setdefault(_fold(candidate), candidate)
+    near = difflib.get_close_matches(_fold(word), by_key, n=1, cutoff=0.6)
+    return by_key[near[0]] if near else None
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """A help line for an unknown `word`: the closest candidate, or else all of them."""
+    known = list(candidates)
+    near = suggest(word, known)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    if not known:
+        return "there is nothing to choose from"
+    return "known: " + ", ".join(sorted(known))
+
+
+def _fold(word: str) -> str:
+    return word.lower().replace("-", "_")

@@ -1,0 +1,120 @@
+"""Nodes of the expression DAG and what each operation means.
+
+Every value is an integer; a boolean is 0 or 1, a set of brokers is a non-negative bit mask. All
+operations are total, because compiled code evaluates both sides of a choice: `shl1` and `bit` give
+0 for an index outside 0..MAX_BIT. This module's `apply` is the definition of the operations; the
+kernel, the numpy evaluator and the folding rules of `dag` are tested against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MAX_BIT = 61
+LIMIT = 1 << 62  # values stay well inside a signed 64-bit word
+
+
+class Node:
+    """One value of the DAG: its operation, operands and inclusive interval.
+
+    `id` grows along every edge from operand to user, so ascending ids are an evaluation order.
+    `leaf` is the leaf index of a `var` and -1 otherwise. Build nodes only through `Dag`.
+    """
+
+    __slots__ = ("args", "hi", "id", "leaf", "lo", "op")
+
+    def __init__(self, ident: int, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> None:
+        self.id = ident
+        self.op = op
+        self.args = args
+        self.lo = lo
+        self.hi = hi
+        self.leaf = leaf
+
+    @property
+    def is_const(self) -> bool:
+        return self.op == "const"
+
+    @property
+    def is_bool(self) -> bool:
+        return self.lo >= 0 and self.hi <= 1
+
+    def __repr__(self) -> str:
+        return f"<{show(self, 3)}>"
+
+
+def show(node: Node, depth: int) -> str:
+    """Readable text of a node, cut at some depth."""
+    if node.op == "const":
+        return str(node.lo)
+    if node.op == "var":
+        return f"v{node.leaf}"
+    if depth == 0:
+        return f"#{node.id}"
+    return f"{node.op}({', '.join(show(arg, depth - 1) for arg in node.args)})"
+
+
+def cone(roots: Iterable[Node]) -> list[Node]:
+    """The roots and everything below them, each once, operands before users."""
+    found: dict[int, Node] = {}
+    todo = list(roots)
+    while todo:
+        node = todo.pop()
+        if node.id not in found:
+            found[node.id] = node
+            todo.extend(node.args)
+    return [found[ident] for ident in sorted(found)]
+
+
+def apply(op: str, args: Sequence[int]) -> int:
+    """The meaning of an operation on known operands."""
+    match op:
+        case "add":
+            return args[0] + args[1]
+        case "sub":
+            return args[0] - args[1]
+        case "min":
+            return min(args)
+        case "max":
+            return max(args)
+        case "band":
+            return args[0] & args[1]
+        case "bor":
+            return args[0] | args[1]
+        case "andnot":
+            return args[0] & ~args[1]
+        case "lt":
+            return int(args[0] < args[1])
+        case "eq":
+            return int(args[0] == args[1])
+        case "not":
+            return 1 - args[0]
+        case "and":
+            return int(all(args))
+        case "ite":
+            return args[1] if args[0] else args[2]
+        case "card":
+            return args[0].bit_count()
+        case "shl1":
+            return 1 << args[0] if 0 <= args[0] <= MAX_BIT else 0
+        case "bit":
+            return args[0] >> args[1] & 1 if 0 <= args[1] <= MAX_BIT else 0
+    raise ValueError(f"unknown operation {op!r}")
+
+
+def evaluate_all(nodes: Sequence[Node], leaves: Sequence[int]) -> tuple[int, ...]:
+    """Values of some nodes when leaf i has the value leaves[i]."""
+    values: dict[int, int] = {}
+    for node in cone(nodes):
+        if node.op == "const":
+            values[node.id] = node.lo
+        elif node.op == "var":
+            values[node.id] = leaves[node.leaf]
+        else:
+            values[node.id] = apply(node.op, [values[arg.id] for arg in node.args])
+    return tuple(values[node.id] for node in nodes)
+
+
+def evaluate(node: Node, leaves: Sequence[int]) -> int:
+    """Value of one node when leaf i has the value leaves[i]."""
+    return evaluate_all((node,), leaves)[0]

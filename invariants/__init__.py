@@ -1,0 +1,1 @@
+"""Properties, lemmas and their proof."""

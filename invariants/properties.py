@@ -1,0 +1,422 @@
+"""The safety properties P-1 to P-27 of this part of the protocol.
+
+A property of states is a function `(c, s)`, a property of steps `(c, s, t)` with the state before and
+after. Each is a conjunction of named parts, so that a violation can say which one broke, and for
+which broker or offset. Ids and statements follow `docs/semantics.md`, section D.
+
+A broker that lost data and has not registered since is exempt from completeness: the controller
+cannot know about it yet (`lossy`); it leaves ISR and ELR when it registers.
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config
+from elrcheck.model.controller import active
+from elrcheck.model.replica import maximal_isr
+from elrcheck.model.state import (
+    Acks,
+    Broker,
+    Epoch,
+    Error,
+    Log,
+    Offset,
+    Stage,
+    State,
+    Status,
+    effective_min_isr,
+    is_prefix,
+    leads,
+)
+
+
+@op
+def candidates(s: State) -> RSet:
+    """Everybody the controller may elect cleanly and who has not lost data behind its back."""
+    return (s.partition.isr | s.partition.elr) - s.lossy
+
+
+@op
+def leads_now(s: State, b: Replica) -> bool:
+    """b leads, and in the controller's present leader epoch: it is no zombie."""
+    return leads(s, b) and s.broker[b].view.leader_epoch == s.partition.leader_epoch
+
+
+@op
+def committed_isr_is_enough(c: Config, s: State, b: Replica) -> bool:
+    """The leader's committed ISR has min ISR members, so it may advance the high watermark."""
+    return len(s.broker[b].view.isr) >= effective_min_isr(c, s.partition.replicas)
+
+
+# ---------------------------------------------------------------------------- data
+
+
+@always("P-1")
+def LeaderCompleteness(c: Config, s: State) -> bool:
+    """The leader the controller chose holds every committed record."""
+    return conj(
+        leader_holds_committed=all(
+            is_prefix(s.committed, s.broker[b].log) for b in c.brokers - s.lossy if s.partition.leader == b
+        )
+    )
+
+
+@always("P-2")
+def CandidateCompleteness(c: Config, s: State) -> bool:
+    """Every ISR and ELR member holds every committed record."""
+    return conj(
+        isr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.isr - s.lossy),
+        elr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.elr - s.lossy),
+    )
+
+
+@always("P-3")
+def ReplicationQuorumSuperset(c: Config, s: State) -> bool:
+    """While a leader may commit, whoever may be elected is in its maximal ISR."""
+    return conj(
+        isr_covered=all(
+            s.partition.isr <= maximal_isr(s.broker[b])
+            for b in c.brokers
+            if leads_now(s, b) and committed_isr_is_enough(c, s, b)
+        ),
+        elr_covered=all(
+            s.partition.elr <= maximal_isr(s.broker[b])
+            for b in c.brokers
+            if leads_now(s, b) and committed_isr_is_enough(c, s, b)
+        ),
+    )
+
+
+@always("P-3b")
+def MaximalIsrShape(c: Config, s: State) -> bool:
+    """Without a pending proposal the maximal ISR is the committed ISR, and it always contains it."""
+    return conj(
+        nothing_pending=all(
+            implies(
+                s.broker[b].alter.stage == Stage.IDLE,
+                s.broker[b].alter.isr == EMPTY and maximal_isr(s.broker[b]) == s.broker[b].view.isr,
+            )
+            for b in c.brokers
+        ),
+        never_narrower=all(s.broker[b].view.isr <= maximal_isr(s.broker[b]) for b in c.brokers),
+    )
+
+
+@always("P-4")
+def LogMatchingBelowWatermark(c: Config, s: State) -> bool:
+    """Below the high watermarks of both, any two logs agree."""
+    return conj(
+        same_records=all(
+            all(
+                all(
+                    s.broker[a].log[k] == s.broker[b].log[k]
+                    for k in range(min(s.broker[a].high_watermark, s.broker[b].high_watermark))
+                )
+                for b in c.brokers
+            )
+            for a in c.brokers
+        )
+    )
+
+
+@op
+def matches(a: Log, b: Log) -> bool:
+    """Where two logs have a record of the same leader epoch at one offset, they agree up to there."""
+    return all(
+        implies(a[k].epoch == b[k].epoch, all(a[j] == b[j] for j in range(k + 1)))
+        for k in range(min(len(a), len(b)))
+    )
+
+
+@always("P-5")
+def LogMatching(c: Config, s: State) -> bool:
+    """Same leader epoch at the same offset: same record there and everywhere before (KIP-101, KIP-279)."""
+    return conj(same_prefix=all(all(matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers))
+
+
+@always("P-6")
+def ConsistentRead(c: Config, s: State) -> bool:
+    """What a consumer could have read is still read from whoever leads now."""
+    return conj(
+        leader_serves_committed=all(is_prefix(s.committed, s.broker[b].log) for b in c.brokers if leads_now(s, b))
+    )
+
+
+@op
+def still_leads(s: State, t: State, b: Replica) -> bool:
+    """b leads the same epoch before and after the step."""
+    return leads(s, b) and leads(t, b) and s.broker[b].view.leader_epoch == t.broker[b].view.leader_epoch
+
+
+@always("P-7")
+def LeaderWatermarkMonotonic(c: Config, s: State, t: State) -> bool:
+    """A leader's high watermark never goes back within an epoch."""
+    return conj(
+        never_back=all(
+            implies(still_leads(s, t, b), s.broker[b].high_watermark <= t.broker[b].high_watermark) for b in c.brokers
+        )
+    )
+
+
+@always("P-7b")
+def WatermarkWithinLog(c: Config, s: State) -> bool:
+    """No high watermark lies beyond the log it belongs to."""
+    return conj(within_log=all(s.broker[b].high_watermark <= len(s.broker[b].log) for b in c.brokers))
+
+
+@op
+def holds_at(log: Log, committed: Log, k: Offset) -> bool:
+    return k < len(log) and log[k] == committed[k]
+
+
+@always("P-8", bounded_only="holds while fewer than min ISR brokers lose data, which only a budget can say")
+def NoCommittedRecordLost(c: Config, s: State) -> bool:
+    """Every committed record is in some log, at its offset."""
+    return conj(
+        kept_somewhere=all(
+            any(holds_at(s.broker[b].log, s.committed, k) for b in c.brokers) for k in range(len(s.committed))
+        )
+    )
+
+
+# ---------------------------------------------------------------------------- ISR and ELR
+
+
+@always("P-10")
+def IsrElrDisjoint(c: Config, s: State) -> bool:
+    """No broker is in the ISR and in the ELR."""
+    return conj(disjoint=s.partition.isr & s.partition.elr == EMPTY)
+
+
+@always("P-11")
+def ElrOnlyBelowMinIsr(c: Config, s: State) -> bool:
+    """The ELR exists only while the ISR is below min ISR."""
+    return conj(
+        below_min_isr=implies(
+            s.partition.elr != EMPTY, len(s.partition.isr) < effective_min_isr(c, s.partition.replicas)
+        )
+    )
+
+
+@always("P-12")
+def MembersAreReplicas(c: Config, s: State) -> bool:
+    """ISR, ELR and LastKnownELR name replicas only."""
+    return conj(
+        isr=s.partition.isr <= frozenset(s.partition.replicas),
+        elr=s.partition.elr <= frozenset(s.partition.replicas),
+        last_known_elr=s.partition.last_known_elr <= frozenset(s.partition.replicas),
+    )
+
+
+@always("P-13")
+def ElrHoldsCommitted(c: Config, s: State) -> bool:
+    """An eligible replica has everything up to the highest watermark."""
+    return conj(elr_complete=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.elr - s.lossy))
+
+
+@op
+def registered_anew(s: State, t: State, b: Replica) -> bool:
+    """The step is a registration of a new incarnation of b."""
+    return s.registration[b].epoch != t.registration[b].epoch
+
+
+@op
+def uncleanly(s: State, b: Replica) -> bool:
+    """b presents no proof of an orderly shutdown of its registered incarnation."""
+    return s.broker[b].clean_file != s.registration[b].epoch
+
+
+@op
+def granted_now(s: State, t: State, l: Replica) -> bool:
+    """The step is the controller granting the AlterPartition of l."""
+    sent = s.broker[l].alter.stage == Stage.SENT and t.broker[l].alter.stage != Stage.SENT
+    return sent and (t.broker[l].alter.stage == Stage.ANSWERED and t.broker[l].alter.error == Error.NONE)
+
+
+@op
+def heard_nobody(s: State, t: State, l: Replica) -> bool:
+    """The controller handled the AlterPartition of a sender that is dead."""
+    sent = s.broker[l].alter.stage == Stage.SENT and t.broker[l].alter.stage == Stage.IDLE
+    return sent and s.broker[l].status != Status.RUNNING and t.broker[l].status != Status.RUNNING
+
+
+@always("P-14")
+def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
+    """After an unclean registration b is no candidate, and only AlterPartition brings anybody back."""
+    return conj(
+        removed_at_registration=all(
+            implies(registered_anew(s, t, b) and uncleanly(s, b), b not in t.partition.isr | t.partition.elr)
+            for b in c.brokers
+        ),
+        not_leading=all(
+            implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
+        ),
+        back_by_alter_partition_only=t.partition.isr | t.partition.elr <= s.partition.isr | s.partition.elr
+        or any(granted_now(s, t, l) or heard_nobody(s, t, l) for l in c.brokers),
+    )
+
+
+@always("P-17")
+def LeaderInIsr(c: Config, s: State) -> bool:
+    """A partition's leader is in its ISR."""
+    return conj(leader_in_isr=implies(s.partition.leader is not None, s.partition.leader in s.partition.isr))
+
+
+@always("P-18")
+def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
+    """With ELR there is no leader exactly when the ISR is empty."""
+    return conj(
+        leaderless_iff_empty=implies(c.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY))
+    )
+
+
+@always("P-19")
+def IsrMembersActive(c: Config, s: State) -> bool:
+    """ISR members are unfenced; without ELR the last one may stay while there is no leader (KIP-841)."""
+    return conj(
+        isr_active=s.partition.isr <= active(c, s.registration)
+        or (not c.elr_enabled and s.partition.leader is None and len(s.partition.isr) == 1)
+    )
+
+
+@always("P-20")
+def NoNeedlessStall(c: Config, s: State) -> bool:
+    """There is no leaderless partition while an eligible replica is active."""
+    return conj(
+        elected_from_elr=implies(
+            s.partition.leader is None, s.partition.elr & active(c, s.registration) == EMPTY
+        )
+    )
+
+
+# ---------------------------------------------------------------------------- epochs and metadata
+
+
+@always("P-21")
+def EpochsMonotonic(c: Config, s: State, t: State) -> bool:
+    """Epochs never go back, and every change of the partition moves the partition epoch by one."""
+    return conj(
+        leader_epoch_never_back=s.partition.leader_epoch <= t.partition.leader_epoch,
+        leader_change_moves_leader_epoch=implies(
+            s.partition.leader != t.partition.leader, s.partition.leader_epoch < t.partition.leader_epoch
+        ),
+        every_change_is_one_partition_epoch=s.partition == t.partition
+        or t.partition.partition_epoch == s.partition.partition_epoch + 1,
+        broker_epochs_never_back=all(s.registration[b].epoch <= t.registration[b].epoch for b in c.brokers),
+    )
+
+
+@always("P-22")
+def OneLeaderPerEpoch(c: Config, s: State) -> bool:
+    """Two brokers that lead in one epoch are one broker."""
+    return conj(
+        one_leader=all(
+            all(
+                implies(
+                    leads(s, a) and leads(s, b) and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+                    a == b,
+                )
+                for b in c.brokers
+            )
+            for a in c.brokers
+        )
+    )
+
+
+@always("P-23")
+def MetadataLogMatching(c: Config, s: State) -> bool:
+    """What brokers applied are prefixes of one metadata log: equal partition epochs mean equal records."""
+    return conj(
+        not_ahead=all(
+            s.broker[b].view.partition_epoch <= s.partition.partition_epoch
+            and s.broker[b].view.leader_epoch <= s.partition.leader_epoch
+            for b in c.brokers
+        ),
+        newest_is_controllers=all(
+            implies(
+                s.broker[b].view.partition_epoch == s.partition.partition_epoch,
+                s.broker[b].view.leader == s.partition.leader
+                and s.broker[b].view.leader_epoch == s.partition.leader_epoch,
+            )
+            for b in c.brokers
+        ),
+        equal_epoch_equal_record=all(
+            all(
+                implies(
+                    s.broker[a].view.partition_epoch == s.broker[b].view.partition_epoch,
+                    s.broker[a].view.leader == s.broker[b].view.leader
+                    and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+                )
+                for b in c.brokers
+            )
+            for a in c.brokers
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------- acknowledgements
+
+
+@op
+def acked_now(before: Broker, after: Broker, k: Offset) -> bool:
+    """The step moves the leader's watermark over its own acks=all record at offset k."""
+    own = after.log[k].epoch == after.view.leader_epoch and after.log[k].acks == Acks.ALL
+    return before.high_watermark <= k and k < after.high_watermark and own
+
+
+@op
+def stored_by(s: State, l: Replica, k: Offset) -> RSet:
+    """Who holds the leader's record at offset k, or held it until it lost data the leader cannot know of."""
+    return frozenset(
+        b
+        for b in maximal_isr(s.broker[l])
+        if holds_at(s.broker[b].log, s.broker[l].log, k)
+        or b in s.lossy
+        or (b != l and s.broker[l].peers[b].broker_epoch != s.broker[b].epoch)
+    )
+
+
+@op
+def enough_copies(c: Config, s: State, l: Replica, k: Offset) -> bool:
+    return len(stored_by(s, l, k)) >= effective_min_isr(c, s.partition.replicas)
+
+
+@always("P-25")
+def AckDurability(c: Config, s: State, t: State) -> bool:
+    """When acks=all succeeds, min ISR replicas have stored the record."""
+    return conj(
+        min_isr_copies=all(
+            implies(
+                still_leads(s, t, b) and c.strict_hwm,
+                all(
+                    implies(acked_now(s.broker[b], t.broker[b], k), enough_copies(c, t, b, k))
+                    for k in range(len(t.broker[b].log))
+                ),
+            )
+            for b in c.brokers
+        )
+    )
+
+
+@op
+def joined(s: State, t: State) -> RSet:
+    """Brokers that the step adds to the ISR of a leader that stays."""
+    stays = s.partition.leader is not None and s.partition.leader == t.partition.leader
+    return t.partition.isr - s.partition.isr if stays else EMPTY
+
+
+@op
+def proven_epoch(s: State, b: Replica) -> Epoch:
+    """The broker epoch of b that the request of the present leader carries; 0 if it carries none."""
+    l = s.partition.leader
+    return s.broker[l].alter.member_epochs[b] if l is not None else 0
+
+
+@always("P-27")
+def ExpansionProof(c: Config, s: State, t: State) -> bool:
+    """Who joins the ISR is complete, and is the incarnation whose fetch proved it (KIP-903)."""
+    return conj(
+        complete=all(is_prefix(s.committed, s.broker[b].log) for b in joined(s, t) - s.lossy),
+        same_incarnation=all(proven_epoch(s, b) == s.registration[b].epoch for b in joined(s, t)),
+    )

@@ -1,0 +1,96 @@
+"""Situations that must be reachable, so that a pass is not a pass over nothing.
+
+`sometimes` predicates on states `(c, s)` or steps `(c, s, t)`. A scope whose budgets rule one out
+reports it as not reached.
+"""
+
+from __future__ import annotations
+
+from elrcheck.invariants.properties import registered_anew, still_leads, uncleanly
+from elrcheck.lang.runtime import op, sometimes
+from elrcheck.lang.types import Replica
+from elrcheck.model.config import Config
+from elrcheck.model.state import Acks, Entry, Error, Log, Stage, State, Status
+
+
+@sometimes("W-1")
+def LeaderElectedFromElr(c: Config, s: State, t: State) -> bool:
+    """The controller elects an eligible replica, not an ISR member."""
+    return t.partition.leader != s.partition.leader and t.partition.leader in s.partition.elr
+
+
+@sometimes("W-2")
+def WatermarkAdvancesWithThreeInSync(c: Config, s: State, t: State) -> bool:
+    """A leader with three ISR members advances its high watermark."""
+    return any(
+        still_leads(s, t, b)
+        and s.broker[b].high_watermark < t.broker[b].high_watermark
+        and len(t.broker[b].view.isr) == 3
+        for b in c.brokers
+    )
+
+
+@op
+def contains(log: Log, entry: Entry) -> bool:
+    return any(e == entry for e in log)
+
+
+@op
+def truncates_acks_one(s: State, t: State, b: Replica) -> bool:
+    """b keeps running and cuts an acks=1 record, acknowledged long ago, from its log."""
+    up = s.broker[b].status == Status.RUNNING and t.broker[b].status == Status.RUNNING
+    return up and any(e.acks == Acks.ONE and not contains(t.broker[b].log, e) for e in s.broker[b].log)
+
+
+@sometimes("W-3")
+def AcksOneRecordTruncated(c: Config, s: State, t: State) -> bool:
+    """A record that acks=1 acknowledged is truncated by a follower."""
+    return any(truncates_acks_one(s, t, b) for b in c.brokers)
+
+
+@sometimes("W-4")
+def UncleanRegistration(c: Config, s: State, t: State) -> bool:
+    """A broker registers without proof of an orderly shutdown."""
+    return any(registered_anew(s, t, b) and uncleanly(s, b) for b in c.brokers)
+
+
+@sometimes("W-5")
+def IneligibleReplicaAnswered(c: Config, s: State) -> bool:
+    """The controller refuses an ISR expansion with INELIGIBLE_REPLICA."""
+    return any(
+        s.broker[b].alter.stage == Stage.ANSWERED and s.broker[b].alter.error == Error.INELIGIBLE_REPLICA
+        for b in c.brokers
+    )
+
+
+@sometimes("W-6")
+def StaleUpdateRefused(c: Config, s: State) -> bool:
+    """A leader's proposal meets a newer partition epoch and stays pending."""
+    return any(s.broker[b].alter.stage == Stage.WAITING for b in c.brokers)
+
+
+@sometimes("W-7")
+def ReturnsToFullIsr(c: Config, s: State) -> bool:
+    """A broker that lost data has caught up and the ISR is complete again."""
+    anew = any(s.registration[b].epoch > 1 and b in s.partition.isr for b in c.brokers)
+    return s.spent.crashes > 0 and len(s.partition.isr) == len(s.partition.replicas) and anew
+
+
+@sometimes("W-8")
+def CommittedByLaterLeader(c: Config, s: State) -> bool:
+    """The highest watermark covers records of two leader epochs."""
+    return any(any(a.epoch < b.epoch for b in s.committed) for a in s.committed)
+
+
+@op
+def zombie(s: State, b: Replica) -> bool:
+    """b still leads by its own view although the controller has moved on."""
+    return s.broker[b].view.leader == b and s.broker[b].view.leader_epoch < s.partition.leader_epoch
+
+
+@sometimes("W-9")
+def ZombieAppends(c: Config, s: State, t: State) -> bool:
+    """A leader that was replaced appends a record before it learns of it."""
+    return any(zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers)
+
+

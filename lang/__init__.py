@@ -1,0 +1,1 @@
+"""The modelling language: decorated Python source, read once into a typed IR."""

@@ -1,0 +1,214 @@
+"""Python source of a model function -> typed IR (`elrcheck.lang.ir`).
+
+The accepted subset is what reads as a definition: assignments to fresh names, if/elif/else,
+`require`, `return`, conditional expressions and comprehensions. Everything else is refused when the
+model is loaded, with the place and what to write instead, so that a model that loads also runs in
+every reading. Functions call each other by plain name; a callee is compiled on first use.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from elrcheck.lang.expressions import Expressions
+from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
+from elrcheck.lang.runtime import Role
+from elrcheck.lang.source import ModelError, Source
+from elrcheck.lang.types import ModelTypeError, Ty, record_fields, type_of
+
+Env = dict[str, Any]
+
+
+class Frontend:
+    """Compiles functions on demand and remembers them by name."""
+
+    def __init__(self, state: type, config: type) -> None:
+        self.state, self.config = state, config
+        self.state_fields = record_fields(state)
+        self.fns: dict[str, Fn] = {}
+        self._sources: dict[str, Callable[..., Any]] = {}
+        self._busy: list[str] = []
+
+    def fn(self, function: Callable[..., Any]) -> Fn:
+        """The compiled form of a decorated function; ModelError if it leaves the language."""
+        name = function.__name__
+        if name in self._busy:
+            raise ModelError(f"{' -> '.join([*self._busy, name])}: model functions must not be recursive")
+        if name in self.fns:
+            if self._sources[name] is not function:
+                raise ModelError(f"two model functions are called {name}: names must be unique in a model")
+            return self.fns[name]
+        self._busy.append(name)
+        try:
+            compiled = FunctionCompiler(self, function).run()
+        finally:
+            self._busy.pop()
+        self.fns[name], self._sources[name] = compiled, function
+        return compiled
+
+
+class FunctionCompiler(Expressions):
+    """Compiles the body of one function; expressions are handled by the base class."""
+
+    def __init__(self, frontend: Frontend, function: Callable[..., Any]) -> None:
+        super().__init__(frontend, Source(function), function.__globals__)
+        self.function = function
+        self.role: Role = function.__elr_role__  # type: ignore[attr-defined]
+
+    def run(self) -> Fn:
+        source, tree = self.source, self.source.tree
+        fn = Fn(
+            name=self.function.__name__,
+            kind=self.role.kind,
+            ident=self.role.ident,
+            note=self.role.note,
+            doc=inspect.getdoc(self.function) or "",
+            source=self.function,
+            file=source.file,
+            line=source.line_of(tree),
+        )
+        hints = get_type_hints(self.function, include_extras=True)
+        env: Env = {}
+        for arg in tree.args.args:
+            if arg.arg not in hints:
+                source.error(arg, f"parameter '{arg.arg}' needs a type annotation")
+            self._parameter(fn, env, arg, hints[arg.arg])
+        if "return" not in hints:
+            source.error(tree, "the result needs a type annotation: -> bool, -> State, ...")
+        fn.ret = self._type(tree, hints["return"])
+        if fn.kind == "action" and fn.ret.kind != "state":
+            source.error(tree, f"an action returns the next state, not {fn.ret}")
+        self.used = {name for name, _ in fn.params}
+        statements = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+        fn.body = self._block(statements, env, fn)
+        return fn
+
+    def _type(self, node: ast.AST, hint: Any) -> Ty:
+        try:
+            return type_of(hint)
+        except ModelTypeError as error:
+            self.source.error(node, str(error))
+
+    def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: Any) -> None:
+        ty = self._type(arg, hint)
+        if ty.kind == "config":
+            fn.has_config = True
+            env[arg.arg] = E("config", ty)
+        elif ty.kind == "state":
+            fn.states.append(arg.arg)
+            which = "next" if len(fn.states) == 2 else "now"
+            fields = {f: E("svar", t, x=(which, f)) for f, t in self.frontend.state_fields.items()}
+            env[arg.arg] = View(which, fields, True)
+        else:
+            fn.params.append((arg.arg, ty))
+            env[arg.arg] = E("var", ty, x=arg.arg)
+
+    # ------------------------------------------------------------------------- statements
+
+    def _block(self, statements: list[ast.stmt], env: Env, fn: Fn) -> Block:
+        if not statements:
+            self.source.error(self.source.tree, "a path through the function ends without return")
+        first, rest = statements[0], statements[1:]
+        match first:
+            case ast.Return(value=ast.expr() as value):
+                return Ret(self._result(value, env, fn))
+            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition, *name])):
+                label = name[0].value if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
+                return Require(self.boolean(condition, env), str(label), self._block(rest, env, fn))
+            case ast.Assign(targets=[ast.Name(id=name_)], value=value):
+                return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
+            case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
+                want = self._annotation(annotation)
+                made = self.coerce(self.ex(value, env), want, value)
+                return self._assign(name_, made, env, lambda e: self._block(rest, e, fn))
+            case ast.If():
+                return self._if(first, rest, env, fn)
+            case ast.Assign():
+                self.source.error(first, "only 'name = expression': values are immutable, use replace() or put()")
+            case _:
+                self.source.error(
+                    first,
+                    f"{type(first).__name__} is not in the modelling language: "
+                    "write assignments, if/elif/else, require() and return",
+                )
+
+    def _result(self, node: ast.expr, env: Env, fn: Fn) -> E | View:
+        value = self.ex(node, env)
+        if fn.ret.kind == "state":
+            if not isinstance(value, View):
+                self.source.error(node, f"the next state is expected here, this is {value.ty}")
+            return value
+        return self.coerce(value, fn.ret, node)
+
+    def _annotation(self, node: ast.expr) -> Ty:
+        # Annotations of locals are names of the module, so evaluating them runs no foreign code.
+        return self._type(node, eval(ast.unparse(node), self.globals))  # noqa: S307
+
+    def _if(self, node: ast.If, rest: list[ast.stmt], env: Env, fn: Fn) -> Block:
+        condition = self.boolean(node.test, env)
+        then_returns, else_returns = _returns(node.body), _returns(node.orelse)
+        if then_returns or else_returns:
+            then = self._block(node.body + ([] if then_returns else rest), dict(env), fn)
+            orelse = self._block(node.orelse + ([] if else_returns else rest), dict(env), fn)
+            return If(condition, then, orelse)
+        env_then, env_else = dict(env), dict(env)
+        names = list(dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else)))
+
+        def join(index: int, env: Env) -> Block:
+            if index == len(names):
+                return self._block(rest, env, fn)
+            name = names[index]
+            if name not in env_then or name not in env_else:  # local to one branch
+                return join(index + 1, {k: v for k, v in env.items() if k != name})
+            value = self.ite(condition, env_then[name], env_else[name], node)
+            return self._assign(name, value, env, lambda e: join(index + 1, e))
+
+        return join(0, env)
+
+    def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
+        """Names assigned by a branch that falls through; their values are left in env."""
+        names: list[str] = []
+        binds: list[tuple[str, E]] = []
+        for statement in body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    made = self.ex(value, env)
+                    names.append(name)
+                    if isinstance(made, View):
+                        env[name] = made
+                        continue
+                    local = self.fresh(name)
+                    binds.append((local, made))
+                    env[name] = E("var", made.ty, x=local)
+                case _:
+                    self.source.error(statement, "a branch that falls through may only assign names")
+        for name in set(names):
+            value_ = env[name]
+            if isinstance(value_, View):
+                continue
+            for local, made in reversed(binds):
+                if value_.kind == "var" and value_.x == local:
+                    value_ = made
+                elif local in free_names(value_):
+                    value_ = E("elet", value_.ty, (made, value_), local)
+            env[name] = value_
+        return names
+
+    def _assign(self, name: str, value: E | View, env: Env, then: Callable[[Env], Block]) -> Block:
+        env = dict(env)
+        if isinstance(value, View):
+            env[name] = value
+            return then(env)
+        local = self.fresh(name)
+        env[name] = E("var", value.ty, x=local)
+        return Let(local, value, then(env))
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    if not body:
+        return False
+    last = body[-1]
+    return isinstance(last, ast.Return) or (isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse))

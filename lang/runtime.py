@@ -1,0 +1,151 @@
+"""What model source imports: decorators that mark its parts, and a few functions on values.
+
+Nothing here computes anything about the protocol and nothing is registered globally: a decorator
+only attaches its role to the function or class, and `elrcheck.lang.load` collects the roles from
+the modules it is given. Decorated functions stay what they were, so a model runs in plain Python.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace as replace
+from typing import Any, TypeVar, dataclass_transform
+
+C = TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+EMPTY: frozenset[int] = frozenset()
+
+
+class NotEnabled(Exception):
+    """Raised by `require` when a guard refuses a step; `guard` is the name of the condition."""
+
+    def __init__(self, guard: str) -> None:
+        super().__init__(guard)
+        self.guard = guard
+
+
+class Universe(frozenset[int]):
+    """The set of all brokers; iterates in ascending order, so a Vec can be built from it."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+
+class Conjunction:
+    """The value of `conj`: true when every part is; keeps the parts by name."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Mapping[str, bool]) -> None:
+        self.parts = dict(parts)
+
+    def __bool__(self) -> bool:
+        return all(self.parts.values())
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Names of the conjuncts that are false."""
+        return tuple(name for name, value in self.parts.items() if not value)
+
+
+def require(condition: bool, name: str = "") -> None:
+    """A named guard: the step is possible only if the condition holds."""
+    if not condition:
+        raise NotEnabled(name)
+
+
+def conj(**named: bool) -> bool:
+    """A conjunction whose parts have names, so that a broken property can say which one broke."""
+    return Conjunction(named)  # type: ignore[return-value]
+
+
+def implies(premise: bool, conclusion: bool) -> bool:
+    """Material implication. Both sides are evaluated, as in TLA+ on total operators."""
+    return (not premise) or conclusion
+
+
+def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+    """The vector with one entry replaced."""
+    return (*vector[:index], value, *vector[index + 1 :])
+
+
+# ---------------------------------------------------------------------------- roles of classes
+
+
+@dataclass_transform(frozen_default=True)
+def record(cls: C) -> C:
+    """An immutable record of the model."""
+    made = dataclasses.dataclass(frozen=True)(cls)
+    made.__elr_role__ = "record"  # type: ignore[attr-defined]
+    return made
+
+
+@dataclass_transform(frozen_default=True)
+def state(cls: C) -> C:
+    """The record whose fields are the state variables."""
+    made = record(cls)
+    made.__elr_role__ = "state"  # type: ignore[attr-defined]
+    return made
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def config(cls: C) -> C:
+    """The constants of the model: sizes, knobs and budgets. Must offer `brokers` (a Universe)."""
+    made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    made.__elr_role__ = "config"  # type: ignore[attr-defined]
+    return made
+
+
+# -------------------------------------------------------------------------- roles of functions
+
+
+@dataclasses.dataclass(frozen=True)
+class Role:
+    """What a model function is. `ident` is the catalogue id of a property, such as P-1."""
+
+    kind: str
+    ident: str = ""
+    note: str = ""
+
+
+def _mark(kind: str) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role(kind)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+op = _mark("op")
+action = _mark("action")
+init = _mark("init")
+bound = _mark("bound")
+lemma = _mark("lemma")
+
+
+def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
+    """A safety property of every state `(c, s)` or of every step `(c, s, t)`.
+
+    bounded_only: why the property needs the budgets of a scope and cannot be proved without them.
+    """
+
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role("always", ident, bounded_only)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def sometimes(ident: str) -> Callable[[F], F]:
+    """A witness that must be reachable in some state or step: it guards against vacuous passes."""
+
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role("sometimes", ident)  # type: ignore[attr-defined]
+        return function
+
+    return mark

@@ -1,0 +1,195 @@
+"""Structured values over a scalar algebra: blank, lift, choose, compare, flatten.
+
+The layout of a type is decided here once: `leaves` lists the scalars of a value in the order every
+packed or symbolic state uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.types import Ty
+
+
+class Structure:
+    """Operations on values of a type, for one configuration and algebra."""
+
+    def __init__(self, config: Any, algebra: Algebra) -> None:
+        self.config, self.alg = config, algebra
+
+    def limit(self, bound: int | str | None) -> int:
+        """A bound as a number: itself, or the configuration field it names."""
+        if bound is None:
+            raise TypeError("a loop over an unbounded number cannot be unrolled")
+        return int(getattr(self.config, bound)) if isinstance(bound, str) else bound
+
+    # ------------------------------------------------------------------------- values
+
+    def blank(self, ty: Ty) -> Any:
+        """The canonical filler of a type: 0, false, None, empty, the first enum member."""
+        match ty.kind:
+            case "bool":
+                return False
+            case "set":
+                return self.alg.s_const(())
+            case "opt":
+                return -1
+            case "seq":
+                return (0, [self.blank(ty.elem) for _ in range(self.limit(ty.hi))])
+            case "vec":
+                return [self.blank(ty.elem) for _ in range(self.alg.brokers)]
+            case "record":
+                return {f: self.blank(t) for f, t in ty.fields.items()}
+            case _:
+                return 0
+
+    def lift(self, value: Any, ty: Ty) -> Any:
+        """A plain Python model value as an evaluator value."""
+        match ty.kind:
+            case "set":
+                return self.alg.s_const(value)
+            case "opt":
+                return -1 if value is None else self.lift(value, ty.elem)
+            case "enum":
+                return ty.members.index(value.name)
+            case "seq":
+                slots = [self.lift(x, ty.elem) for x in value]
+                return (len(value), slots + [self.blank(ty.elem)] * (self.limit(ty.hi) - len(slots)))
+            case "vec":
+                return [self.lift(x, ty.elem) for x in value]
+            case "record" | "state":
+                return {f: self.lift(getattr(value, f), t) for f, t in ty.fields.items()}
+            case _:
+                return value
+
+    def lower(self, value: Any, ty: Ty) -> Any:
+        """The inverse of `lift`, for values whose scalars are Python constants."""
+        match ty.kind:
+            case "bool":
+                return bool(value)
+            case "set":
+                return frozenset(i for i in range(self.alg.brokers) if self.alg.s_mem(value, i))
+            case "opt":
+                return None if value == -1 else self.lower(value, ty.elem)
+            case "enum":
+                return ty.cls[ty.members[value]]
+            case "seq":
+                return tuple(self.lower(x, ty.elem) for x in value[1][: value[0]])
+            case "vec":
+                return tuple(self.lower(x, ty.elem) for x in value)
+            case "record" | "state":
+                return ty.cls(**{f: self.lower(value[f], t) for f, t in ty.fields.items()})
+            case _:
+                return int(value)
+
+    # ------------------------------------------------------------------------- leaves
+
+    def leaves(self, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Ty, Any]]:
+        """(path, scalar type, scalar) of a value, in layout order; a set is one leaf.
+
+        The length of a sequence is a leaf of kind nat with path `PATH.length`.
+        """
+        match ty.kind:
+            case "seq":
+                yield f"{path}.length", Ty("nat", "length", hi=ty.hi), value[0]
+                for k, x in enumerate(value[1]):
+                    yield from self.leaves(x, ty.elem, f"{path}[{k}]")
+            case "vec":
+                for i, x in enumerate(value):
+                    yield from self.leaves(x, ty.elem, f"{path}[{i}]")
+            case "record" | "state":
+                for f, t in ty.fields.items():
+                    yield from self.leaves(value[f], t, f"{path}.{f}" if path else f)
+            case _:
+                yield path, ty, value
+
+    def rebuild(self, scalars: Iterator[Any], ty: Ty) -> Any:
+        """A value from its scalars in layout order."""
+        match ty.kind:
+            case "seq":
+                length = next(scalars)
+                return (length, [self.rebuild(scalars, ty.elem) for _ in range(self.limit(ty.hi))])
+            case "vec":
+                return [self.rebuild(scalars, ty.elem) for _ in range(self.alg.brokers)]
+            case "record" | "state":
+                return {f: self.rebuild(scalars, t) for f, t in ty.fields.items()}
+            case _:
+                return next(scalars)
+
+    # ------------------------------------------------------------------------- operations
+
+    def ite(self, c: Any, a: Any, b: Any, ty: Ty) -> Any:
+        if isinstance(c, bool):
+            return a if c else b
+        if a is b:
+            return a
+        match ty.kind:
+            case "set":
+                return self.alg.s_ite(c, a, b)
+            case "seq":
+                slots = [self.ite(c, x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
+                return (self.alg.ite(c, a[0], b[0]), slots)
+            case "vec":
+                return [self.ite(c, x, y, ty.elem) for x, y in zip(a, b, strict=True)]
+            case "record" | "state":
+                return {f: self.ite(c, a[f], b[f], t) for f, t in ty.fields.items()}
+            case _:
+                return self.alg.ite(c, a, b)
+
+    def eq(self, a: Any, b: Any, ty: Ty) -> Any:
+        if a is b:
+            return True
+        alg = self.alg
+        match ty.kind:
+            case "bool":
+                return alg.iff(a, b)
+            case "set":
+                return alg.s_eq(a, b)
+            case "seq":
+                slots = [self.eq(x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
+                return alg.and_([alg.cmp("eq", a[0], b[0]), *slots])
+            case "vec":
+                return alg.and_([self.eq(x, y, ty.elem) for x, y in zip(a, b, strict=True)])
+            case "record" | "state":
+                return alg.and_([self.eq(a[f], b[f], t) for f, t in ty.fields.items()])
+            case _:
+                return alg.cmp("eq", a, b)
+
+    def member(self, element: Any, members: Any) -> Any:
+        alg = self.alg
+        if isinstance(element, int):
+            return alg.s_mem(members, element) if 0 <= element < alg.brokers else False
+        hits = ([alg.cmp("eq", element, i), alg.s_mem(members, i)] for i in range(alg.brokers))
+        return alg.or_([alg.and_(pair) for pair in hits])
+
+    def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
+        """items[index]; blank outside the range, which only unneeded branches can ask for."""
+        if isinstance(index, int):
+            return items[index] if 0 <= index < len(items) else self.blank(ty)
+        if not items:
+            return self.blank(ty)
+        result = items[0]
+        for k in range(1, len(items)):
+            result = self.ite(self.alg.cmp("eq", index, k), items[k], result, ty)
+        return result
+
+    def take(self, seq: tuple[Any, list[Any]], count: Any, elem: Ty) -> tuple[Any, list[Any]]:
+        length, slots = seq
+        alg = self.alg
+        kept = alg.ite(alg.cmp("le", count, length), count, length)
+        blank = self.blank(elem)
+        return (kept, [self.ite(alg.cmp("lt", k, kept), x, blank, elem) for k, x in enumerate(slots)])
+
+    def append(self, seq: tuple[Any, list[Any]], value: Any, elem: Ty) -> tuple[Any, list[Any]]:
+        """One more element; appending to a full sequence is a fault of the model, guarded there."""
+        length, slots = seq
+        alg = self.alg
+        made = [self.ite(alg.cmp("eq", length, k), value, x, elem) for k, x in enumerate(slots)]
+        return (alg.add(length, 1), made)
+
+
+def state_value(structure: Structure, fields: Mapping[str, Any], ty: Ty) -> Any:
+    """A plain state from constant fields."""
+    return structure.lower(dict(fields), ty)

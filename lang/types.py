@@ -1,0 +1,150 @@
+"""The types of the modelling language, written as ordinary Python annotations.
+
+Model source is annotated with aliases that mean something to two readers. To Python and mypy
+`RSet` is `frozenset[int]` and `Vec[Epoch]` is `tuple[int, ...]`; to the compiler of this package
+the `Annotated` metadata says that the first is a set of brokers and the second has one entry for
+each broker. `type_of` turns an annotation into the `Ty` the IR carries.
+
+Two kinds of limit exist, and they must not be confused:
+
+* `hi` (and the length of a sequence) is part of the meaning: it holds in every reading, the proof
+  included. It may name a `Config` field, so one compiled model serves every configuration.
+* `cap` is only how much room a compiled search reserves for an unbounded number. Meeting it makes a
+  run inconclusive, it never cuts silently; the proof and TLA+ do not see it.
+"""
+
+from __future__ import annotations
+
+import enum
+import types as pytypes
+import typing
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+
+@dataclass(frozen=True)
+class Ty:
+    """A type of the language.
+
+    kind: bool, nat, enum, replica, set, opt, vec, seq, record, state, config or none.
+    arg: element type of opt, vec and seq. cls: the Python class of a record or an enum.
+    """
+
+    kind: str
+    name: str = ""
+    arg: Ty | None = None
+    cls: Any = None
+    lo: int = 0
+    hi: int | str | None = None
+    cap: int | str | None = None
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "opt":
+                return f"{self.arg} | None"
+            case "vec":
+                return f"Vec[{self.arg}]"
+            case "seq":
+                return f"Seq[{self.arg}, {self.hi}]"
+            case _:
+                return self.name
+
+    @property
+    def elem(self) -> Ty:
+        """Element type of an optional, a vector or a sequence."""
+        if self.arg is None:
+            raise TypeError(f"{self} has no element type")
+        return self.arg
+
+    @property
+    def fields(self) -> dict[str, Ty]:
+        """Fields of a record, in order."""
+        return record_fields(self.cls)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Member names of an enum, in order; a value is encoded as its position."""
+        return tuple(self.cls.__members__)
+
+
+BOOL = Ty("bool", "bool")
+INT = Ty("nat", "int")
+REPLICA = Ty("replica", "Replica")
+RSET = Ty("set", "RSet", REPLICA)
+NONE = Ty("none", "None")
+CONFIG = Ty("config", "Config")
+
+
+@dataclass(frozen=True)
+class VecMark:
+    """Annotated metadata: a tuple with one entry for each broker, indexed by broker id."""
+
+
+@dataclass(frozen=True)
+class SeqMark:
+    """Annotated metadata: a sequence of at most `limit` elements (a number or a Config field)."""
+
+    limit: int | str
+
+
+T = TypeVar("T")
+
+Replica = Annotated[int, REPLICA]
+RSet = Annotated[frozenset[int], RSET]
+Vec = Annotated[tuple[T, ...], VecMark()]
+
+
+def nat(name: str, *, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
+    """Metadata for a natural number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`."""
+    return Ty("nat", name, lo=0, hi=hi, cap=cap)
+
+
+def opt(arg: Ty) -> Ty:
+    return Ty("opt", f"{arg} | None", arg)
+
+
+class ModelTypeError(TypeError):
+    """An annotation that the language does not know."""
+
+
+def type_of(hint: Any) -> Ty:
+    """The language type of a resolved Python annotation; ModelTypeError when there is none."""
+    if isinstance(hint, Ty):
+        return hint
+    if hint is bool:
+        return BOOL
+    if hint is int:
+        return INT
+    origin = get_origin(hint)
+    if origin is Annotated:
+        base, *marks = get_args(hint)
+        for mark in marks:
+            if isinstance(mark, Ty):
+                return mark
+            if isinstance(mark, VecMark):
+                return Ty("vec", "Vec", type_of(get_args(base)[0]))
+            if isinstance(mark, SeqMark):
+                return Ty("seq", "Seq", type_of(get_args(base)[0]), hi=mark.limit)
+        return type_of(base)
+    if origin in (typing.Union, pytypes.UnionType):
+        inner = [a for a in get_args(hint) if a is not type(None)]
+        if len(inner) == 1 and len(get_args(hint)) == 2:
+            return opt(type_of(inner[0]))
+    if isinstance(hint, type):
+        if issubclass(hint, enum.Enum):
+            return Ty("enum", hint.__name__, cls=hint)
+        if getattr(hint, "__elr_role__", None) == "config":
+            return Ty("config", hint.__name__, cls=hint)
+        if is_dataclass(hint) and getattr(hint, "__elr_role__", None) in ("record", "state"):
+            return Ty(hint.__elr_role__, hint.__name__, cls=hint)  # type: ignore[attr-defined]
+    raise ModelTypeError(f"not a type of the modelling language: {hint!r}")
+
+
+def record_fields(cls: Any) -> dict[str, Ty]:
+    """Field name -> type of a record, state or configuration class; resolved once per class."""
+    found = cls.__dict__.get("__elr_fields__")
+    if found is None:
+        hints = get_type_hints(cls, include_extras=True)
+        found = {f.name: type_of(hints[f.name]) for f in fields(cls)}
+        cls.__elr_fields__ = found
+    return typing.cast("dict[str, Ty]", found)

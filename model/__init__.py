@@ -1,0 +1,1 @@
+"""What the Kafka controller and brokers do, in plain pure Python."""

@@ -1,0 +1,164 @@
+"""The constants of the model: sizes, protocol knobs and perturbation budgets.
+
+A knob's default is what the KIP intends (`kip_full`); `elrcheck.model.variants` names the sets of
+knobs that released code has. The comment above each knob names the row of the comparison table
+(C-n) or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
+
+Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes.
+Healing (restart, registration, unfencing, fetching, catching up) is never bounded.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from elrcheck.lang.runtime import Universe, config
+
+
+class CleanCheck(enum.Enum):
+    """How the controller decides that a registration follows an orderly shutdown (C-25)."""
+
+    EPOCH = "the broker epoch in the clean-shutdown file equals the registered one"
+    ALWAYS_UNCLEAN = "the file is not looked at: every restart counts as unclean (F-3)"
+    ALWAYS_CLEAN = "the file is not looked at: every restart counts as clean (F-3, dangerous half)"
+
+
+class LastKnownLeader(enum.Enum):
+    """Election of the last known leader when ISR and ELR are empty (C-5)."""
+
+    NEVER = "wait, as the KIP's Balanced strategy does"
+    ANY = "elect it even while it is fenced (KAFKA-19522, F-1)"
+    ACTIVE = "elect it once it is unfenced"
+
+
+class LklStorage(enum.Enum):
+    """Where the last known leader is kept (C-1, C-2)."""
+
+    SEPARATE = "in a field of its own, LastKnownELR being a real set"
+    OVERLOAD = "as the only member of LastKnownELR, which is not tracked as a set"
+
+
+class Reregistration(enum.Enum):
+    """What a new incarnation does to its partitions while ELR is off (C-26)."""
+
+    FENCE = "it leaves the ISR like a fenced broker"
+    IGNORE = "nothing: the controller relies on the earlier fencing"
+
+
+class HwmGate(enum.Enum):
+    """Which ISR the strict min-ISR rule counts (F-40)."""
+
+    COMMITTED = "the committed ISR"
+    MAXIMAL = "the maximal ISR: committed and proposed members"
+
+
+class ReassignGate(enum.Enum):
+    """When an ongoing reassignment completes (C-21)."""
+
+    KIP = "all adding replicas in the final ISR, and that ISR not below min ISR"
+    ADDING = "all adding replicas in the final ISR (before KAFKA-15665)"
+    ALL_TARGETS = "all target replicas in the final ISR (KAFKA-15665)"
+
+
+class AlterReject(enum.Enum):
+    """What a leader does when AlterPartition is refused as stale (C-39, F-33)."""
+
+    KEEP = "keep the proposal pending until newer metadata arrives"
+    ROLLBACK = "forget the proposal at once"
+
+
+class AcksAdmission(enum.Enum):
+    """Which ISR admits an acks=all write (C-19)."""
+
+    COMMITTED = "the committed ISR has min ISR members"
+    MAXIMAL = "the maximal ISR has min ISR members"
+
+
+@config
+class Config:
+    """One configuration. All engines, the proof and the TLA+ module read the same fields."""
+
+    # ---- sizes
+    broker_count: int = 3
+    min_isr: int = 2
+    # Slots of a replica's log: the only data bound the proof keeps.
+    log_slots: int = 2
+
+    # ---- the features of a version
+    # Eligible Leader Replicas are tracked (C-29).
+    elr_enabled: bool = True
+    # The high watermark moves only while the ISR has min ISR members (C-18, F-39).
+    strict_hwm: bool = True
+    # unclean.leader.election.enable of the topic.
+    unclean_leader_election_enable: bool = False
+    # Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021).
+    bump_leader_epoch_on_isr_shrink: bool = False
+
+    # ---- the controller
+    clean_check: CleanCheck = CleanCheck.EPOCH
+    last_known_leader: LastKnownLeader = LastKnownLeader.NEVER
+    lkl_storage: LklStorage = LklStorage.SEPARATE
+    rereg_without_elr: Reregistration = Reregistration.FENCE
+    # ELR is restricted to the replica list (C-9, F-20).
+    elr_intersect_replicas: bool = True
+    # The ELR rule is applied again after an election changed the ISR (C-49, F-27).
+    recheck_elr_after_election: bool = True
+    # With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28).
+    downgrade_ignores_elr: bool = True
+    reassign_gate: ReassignGate = ReassignGate.KIP
+    # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
+    alter_checks_fenced: bool = True
+    # AlterPartition compares the broker epochs of the members (KIP-903, F-5).
+    alter_checks_epochs: bool = True
+    # A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2).
+    register_before_fence: bool = True
+
+    # ---- the leader
+    hwm_gate: HwmGate = HwmGate.COMMITTED
+    # The high watermark waits for the maximal ISR, not only for the committed one (F-41).
+    maximal_isr: bool = True
+    # A joiner must have reached the start of the leader's epoch, not only its watermark (F-11).
+    join_requires_epoch_start: bool = True
+    alter_reject: AlterReject = AlterReject.KEEP
+    acks_admission: AcksAdmission = AcksAdmission.COMMITTED
+
+    # ---- fidelity: what the network may do
+    # An AlterPartition response may be lost; the leader then sends the same request again.
+    response_loss: bool = True
+    # A fetch response may be lost after the leader has taken note of the fetch.
+    fetch_loss: bool = True
+
+    # ---- budgets of a search
+    records: int = 2
+    # How many of the records may be written with acks=1.
+    acks_one: int = 1
+    crashes: int = 1
+    clean_stops: int = 0
+    # Fencing of a broker that is in fact alive; fencing a dead one is free.
+    fences: int = 1
+    # ISR shrinks proposed by a leader.
+    shrinks: int = 1
+
+    @property
+    def brokers(self) -> Universe:
+        """All broker ids, ascending."""
+        return Universe(range(self.broker_count))
+
+    @property
+    def disturbances(self) -> int:
+        """Budgeted events that make the controller drop a broker."""
+        return self.crashes + self.clean_stops + self.fences
+
+    # Room a compiled search reserves; meeting one of these makes a run inconclusive.
+
+    @property
+    def cap_leader_epoch(self) -> int:
+        return 1 + 2 * self.disturbances + self.shrinks
+
+    @property
+    def cap_partition_epoch(self) -> int:
+        return 1 + 4 * self.disturbances + 2 * self.shrinks
+
+    @property
+    def cap_broker_epoch(self) -> int:
+        return 1 + self.crashes + self.clean_stops

@@ -1,0 +1,62 @@
+"""Named variants of the protocol: what a version does, as the knobs that differ from `kip_full`.
+
+Source: the comparison of KIP text, documentation and code, docs/semantics.md; code facts are of the
+October 2024 source, 4.0 and 4.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.model.config import CleanCheck, LastKnownLeader, LklStorage, ReassignGate, Reregistration
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A named set of knobs. knobs: Config field -> value, where it is not the default."""
+
+    name: str
+    summary: str
+    knobs: dict[str, Any]
+
+
+_CODE = {
+    "lkl_storage": LklStorage.OVERLOAD,
+    "elr_intersect_replicas": False,
+    "recheck_elr_after_election": False,
+    "downgrade_ignores_elr": False,
+    "reassign_gate": ReassignGate.ALL_TARGETS,
+}
+_LEGACY = {
+    "elr_enabled": False,
+    "lkl_storage": LklStorage.OVERLOAD,
+    "rereg_without_elr": Reregistration.IGNORE,
+    "register_before_fence": False,
+    "reassign_gate": ReassignGate.ADDING,
+}
+
+VARIANTS: tuple[Variant, ...] = (
+    Variant("kip_full", "KIP-966 as intended: strict min ISR, ELR, clean-shutdown detection", {}),
+    Variant(
+        "code_2024_10",
+        "the source of October 2024: every restart counts as unclean, KAFKA-19522 present",
+        {**_CODE, "clean_check": CleanCheck.ALWAYS_UNCLEAN, "last_known_leader": LastKnownLeader.ANY},
+    ),
+    Variant(
+        "code_4_0",
+        "Kafka 4.0 with ELR on: clean-shutdown detection, KAFKA-19522 present",
+        {**_CODE, "last_known_leader": LastKnownLeader.ANY},
+    ),
+    Variant(
+        "code_4_1",
+        "Kafka 4.1 with ELR on: KAFKA-19522 fixed",
+        {**_CODE, "last_known_leader": LastKnownLeader.ACTIVE},
+    ),
+    Variant("legacy_strict", "3.7 and later with ELR off: the last ISR member stays, strict min ISR", dict(_LEGACY)),
+    Variant(
+        "legacy",
+        "3.6 and earlier: the last ISR member stays, the high watermark ignores min ISR",
+        {**_LEGACY, "strict_hwm": False},
+    ),
+)

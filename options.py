@@ -1,0 +1,138 @@
+"""Options that several commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+REPORT_FORMATS = ("text", "json")
+
+
+def duration(text: str) -> float:
+    """Seconds, written ``90``, ``90s``, ``1.5m`` or ``1h30m``."""
+    word = text.strip().lower()
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", word)
+    if not parts or "".join(number + unit for number, unit in parts) != word:
+        raise click.BadParameter(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
+    if len(parts) > 1 and any(not unit for _, unit in parts):
+        raise click.BadParameter(f"{text!r}: each part needs a unit, as in 1h30m")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if seconds <= 0:
+        raise click.BadParameter("a duration must be more than 0")
+    return seconds
+
+
+def size(text: str) -> int:
+    """Bytes, written ``4GiB``, ``512M`` or ``1000000``; units are powers of 1024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
+    number = int(float(found[1]) * 1024 ** _POWERS[found[2]])
+    if number <= 0:
+        raise click.BadParameter("a size must be more than 0")
+    return number
+
+
+def worker_count(text: str) -> int | None:
+    """A number of workers; ``auto`` is None."""
+    word = text.strip().lower()
+    if word == "auto":
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,3}", word):
+        raise click.BadParameter(f"{text!r} is neither a number of workers nor auto")
+    return int(word)
+
+
+def output_file(text: str) -> tuple[str, Path]:
+    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run."""
+    form, colon, rest = text.partition(":")
+    if not colon or form not in REPORT_FORMATS:
+        form, rest = "", text
+    path = Path(rest)
+    if not rest or path.is_dir():
+        raise click.BadParameter(f"{text!r} is not a file name")
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
+    return form or ("json" if path.suffix == ".json" else "text"), path
+
+
+def _complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Shell completion with the names of the model's catalogue."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from elrcheck.model.catalogue import entries
+
+        return [
+            CompletionItem(entry["name"], help=entry.get("summary"))
+            for entry in entries(kind)
+            if entry["name"].startswith(incomplete)
+        ]
+
+    return complete
+
+
+def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several option decorators as one; they appear in the help in this order."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+selection_options = _stack(
+    click.option("--variant", metavar="NAME", shell_complete=_complete("variants"), default=DEFAULT_VARIANT,
+                 show_default=True, help="Which version of the protocol; see `elrcheck list variants`."),
+    click.option("--scope", metavar="NAME|FILE", shell_complete=_complete("scopes"), default=DEFAULT_SCOPE,
+                 show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
+    click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
+                 help="Override one size, budget or knob; may be repeated."),
+)  # fmt: skip
+
+property_option = click.option(
+    "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=_complete("properties"),
+    help="Only these properties, by id, name or glob; may be repeated.",
+)  # fmt: skip
+
+workers_option = click.option(
+    "--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+    help="Worker threads.",
+)  # fmt: skip
+
+limit_options = _stack(
+    click.option("--max-depth", metavar="N", type=click.IntRange(min=1),
+                 help="Stop after this many steps from the start; inconclusive when met."),
+    click.option("--max-states", metavar="N", type=click.IntRange(min=1),
+                 help="Stop beyond this many distinct states; inconclusive when met."),
+    click.option("--time-budget", metavar="90s|5m|1h", type=duration,
+                 help="Stop after this long; inconclusive when met."),
+    click.option("--memory", metavar="4GiB", type=size,
+                 help="Stop before using more memory than this; inconclusive when met."),
+)  # fmt: skip
+
+format_option = click.option(
+    "--format", "-f", "form", type=click.Choice(REPORT_FORMATS), default="text", show_default=True,
+    help="What is printed on stdout.",
+)  # fmt: skip
+
+output_options = _stack(
+    format_option,
+    click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True,
+                 type=output_file,
+                 help="Also write the report to a file (.json: JSON, else text); may be repeated."),
+    click.option("--exit-zero", is_flag=True,
+                 help="Exit with 0 instead of 1 when there is a finding."),
+)  # fmt: skip

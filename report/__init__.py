@@ -1,0 +1,1 @@
+"""The report objects and their renderers; renderers compute nothing."""

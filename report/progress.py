@@ -1,0 +1,167 @@
+"""Live progress on stderr, so that stdout carries nothing but the result.
+
+Three manners, chosen by `open_progress`: a status line that rewrites itself on a terminal, one
+line per finished level elsewhere (at most about one a second, and always the last one), and
+silence.  The search and the proof only see the `Progress` protocol.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+
+@dataclass(frozen=True)
+class LevelDone:
+    """A level of the search is finished; the counts are totals so far."""
+
+    depth: int
+    frontier: int
+    generated: int
+    distinct: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rate = self.distinct / self.seconds if self.seconds > 0 else 0.0
+        return (
+            f"depth {self.depth}: {self.distinct:,} states, {self.frontier:,} new, "
+            f"{self.generated:,} generated, {self.seconds:.1f} s, {rate:,.0f} states/s"
+        )
+
+
+@dataclass(frozen=True)
+class ObligationDone:
+    """A proof obligation is settled; `subject` is `Action x Lemma` or the name of a property."""
+
+    phase: str
+    done: int
+    total: int
+    subject: str
+    verdict: str
+    seconds: float
+
+    def __str__(self) -> str:
+        done = f"{self.phase} {self.done}/{self.total}"
+        return f"{done}: {self.subject} ... {self.verdict} ({self.seconds:.2f} s)"
+
+
+class Progress(Protocol):
+    """What a long job tells while it works."""
+
+    def stage(self, text: str) -> None:
+        """A new part of the work begins, such as ``[2/3] consecution``."""
+
+    def level(self, event: LevelDone) -> None:
+        """A level of the search is finished."""
+
+    def obligation(self, event: ObligationDone) -> None:
+        """A proof obligation is settled."""
+
+
+class Silent:
+    """Progress for nobody."""
+
+    def stage(self, text: str) -> None:
+        pass
+
+    def level(self, event: LevelDone) -> None:
+        pass
+
+    def obligation(self, event: ObligationDone) -> None:
+        pass
+
+
+class Lines:
+    """Whole lines for logs; events that come faster than `interval` seconds replace each other."""
+
+    def __init__(
+        self, stream: TextIO, interval: float = 1.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream = stream
+        self._interval = interval
+        self._clock = clock
+        self._last = clock() - interval
+        self._held: str | None = None
+
+    def stage(self, text: str) -> None:
+        self.close()
+        self._write(text)
+
+    def level(self, event: LevelDone) -> None:
+        self._offer(str(event))
+
+    def obligation(self, event: ObligationDone) -> None:
+        self._offer(str(event))
+
+    def close(self) -> None:
+        """Prints the event that was held back, if any: the last line is never lost."""
+        if self._held is not None:
+            self._write(self._held)
+            self._held = None
+
+    def _offer(self, text: str) -> None:
+        now = self._clock()
+        if now - self._last < self._interval:
+            self._held = text
+            return
+        self._last = now
+        self._held = None
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+class Live:
+    """One status line on a terminal that rewrites itself."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._stage = ""
+
+    def stage(self, text: str) -> None:
+        self._stage = text
+        self._update(text)
+
+    def level(self, event: LevelDone) -> None:
+        self._show(str(event))
+
+    def obligation(self, event: ObligationDone) -> None:
+        self._show(str(event))
+
+    def _show(self, text: str) -> None:
+        self._update(f"{self._stage}  {text}" if self._stage else text)
+
+    def _update(self, text: str) -> None:
+        from rich.text import Text
+
+        self._status.update(Text(text))
+
+
+@contextmanager
+def open_progress(
+    stream: TextIO, environ: Mapping[str, str], *, shown: bool = True, color: str = "auto"
+) -> Iterator[Progress]:
+    """The fitting kind of progress for `stream`; live only on a terminal outside CI."""
+    if not shown:
+        yield Silent()
+        return
+    if environ.get("CI") or environ.get("TERM") == "dumb" or not stream.isatty():
+        lines = Lines(stream)
+        try:
+            yield lines
+        finally:
+            lines.close()
+        return
+    from rich.console import Console
+
+    console = Console(file=stream, no_color=color == "never" or None, highlight=False, markup=False)
+    with console.status("starting") as status:
+        yield Live(status)

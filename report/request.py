@@ -1,0 +1,70 @@
+"""What a run is asked to do: the command line's side of the conversation, as frozen data.
+
+The owners of the jobs (`explorer.check`, `invariants.prove`, `tla_export`) take these and answer
+with a report.  Names are still texts here; the owner resolves them and says what is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+DEFAULT_VARIANT = "kip_full"
+DEFAULT_SCOPE = "three-brokers"
+
+EngineName: TypeAlias = Literal["local", "reference", "numpy"]
+TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which model: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
+
+    variant: str = DEFAULT_VARIANT
+    scope: str = DEFAULT_SCOPE
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a search must stop; None means no limit.  A limit that was met is never a pass."""
+
+    max_depth: int | None = None
+    max_states: int | None = None
+    time_budget: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful."""
+
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    engine: EngineName = "local"
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    stop_at_first: bool = False
+    run_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class ProveRequest:
+    """`timeout` is in seconds for each obligation; meeting it makes the obligation unknown."""
+
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    workers: int | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class TlcRequest:
+    """`run` is a run directory or a stored trace to confirm; `count` compares state counts instead."""
+
+    selection: Selection = field(default_factory=Selection)
+    run: Path | None = None
+    count: bool = False
+    jar: Path | None = None
+    timeout: float | None = None

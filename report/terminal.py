@@ -1,0 +1,108 @@
+"""The console the text renderers print on, and the few shapes they print.
+
+On a terminal rich adapts to its width and colours; anywhere else the text has no escape codes, is
+never wrapped, and is the same whatever the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Color: TypeAlias = Literal["auto", "always", "never"]
+
+PLAIN_WIDTH = 160
+THIN_SPACE = "\u202f"
+
+STYLES: Mapping[str, str] = {
+    "fail": "bold red",
+    "violated": "bold red",
+    "refuted": "bold red",
+    "rejected": "bold red",
+    "different": "bold red",
+    "unreached": "bold red",
+    "failed": "bold red",
+    "never fired": "bold red",
+    "missing": "bold red",
+    "inconclusive": "bold yellow",
+    "unknown": "bold yellow",
+    "absent": "yellow",
+    "no_violation": "bold yellow",
+    "holds": "green",
+    "reached": "green",
+    "proved": "green",
+    "confirmed": "green",
+    "same": "green",
+    "ok": "green",
+}
+
+
+class Page:
+    """Where a renderer prints: lines, labelled lines and tables, all kept free of rich markup."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._separator = THIN_SPACE if _can_encode(console.encoding, THIN_SPACE) else ","
+
+    def line(self, text: str = "", style: str = "") -> None:
+        from rich.text import Text
+
+        self._console.print(Text(text, style=style), soft_wrap=True)
+
+    def verdict_line(self, word: str, rest: str) -> None:
+        """A line led by a verdict in capitals and its colour."""
+        from rich.text import Text
+
+        text = Text(word.upper().replace("_", " "), style=STYLES.get(word, "bold"))
+        self._console.print(text.append(f"  {rest}", style="default"), soft_wrap=True)
+
+    def labelled(self, label: str, text: str | None, indent: int = 6) -> None:
+        """``label     text``, or nothing when there is no text."""
+        if text:
+            self.line(f"{'':{indent}}{label:<9} {text}")
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
+        """A plain table, columns named in `right` are aligned to the right; no rows, no table."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for column in columns:
+            table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
+        if table.row_count:
+            self._console.print(table)
+            self._console.print()
+
+    def count(self, number: int) -> str:
+        """A whole number in groups of three digits."""
+        return f"{number:,}".replace(",", self._separator)
+
+
+def open_console(stream: TextIO, color: Color = "auto") -> Console:
+    """A rich console on `stream` that honours --color, NO_COLOR and FORCE_COLOR."""
+    from rich.console import Console
+
+    console = Console(
+        file=stream,
+        force_terminal={"auto": None, "always": True, "never": False}[color],
+        no_color=True if color == "never" else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    if not stream.isatty():
+        console.width = PLAIN_WIDTH
+    return console
+
+
+def _can_encode(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

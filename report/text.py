@@ -1,0 +1,165 @@
+"""A check report as text: counterexamples first, then the tables, and the verdict as the last line.
+
+The block of a violated property::
+
+    FAIL  P-3 LeaderInIsr  violated at depth 2
+          conjunct  leader_is_member
+          witness   leader=1
+          step 1    Fence(broker=2)
+                    because  broker 2 is registered and not fenced
+                    isr: {0,1,2} -> {0,1}
+"""
+
+from __future__ import annotations
+
+from elrcheck.report.model import (
+    CheckReport,
+    PropertyReport,
+    ProveReport,
+    Report,
+    SearchReport,
+    Step,
+    TlcReport,
+    TraceView,
+)
+from elrcheck.report.terminal import Page
+from elrcheck.report.text_proof import print_prove, print_tlc
+
+
+def print_report(report: Report, page: Page, detail: int = 0) -> None:
+    """Prints any report.  detail: below 0 only findings and verdict, above 0 everything there is."""
+    match report:
+        case CheckReport():
+            print_check(report, page, detail)
+        case ProveReport():
+            print_prove(report, page, detail)
+        case TlcReport():
+            print_tlc(report, page, detail)
+
+
+def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
+    for found in report.properties:
+        if found.verdict == "violated":
+            _print_violation(found, report, page, detail)
+    if detail >= 0:
+        _print_properties(report, page)
+        _print_actions(report, page)
+    if detail > 0:
+        _print_details(report, page)
+    _print_verdict(report, page)
+
+
+def print_trace(trace: TraceView, page: Page, *, initial: bool = False) -> None:
+    """The steps of a trace, each with only what it changed."""
+    if initial:
+        for path, value in trace.initial.items():
+            page.labelled("start", f"{path} = {value}")
+    for step in trace.steps:
+        _print_step(step, page)
+
+
+def _print_step(step: Step, page: Page) -> None:
+    page.labelled(f"step {step.index}", step.label)
+    if step.because:
+        page.labelled("", f"because  {step.because}")
+    for change in step.changes:
+        page.labelled("", f"{change.path}: {change.old} -> {change.new}")
+
+
+def _print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int) -> None:
+    where = "" if found.depth is None else f" at depth {found.depth}"
+    page.verdict_line("fail", f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})")
+    page.labelled("conjunct", found.conjunct)
+    page.labelled("witness", found.witness)
+    if found.counterexample is not None:
+        print_trace(found.counterexample, page, initial=detail > 0)
+        if found.counterexample.repro is not None:
+            page.labelled("repro", found.counterexample.repro)
+    if found.trace is not None:
+        place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+        page.labelled("trace", place)
+        page.labelled("next", f"elrcheck export trace {place} --format mermaid --out DIR")
+    page.line()
+
+
+def _print_properties(report: CheckReport, page: Page) -> None:
+    page.table(
+        ("id", "property", "kind", "verdict", "depth"),
+        (
+            (found.id, found.name, found.kind, found.verdict, "" if found.depth is None else str(found.depth))
+            for found in report.properties
+        ),
+        right=("depth",),
+    )
+
+
+def _print_actions(report: CheckReport, page: Page) -> None:
+    page.table(
+        ("action", "fired", "new states", ""),
+        (
+            (
+                action.name,
+                page.count(action.fired),
+                page.count(action.new_states),
+                "" if action.fired else "never fired",
+            )
+            for action in report.actions
+        ),
+        right=("fired", "new states"),
+    )
+
+
+def _print_details(report: CheckReport, page: Page) -> None:
+    page.table(
+        ("variable", "distinct values"),
+        ((variable.name, page.count(variable.distinct)) for variable in report.variables),
+        right=("distinct values",),
+    )
+    page.table(
+        ("depth", "new states"),
+        ((str(depth), page.count(states)) for depth, states in enumerate(report.search.levels)),
+        right=("depth", "new states"),
+    )
+    page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
+
+
+def _print_verdict(report: CheckReport, page: Page) -> None:
+    search, engine = report.search, report.engine
+    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    unreached = [found.id for found in report.properties if found.verdict == "unreached"]
+    page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+    page.labelled("violated", ", ".join(violated))
+    page.labelled("unreached", ", ".join(unreached))
+    for overflow in search.overflows:
+        page.labelled("overflow", f"{overflow.leaf} outgrew its room in {page.count(overflow.count)} steps")
+    states = (
+        f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, "
+        f"diameter {search.diameter}"
+    )
+    if search.cut:
+        states += f", {page.count(search.cut)} steps beyond the budgets"
+    if search.deadlocks:
+        states += f", {page.count(search.deadlocks)} deadlocks"
+    page.labelled("states", states)
+    page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
+    detail = f", {engine.detail}" if engine.detail else ""
+    page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
+    page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}")
+    page.labelled("run", report.run_dir)
+
+
+def _reach(search: SearchReport) -> str:
+    if search.complete:
+        return "complete within the budgets of the scope"
+    return f"bounded by {search.stopped_by or 'an unnamed limit'}"
+
+
+def _identity(search: SearchReport) -> str:
+    if search.fingerprint_bits is None:
+        return "exact states"
+    chance = f"collision probability {search.collision_probability:.1e}"
+    return f"{search.fingerprint_bits}-bit fingerprints, {chance}"
+
+
+def _workers(number: int) -> str:
+    return "1 worker" if number == 1 else f"{number} workers"

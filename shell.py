@@ -1,0 +1,217 @@
+"""Between the commands and the operating system: streams, exit codes, and how failures are shown.
+
+Rules kept here and nowhere else:
+
+* stdout carries the result and nothing else; errors and progress go to stderr.
+* A fault of the user or the machine is one message; only an internal error has a traceback, and
+  that goes into a file.
+* click's own exit code 1 never escapes: 1 means "a finding" and nothing else.
+* A reader that closes the pipe early is no error, and does not change the verdict's exit code.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from elrcheck.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
+from elrcheck.report.model import Report
+from elrcheck.report.progress import Progress, open_progress
+from elrcheck.report.terminal import Color, Page, open_console
+
+_MACHINE_FAULTS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
+     errno.ENOMEM, errno.EIO, errno.EFBIG}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The global options, and the streams a command may use.  `detail` is -v minus -q."""
+
+    color: Color = "auto"
+    detail: int = 0
+    progress: bool = True
+
+    def open_progress(self) -> AbstractContextManager[Progress]:
+        shown = self.progress and self.detail >= 0
+        return open_progress(_stderr(), os.environ, shown=shown, color=self.color)
+
+    def page(self) -> Page:
+        return Page(open_console(_stdout(), self.color))
+
+    def write(self, text: str) -> None:
+        """Text on stdout, at once.  A reader that has gone is no error."""
+        try:
+            stream = _stdout()
+            stream.write(text)
+            stream.flush()
+        except BrokenPipeError:
+            _give_up_stdout()
+
+    def note(self, text: str) -> None:
+        """A hint on stderr, unless -q."""
+        if self.detail >= 0:
+            _stderr().write(text + "\n")
+
+    def deliver(
+        self,
+        report: Report,
+        form: str,
+        outputs: Sequence[tuple[str, Path]] = (),
+        *,
+        exit_zero: bool = False,
+    ) -> ExitCode:
+        """Writes the report to its files, then to stdout; the exit code is the report's."""
+        from elrcheck.explorer.atomic import write_file
+
+        for file_form, path in outputs:
+            write_file(path, self.render(report, file_form))
+        if form == "json":
+            self.write(self.render(report, form))
+        else:
+            from elrcheck.report.text import print_report
+
+            try:
+                print_report(report, self.page(), self.detail)
+                _stdout().flush()
+            except BrokenPipeError:
+                _give_up_stdout()
+        code = report.exit_code
+        return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
+
+    def render(self, report: Report, form: str) -> str:
+        """The report as a text of its own, without colours."""
+        if form == "json":
+            from elrcheck.report.json import to_json
+
+            return to_json(report)
+        from elrcheck.report.text import print_report
+
+        buffer = io.StringIO()
+        print_report(report, Page(open_console(buffer, "never")), self.detail)
+        return buffer.getvalue()
+
+
+def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
+    """Runs a command whose callbacks return their exit code; shows whatever goes wrong."""
+    try:
+        code = _invoke(command, argv, name)
+        _stdout().flush()
+        return code
+    except click.exceptions.NoArgsIsHelpError as fault:
+        _stderr().write(fault.format_message() + "\n")
+        return ExitCode.DID_NOT_RUN
+    except click.UsageError as fault:
+        return _show(_from_click(fault))
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as fault:
+        return _show(UsageFault("usage", fault.format_message()))
+    except ElrError as fault:
+        return _show(fault)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        _give_up_stdout()
+        return ExitCode.HOLDS
+    except MemoryError:
+        remedy = "set --memory, or choose a smaller scope"
+        return _show(EnvironmentFault("out-of-memory", "the memory is used up", help=remedy))
+    except Exception as fault:
+        if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
+            where = None if fault.filename is None else str(fault.filename)
+            return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
+        return _internal(fault, argv)
+
+
+def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
+    completion = f"_{name.replace('-', '_').upper()}_COMPLETE"
+    if completion in os.environ:
+        command.main(list(argv), prog_name=name, complete_var=completion)
+    try:
+        with command.make_context(name, list(argv)) as context:
+            code = command.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return code if isinstance(code, int) else ExitCode.HOLDS
+
+
+def _from_click(fault: click.UsageError) -> UsageFault:
+    match fault:
+        case click.NoSuchOption():
+            code = "usage-unknown-option"
+        case click.MissingParameter():
+            code = "usage-missing"
+        case click.BadParameter():
+            code = "usage-bad-value"
+        case _:
+            code = "usage"
+    message = fault.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:]
+    context = fault.ctx
+    return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+
+
+def _show(fault: ElrError) -> int:
+    _stderr().write(fault.render() + "\n")
+    return fault.exit_code
+
+
+def _interrupted() -> int:
+    _stderr().write("interrupted\n")
+    return ExitCode.INTERRUPTED
+
+
+def _internal(fault: Exception, argv: Sequence[str]) -> int:
+    """An error nobody foresaw: the traceback goes into a file that can be attached to a report."""
+    from elrcheck import __version__
+
+    trace = "".join(traceback.format_exception(fault))
+    lines = [
+        f"elrcheck {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        "command: " + " ".join(["elrcheck", *argv]),
+        "",
+        trace,
+    ]
+    stderr = _stderr()
+    stderr.write(f"error[internal]: {type(fault).__name__}: {fault}\n")
+    try:
+        handle, path = tempfile.mkstemp(prefix="elrcheck-crash-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("\n".join(lines))
+        stderr.write(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file\n")
+    except OSError:
+        stderr.write(trace)
+    return ExitCode.INTERNAL
+
+
+def _stdout() -> TextIO:
+    """stdout, or nowhere when the caller closed it."""
+    return sys.stdout if sys.stdout is not None else io.StringIO()
+
+
+def _stderr() -> TextIO:
+    return sys.stderr if sys.stderr is not None else io.StringIO()
+
+
+def _give_up_stdout() -> None:
+    """Points stdout at nowhere, so that neither we nor the interpreter's exit write to the closed pipe."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, _stdout().fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        sys.stdout = io.StringIO()

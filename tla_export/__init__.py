@@ -1,0 +1,1 @@
+"""The same model and traces as TLA+ modules."""

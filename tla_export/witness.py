@@ -1,0 +1,305 @@
+r"""Writes a trace as a module that TLC can judge: the witness.
+
+A witness extends the exported specification, holds the trace as one constant and walks along it:
+
+    VARIABLES cexPos, cexBad
+    CexTrace == << [partition |-> ..], [partition |-> ..] >>
+    CexInit  == cexPos = 1 /\ partition = CexTrace[1].partition
+    CexStep  == /\ cexPos < 2
+                /\ cexPos = 1 => (Init /\ PrintT(<<"cex initial state accepted">>))
+                /\ cexPos' = cexPos + 1
+                /\ partition' = CexTrace[cexPos + 1].partition      assign first ..
+                /\ CexAction /\ Next                                .. then check
+                /\ cexBad' = (cexPos + 1 = 2 /\ ~P_21)
+                /\ PrintT(<<"cex step accepted", cexPos, CexLabel[cexPos]>>)
+    CexEnd   == cexPos = 2 /\ (cexPos = 1 => Init) /\ UNCHANGED <<..>>
+    Cex_P_21 == cexPos = 2 => ~cexBad
+
+TLC then says which of three things is so, by its exit code, the same in 2.15 and current versions:
+
+    12  confirmed: every step is a step of Next (and of the action named for it), the first state
+        satisfies Init and the last one (or the last step) violates a listed property
+    11  rejected (deadlock): the last state printed is k, and step k -> k+1 is not allowed;
+        also k = 1 when the first state is not an initial one
+     0  a behaviour of the specification, but no listed property is violated
+
+Why this shape, all of it found out by trying:
+
+* The primed variables are assigned first, which turns Next into a test: nothing is enumerated.
+* A position variable of its own keeps equal states of the trace apart.
+* Init is checked inside the first step and not in CexInit: with no initial state at all TLC reports
+  success. CexEnd checks it too, for a trace of one state.
+* A property counts only in the last position, so a trace that is rejected is never "confirmed".
+* CexEnd stutters at the end, so a deadlock means "rejected" and nothing else; hence never -deadlock.
+* A *step* property (an operator with primed variables, such as P-21, leader epochs never go back)
+  cannot be an INVARIANT. Its value in the last step is kept in a boolean variable, false elsewhere.
+* Only the CONSTANT part of a configuration may be used: a VIEW or SYMMETRY would merge positions.
+
+Everything is computed before the first byte is written, and both files appear atomically.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from elrcheck.errors import UsageFault
+from elrcheck.explorer.atomic import write_files
+from elrcheck.lang.types import Ty
+from elrcheck.tla_export.parse import IDENTIFIER, quote
+from elrcheck.tla_export.values import RESERVED, ValueMismatch, identifier, show
+
+StepCheck = Literal["next", "action", "both"]
+
+CFG_SECTIONS = """
+    CONSTANT CONSTANTS INIT NEXT SPECIFICATION INVARIANT INVARIANTS PROPERTY PROPERTIES VIEW SYMMETRY
+    CONSTRAINT CONSTRAINTS ACTION_CONSTRAINT ACTION_CONSTRAINTS ALIAS POSTCONDITION CHECK_DEADLOCK
+    TYPE TYPE_CONSTRAINT
+"""
+
+
+@dataclass(frozen=True)
+class WitnessProperty:
+    """A property to be judged at the end of the trace, by the name of its operator in the module."""
+
+    operator: str
+    scope: Literal["state", "step"] = "state"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The two files, and what a reader of TLC's output must know about them."""
+
+    tla: Path
+    cfg: Path
+    module: str
+    states: int
+    invariants: Mapping[str, str]  # name in the witness -> operator of the specification
+    added: tuple[str, ...]  # variables of the witness that the specification does not have
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the witness calls its own parts; another prefix if the specification has these names."""
+
+    low: str
+    high: str
+
+    def invariant(self, operator: str) -> str:
+        return f"{self.high}_{operator}"
+
+
+def write_witness(
+    directory: Path,
+    name: str,
+    *,
+    spec_module: str,
+    variables: Sequence[str],
+    states: Sequence[Mapping[str, Any]],
+    actions: Sequence[str],
+    properties: Sequence[WitnessProperty],
+    constants: str,
+    types: Mapping[str, Ty] | None = None,
+    labels: Sequence[str] | None = None,
+    step: StepCheck = "both",
+    init: str = "Init",
+    next_: str = "Next",
+    taken: Iterable[str] = (),
+    comment: str = "",
+) -> Witness:
+    """Write NAME.tla and NAME.cfg for a trace; NAME is made a TLA+ identifier first.
+
+    states: variable -> TLA+ text, or a model value if `types` gives the type of each variable.
+    actions: the action expression of each step, one fewer than there are states.
+    labels: what TLC prints for each step, when it should not be the action expression.
+    constants: text of a .cfg of which only the CONSTANT part is used, so any .cfg of the module will do.
+    taken: further names that the specification defines and the witness must avoid.
+    """
+    module = identifier(name, fallback="Trace")
+    if module == spec_module:
+        raise UsageFault("witness-name", f"a witness cannot be named as the module it extends: {module}")
+    rows = _rows(variables, states, types)
+    if len(actions) != len(states) - 1 or (labels is not None and len(labels) != len(actions)):
+        count = len(actions if labels is None or len(actions) != len(states) - 1 else labels)
+        raise UsageFault("witness-shape", f"{len(states)} states need {len(states) - 1} steps, got {count}")
+    properties = tuple(dict.fromkeys(properties))
+    used = [*variables, *(p.operator for p in properties), spec_module, init, next_]
+    if wrong := [text for text in used if not IDENTIFIER.match(text) or text in RESERVED]:
+        raise UsageFault("witness-name", f"not a TLA+ identifier: {wrong[0]!r}")
+    names = _fresh([*used, *taken])
+    bad = _step_flags(names, properties)
+    named = f"{names.high}Action"
+    check = {"next": next_, "action": named, "both": f"{named} /\\ {next_}"}[step]
+    tla = [
+        f"---- MODULE {module} ----",
+        *_comment(comment),
+        f"\\* A trace of {len(states)} states of module {spec_module}.",
+        "\\* Run TLC on this file, without -deadlock. Its exit code: 12 confirms the trace; 11 rejects",
+        "\\* the step after the last state printed; 0 is a behaviour that violates no listed property.",
+        f"EXTENDS {spec_module}, Integers, Sequences, TLC",
+        "",
+        f"VARIABLES {', '.join([f'{names.low}Pos', *bad.values()])}",
+        "",
+        *_trace(names, rows, labels if labels is not None else actions),
+        *_actions(names, actions if step != "next" else ()),
+        *_init(names, variables, bad),
+        *_step(names, variables, bad, len(states), check, init),
+        *_end(names, variables, bad, len(states), init),
+        *_invariants(names, properties, bad, len(states), init),
+        "",
+        "====",
+    ]
+    cfg = [*constants_part(constants), f"INIT {names.high}Init", f"NEXT {names.high}Next"]
+    cfg += [f"INVARIANT {names.invariant(p.operator)}" for p in properties]
+    write_files(directory, {f"{module}.tla": "\n".join(tla) + "\n", f"{module}.cfg": "\n".join(cfg) + "\n"})
+    return Witness(
+        tla=directory / f"{module}.tla",
+        cfg=directory / f"{module}.cfg",
+        module=module,
+        states=len(states),
+        invariants={names.invariant(p.operator): p.operator for p in properties},
+        added=(f"{names.low}Pos", *bad.values()),
+    )
+
+
+def constants_part(cfg: str) -> list[str]:
+    r"""The CONSTANT sections of a .cfg, line by line, without comments and blank lines."""
+    plain = re.sub(r"\(\*.*?\*\)|\\\*[^\n]*", " ", cfg, flags=re.DOTALL)
+    # Keywords may stand anywhere on a line; a quoted one is text. Pieces: text, keyword, text, ..
+    pieces = re.split(rf"(?<!\S)({'|'.join(CFG_SECTIONS.split())})(?!\S)", plain)
+    kept: list[str] = []
+    for keyword, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if keyword in ("CONSTANT", "CONSTANTS"):
+            kept += [line.rstrip() for line in f"{keyword}{body}".splitlines() if line.strip()]
+    return kept
+
+
+def _rows(
+    variables: Sequence[str], states: Sequence[Mapping[str, Any]], types: Mapping[str, Ty] | None
+) -> list[dict[str, str]]:
+    """Every state as variable -> TLA+ text, complete and on one line each."""
+    if not states:
+        raise UsageFault("witness-shape", "a witness needs at least one state")
+    rows = []
+    for number, state in enumerate(states, start=1):
+        if differ := sorted(set(variables) ^ set(state)):
+            message = f"state {number} and the variables differ in {', '.join(differ)}"
+            raise UsageFault("witness-shape", message)
+        row = {}
+        for variable in variables:
+            value = state[variable]
+            if not isinstance(value, str):
+                if types is None or variable not in types:
+                    raise UsageFault("witness-shape", f"no type for variable {variable}, given as {value!r}")
+                try:
+                    value = show(types[variable], value)
+                except ValueMismatch as fault:
+                    where = f"state {number}, {variable}"
+                    raise UsageFault("witness-value", str(fault), where=where) from fault
+            # A continuation line left of a bullet would end the bulleted list it stands in.
+            row[variable] = " ".join(value.split("\n"))
+        rows.append(row)
+    return rows
+
+
+def _fresh(used: Sequence[str]) -> _Names:
+    """The prefix of the witness's own names: cex, or cex2 .. if the specification uses it."""
+    busy = {name.lower() for name in used}
+    number = 1
+    while any(name.startswith(f"cex{number if number > 1 else ''}") for name in busy):
+        number += 1
+    suffix = str(number) if number > 1 else ""
+    return _Names(f"cex{suffix}", f"Cex{suffix}")
+
+
+def _step_flags(names: _Names, properties: Sequence[WitnessProperty]) -> dict[str, str]:
+    """The boolean variable of each step property: cexBad, and cexBad2 .. if there are several."""
+    steps = [p.operator for p in properties if p.scope == "step"]
+    return {op: f"{names.low}Bad{i if i > 1 else ''}" for i, op in enumerate(steps, start=1)}
+
+
+def _comment(text: str) -> list[str]:
+    return [f"\\* {line}".rstrip() for line in text.splitlines()]
+
+
+def _trace(names: _Names, rows: Sequence[Mapping[str, str]], labels: Sequence[str]) -> list[str]:
+    made = ["  [" + ", ".join(f"{v} |-> {text}" for v, text in row.items()) + "]" for row in rows]
+    return [
+        f"{names.high}Trace == <<",
+        ",\n".join(made),
+        ">>",
+        "",
+        f"{names.high}Label == <<",
+        ",\n".join(f"  {quote(label)}" for label in labels) or "  \\* one state, no step",
+        ">>",
+        "",
+    ]
+
+
+def _actions(names: _Names, actions: Sequence[str]) -> list[str]:
+    if not actions:
+        return []
+    made = [f"{names.low}Pos = {i} -> {' '.join(a.split())}" for i, a in enumerate(actions, start=1)]
+    return [f"{names.high}Action ==", "  CASE " + "\n    [] ".join(made), ""]
+
+
+def _init(names: _Names, variables: Sequence[str], bad: Mapping[str, str]) -> list[str]:
+    return [
+        f"{names.high}Init ==",
+        f"  /\\ {names.low}Pos = 1",
+        *(f"  /\\ {v} = {names.high}Trace[1].{v}" for v in variables),
+        *(f"  /\\ {flag} = FALSE" for flag in bad.values()),
+        "",
+    ]
+
+
+def _step(
+    names: _Names, variables: Sequence[str], bad: Mapping[str, str], last: int, check: str, init: str
+) -> list[str]:
+    pos = f"{names.low}Pos"
+    if last == 1:
+        return [f"{names.high}Step == FALSE  \\* one state, no step", ""]
+    return [
+        f"{names.high}Step ==",
+        f"  /\\ {pos} < {last}",
+        f"  /\\ {pos} = 1 => {_initial(init)}",
+        f"  /\\ {pos}' = {pos} + 1",
+        *(f"  /\\ {v}' = {names.high}Trace[{pos} + 1].{v}" for v in variables),
+        f"  /\\ {check}",
+        *(f"  /\\ {flag}' = ({pos} + 1 = {last} /\\ ~{op})" for op, flag in bad.items()),
+        f'  /\\ PrintT(<<"cex step accepted", {pos}, {names.high}Label[{pos}]>>)',
+        "",
+    ]
+
+
+def _initial(init: str) -> str:
+    """Init, and a line of output that tells a wrong first state from a wrong first step."""
+    return f'({init} /\\ PrintT(<<"cex initial state accepted">>))'
+
+
+def _end(names: _Names, variables: Sequence[str], bad: Mapping[str, str], last: int, init: str) -> list[str]:
+    pos = f"{names.low}Pos"
+    return [
+        f"{names.high}End ==",
+        f"  /\\ {pos} = {last}",
+        f"  /\\ {pos} = 1 => {_initial(init)}",
+        f'  /\\ PrintT(<<"cex trace accepted, states", {pos}>>)',
+        f"  /\\ UNCHANGED <<{', '.join([pos, *bad.values(), *variables])}>>",
+        "",
+        f"{names.high}Next == {names.high}Step \\/ {names.high}End",
+        "",
+    ]
+
+
+def _invariants(
+    names: _Names, properties: Sequence[WitnessProperty], bad: Mapping[str, str], last: int, init: str
+) -> list[str]:
+    pos = f"{names.low}Pos"
+    made = []
+    for p in properties:
+        holds = f"~{bad[p.operator]}" if p.operator in bad else p.operator
+        made.append(f"{names.invariant(p.operator)} == {pos} = {last} /\\ ({pos} = 1 => {init}) => {holds}")
+    return made
