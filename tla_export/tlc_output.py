@@ -8,7 +8,7 @@ The text has no grammar, only habits, and these are the ones relied on (2.15 and
   `<Fetch(1,0) line ..>`), then `/\ variable = value` lines. A module of one variable has no `/\`.
   A value that is too wide goes on in indented lines. A violation in an initial state has no header.
 * PrintT lines may stand between two states, and appear again whenever TLC recomputes the trace: the
-  steps of a witness are a set, not a count.
+  steps of a witness are a set, not a count. A wide one is broken over several lines as well.
 * A line of text that a module prints may look like anything, so a variable must parse as a value.
 """
 
@@ -27,13 +27,13 @@ FIGURES = re.compile(f"^{COUNTS}", re.MULTILINE)
 PROGRESS = re.compile(rf"^Progress\([^)]*\).*?: {COUNTS}", re.MULTILINE)
 DEPTH = re.compile(r"^The depth of the complete state graph search is (\d+)", re.MULTILINE)
 VIOLATED = re.compile(r"^Error: (?:Invariant|Action property) (\S+) is violated", re.MULTILINE)
-ACCEPTED = re.compile(r'^<<"cex step accepted", (\d+)', re.MULTILINE)
+ACCEPTED = re.compile(r'^<<\s*"cex step accepted",\s*(\d+)', re.MULTILINE)
 FIRST = re.compile(r'^<<"cex initial state accepted">>', re.MULTILINE)
 WHOLE = re.compile(r'^<<"cex trace accepted, states", (\d+)>>', re.MULTILINE)
 CHATTER = re.compile(
     r"TLC2 Version|Warning: Please run|\(Use the -nowarning|Running breadth-first|Parsing file"
     r"|Semantic process|Starting\.\.\.|Finished |Progress\(|Computing initial|\d+ states generated"
-    r'|The depth of|The average outdegree|<<"cex |See the User Output|This was probably caused|\s*$'
+    r'|The depth of|The average outdegree|<<\s*"cex |See the User Output|This was probably caused|\s*$'
 )
 SAID_LINES = 12
 

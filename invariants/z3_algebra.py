@@ -1,0 +1,144 @@
+"""Z3 terms as an algebra of the structural evaluator.
+
+Epochs and offsets are mathematical integers, so nothing bounds them; a set of brokers is one boolean
+for each broker; sizes of sets compare as cardinality constraints, which the solver handles far
+better than sums.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import z3
+
+from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.types import Ty
+
+
+class Size:
+    """The size of a set, compared lazily."""
+
+    def __init__(self, alg: Z3Algebra, flags: Sequence[Any]) -> None:
+        self.alg, self.flags = alg, flags
+
+    def number(self) -> Any:
+        total: Any = 0
+        for flag in self.flags:
+            total = self.alg.add(total, self.alg.ite(flag, 1, 0))
+        return total
+
+    def at_least(self, k: int) -> Any:
+        k -= sum(flag is True for flag in self.flags)
+        open_ = [flag for flag in self.flags if not isinstance(flag, bool)]
+        if k <= 0:
+            return True
+        if k > len(open_):
+            return False
+        return self.alg.or_([self.alg.and_(list(some)) for some in itertools.combinations(open_, k)])
+
+    def compare(self, o: str, k: int) -> Any:
+        match o:
+            case "ge":
+                return self.at_least(k)
+            case "gt":
+                return self.at_least(k + 1)
+            case "lt":
+                return self.alg.not_(self.at_least(k))
+            case "le":
+                return self.alg.not_(self.at_least(k + 1))
+            case _:
+                return self.alg.and_([self.at_least(k), self.alg.not_(self.at_least(k + 1))])
+
+
+SWAPPED = {"eq": "eq", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+class Z3Algebra(Algebra):
+    """Booleans are z3 Bool, numbers z3 Int."""
+
+    def AND(self, xs: Sequence[Any]) -> Any:
+        return z3.And(*xs)
+
+    def OR(self, xs: Sequence[Any]) -> Any:
+        return z3.Or(*xs)
+
+    def NOT(self, x: Any) -> Any:
+        return z3.Not(x)
+
+    def IFF(self, a: Any, b: Any) -> Any:
+        return a == b
+
+    def ITE(self, c: Any, a: Any, b: Any) -> Any:
+        return z3.If(c, self.term(a), self.term(b))
+
+    def CMP(self, o: str, a: Any, b: Any) -> Any:
+        x, y = self.term(a), self.term(b)
+        match o:
+            case "eq":
+                return x == y
+            case "lt":
+                return x < y
+            case "le":
+                return x <= y
+            case "gt":
+                return x > y
+            case _:
+                return x >= y
+
+    def ADD(self, a: Any, b: Any) -> Any:
+        return self.term(a) + self.term(b)
+
+    def SUB(self, a: Any, b: Any) -> Any:
+        return self.term(a) - self.term(b)
+
+    def term(self, x: Any) -> Any:
+        if isinstance(x, Size):
+            x = x.number()
+        return z3.IntVal(x) if isinstance(x, int) else x
+
+    def s_card(self, a: Any) -> Any:
+        return Size(self, a)
+
+    def cmp(self, o: str, a: Any, b: Any) -> Any:
+        if isinstance(a, Size) and isinstance(b, int):
+            return a.compare(o, b)
+        if isinstance(b, Size) and isinstance(a, int):
+            return b.compare(SWAPPED[o], a)
+        if isinstance(a, Size):
+            a = a.number()
+        if isinstance(b, Size):
+            b = b.number()
+        return super().cmp(o, a, b)
+
+
+def formula(x: Any) -> Any:
+    """A z3 formula from an evaluator truth value."""
+    return z3.BoolVal(x) if isinstance(x, bool) else x
+
+
+def variable(name: str, ty: Ty, brokers: int) -> Any:
+    """A fresh scalar of a type."""
+    if ty.kind == "set":
+        return [z3.Bool(f"{name}.{i}") for i in range(brokers)]
+    return z3.Bool(name) if ty.kind == "bool" else z3.Int(name)
+
+
+def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
+    """What a scalar's type says: ranges of enums, brokers, lengths; numbers are not negative."""
+    match ty.kind:
+        case "bool" | "set":
+            return []
+        case "enum":
+            lo, hi = 0, len(ty.members) - 1
+        case "replica":
+            lo, hi = 0, structure.alg.brokers - 1
+        case "opt" if ty.elem.kind == "replica":
+            lo, hi = -1, structure.alg.brokers - 1
+        case "opt":
+            lo, hi = -1, None if ty.elem.hi is None else structure.limit(ty.elem.hi)
+        case _:
+            lo, hi = ty.lo, None if ty.hi is None else structure.limit(ty.hi)
+    return [value >= lo] + ([] if hi is None else [value <= hi])
