@@ -11,8 +11,8 @@ from pathlib import Path
 from elrcheck.errors import EnvironmentFault
 
 
-def write_files(directory: Path, texts: Mapping[str, str]) -> None:
-    """Write a group of text files into a folder, which is made if needed.
+def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
+    """Write a group of files into a folder, which is made if needed.
 
     All of them are complete on disk before the first one gets its name, so an error (a full disk, an
     interrupt) leaves the folder as it was; the renames at the end are in the order of the mapping.
@@ -23,8 +23,8 @@ def write_files(directory: Path, texts: Mapping[str, str]) -> None:
         for name, text in texts.items():
             handle, draft = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=directory)
             waiting.append((Path(draft), directory / name))
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8") if isinstance(text, str) else text)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(draft, 0o666 & ~_umask())  # mkstemp makes files only the owner can read
@@ -44,6 +44,11 @@ def write_files(directory: Path, texts: Mapping[str, str]) -> None:
 def write_file(path: Path, text: str) -> None:
     """Write one text file atomically."""
     write_files(path.parent, {path.name: text})
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write one binary file atomically."""
+    write_files(path.parent, {path.name: data})
 
 
 def _umask() -> int:

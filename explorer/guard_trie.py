@@ -22,6 +22,7 @@ computed once, in the root before a.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -145,8 +146,6 @@ def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
             for node in stored(block.stores):
                 use(node, (block, 0))
     # Ids grow from operands to users; operands discovered on the way are pushed in order.
-    import heapq
-
     heap = [-ident for ident in known]
     heapq.heapify(heap)
     seen: set[int] = set(known)

@@ -565,6 +565,12 @@ def LaggingInQuorum(c: Config, s: State) -> bool:
     )
 
 
+@op
+def counted(c: Config, s: State, l: Replica, b: Replica) -> bool:
+    """b is in l's quorum, or in a proposal that may still be sent again in the present epoch."""
+    return b in quorum(c, s, l) or (leads_now(s, l) and b in s.broker[l].alter.isr)
+
+
 @lemma
 def ContendersCover(c: Config, s: State) -> bool:
     """Whatever l can still commit is, or will be before the commit, in every contender's log."""
@@ -573,7 +579,7 @@ def ContendersCover(c: Config, s: State) -> bool:
             b == l
             or (
                 upto(s.broker[l].log, s.broker[b].log, acked(s, l, b))
-                if b in quorum(c, s, l) and not moved(s, b, l)
+                if counted(c, s, l, b) and not moved(s, b, l)
                 else frozen(c, s, l) != EMPTY and upto(s.broker[l].log, s.broker[b].log, ceiling(c, s, l))
             )
             for b in contenders(c, s)
