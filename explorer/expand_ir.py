@@ -100,8 +100,7 @@ class _Expansion:
             "  ret i64 0",
             "state:",
             "  %i = phi i64 [ %first, %entry ], [ %i.next, %next ]",
-            "  %at = phi ptr [ %out, %entry ], [ %at.next, %next ]",
-            f"  %row = getelementptr i64, ptr %states, i64 {0}",
+            "  %at = phi ptr [ %out, %entry ], [ AT, %next ]",
             f"  %offset = mul i64 %i, {words}",
             "  %source = sub i64 %i, %first",
             f"  %origin = shl i64 %source, {INSTANCE_BITS}",
@@ -109,7 +108,7 @@ class _Expansion:
         for k in range(words):
             w.lines += [
                 f"  %o{k} = add i64 %offset, {k}",
-                f"  %p{k} = getelementptr i64, ptr %row, i64 %o{k}",
+                f"  %p{k} = getelementptr i64, ptr %states, i64 %o{k}",
                 f"  %w{k} = load i64, ptr %p{k}, align 8",
             ]
         w.block = "state"
@@ -123,14 +122,14 @@ class _Expansion:
         w.start(join)
         w.do("br label %next")
         w.start("next")
+        w.lines = [line.replace("[ AT,", f"[ {at},") if "[ AT," in line else line for line in w.lines]
         w.lines += [
-            f"  %at.next = getelementptr i8, ptr {at}, i64 0",
             "  %i.next = add i64 %i, 1",
             "  %more = icmp slt i64 %i.next, %last",
             "  br i1 %more, label %state, label %done",
             "done:",
             "  %out.int = ptrtoint ptr %out to i64",
-            "  %at.int = ptrtoint ptr %at.next to i64",
+            f"  %at.int = ptrtoint ptr {at} to i64",
             "  %bytes = sub i64 %at.int, %out.int",
             f"  %records = udiv exact i64 %bytes, {8 * self.record.size}",
             "  ret i64 %records",
@@ -225,7 +224,7 @@ class _Expansion:
             before, after = self._check_bounds(risky, stored)
         for word in range(self.layout.words):
             self._put(at, word, self._word(word, changes, stored))
-        self._put(at, self.record.origin, w.let(f"or disjoint i64 %origin, {index}"))
+        self._put(at, self.record.origin, w.let(f"or i64 %origin, {index}"))
         for k in range(self.record.flag_words):
             self._put(at, self.record.origin + 1 + k, self._flags(instance, k))
         following = w.let(f"getelementptr i64, ptr {at}, i64 {self.record.size}")

@@ -1,0 +1,175 @@
+"""`elrcheck check`: explore a scope, replay what was found, and report.
+
+The engine only says where a property is hit. Every trace it gives is replayed through the plain
+model, step by step, and the property is evaluated in plain Python at its end, before it is reported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elrcheck.config import config_values
+from elrcheck.errors import UsageFault
+from elrcheck.explorer.describe import ReplayError, label_steps, trace_view
+from elrcheck.explorer.explain import Broken, explain
+from elrcheck.explorer.outcome import Outcome, explore
+from elrcheck.explorer.reference import PlainModel
+from elrcheck.explorer.select import Selected, load_checked_model, resolve, select_properties
+from elrcheck.explorer.tracefile import Step, Trace, write_trace
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.report.model import (
+    ActionReport,
+    CheckReport,
+    EngineReport,
+    Overflow,
+    PropertyReport,
+    PropertyVerdict,
+    SearchReport,
+    TraceView,
+    VariableReport,
+    Verdict,
+)
+from elrcheck.report.progress import Progress
+from elrcheck.report.request import CheckRequest
+
+RUNS = Path(".elrcheck") / "runs"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A replayed trace of one property."""
+
+    states: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    view: TraceView
+    broken: Broken
+
+
+def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
+    """Search and report; UsageFault for names that do not exist."""
+    selected = resolve(request.selection)
+    model = load_checked_model()
+    chosen = select_properties(model, request.properties)
+    if request.run_dir is not None and request.run_dir.is_file():
+        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    outcome = explore(model, selected.config, chosen, request, progress)
+    findings = {fn.ident: _replay(model, selected.config, fn, outcome) for fn in chosen if fn.ident in outcome.traces}
+    folder = _run_dir(request, selected, chosen, outcome)
+    stored = _store(folder, model, selected, findings) if folder is not None else {}
+    properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
+    return CheckReport(
+        verdict=_verdict(properties, outcome),
+        variant=selected.variant,
+        scope=selected.scope,
+        config=config_values(selected.config),
+        engine=EngineReport(request.engine, outcome.workers, outcome.detail),
+        search=_search(outcome),
+        properties=properties,
+        actions=_actions(model, outcome),
+        variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
+        run_dir=None if folder is None else str(folder),
+    )
+
+
+# ---------------------------------------------------------------------------- findings
+
+
+def _replay(model: Model, config: Any, fn: Fn, outcome: Outcome) -> Finding:
+    plain = PlainModel(model, config)
+    states = outcome.traces[fn.ident]
+    labels, repro = label_steps(plain, states)
+    last = tuple(states[-2:]) if fn.is_step else (states[-1],)
+    if plain.holds(fn, *last) != (fn.kind == "sometimes"):
+        raise ReplayError(f"{fn.ident} is not hit at the end of its trace in the plain model")
+    broken = explain(model, config, fn, last) if fn.kind == "always" else Broken(None, None)
+    steps = tuple(Step(label.action, label.args) for label in labels)
+    return Finding(tuple(states), steps, trace_view(model, states, labels, repro), broken)
+
+
+def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | None) -> PropertyReport:
+    depth = outcome.first.get(fn.ident)
+    hit = depth is not None
+    verdict: PropertyVerdict
+    if fn.kind == "always":
+        verdict = "violated" if hit else "holds" if outcome.complete else "inconclusive"
+    else:
+        verdict = "reached" if hit else "unreached" if outcome.complete else "inconclusive"
+    violated = finding if fn.kind == "always" else None
+    kind: Any = fn.kind
+    return PropertyReport(
+        id=fn.ident,
+        name=fn.name,
+        kind=kind,
+        verdict=verdict,
+        depth=depth,
+        conjunct=violated.broken.conjunct if violated else None,
+        witness=violated.broken.witness if violated else None,
+        trace=stored,
+        counterexample=violated.view if violated else None,
+    )
+
+
+def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
+    if any(p.verdict == "violated" for p in properties):
+        return "violated"
+    return "holds" if outcome.complete else "inconclusive"
+
+
+# ---------------------------------------------------------------------------- the run folder
+
+
+def _run_dir(request: CheckRequest, selected: Selected, chosen: Sequence[Fn], outcome: Outcome) -> Path | None:
+    """Where traces go: the folder asked for, or one named by what was checked, if there is a finding."""
+    if request.run_dir is not None:
+        return request.run_dir
+    if not any(fn.kind == "always" and fn.ident in outcome.first for fn in chosen):
+        return None
+    identity = json.dumps([selected.variant, config_values(selected.config), request.engine], sort_keys=True)
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
+    return RUNS / f"{selected.variant}-{Path(selected.scope).stem}-{digest}"
+
+
+def _store(folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]) -> dict[str, str]:
+    """Writes one trace file for each finding; returns their paths inside the folder."""
+    stored: dict[str, str] = {}
+    for ident, finding in findings.items():
+        name = f"{ident}.trace.json"
+        values = config_values(selected.config)
+        overrides = {key: values[key] for key in selected.overrides}
+        trace = Trace(selected.variant, selected.scope, ident, finding.states, finding.steps, overrides)
+        write_trace(folder / name, trace, model.state_ty)
+        stored[ident] = name
+    return stored
+
+
+# ---------------------------------------------------------------------------- statistics
+
+
+def _search(outcome: Outcome) -> SearchReport:
+    return SearchReport(
+        complete=outcome.complete,
+        generated=outcome.generated,
+        distinct=outcome.distinct,
+        diameter=len(outcome.levels),
+        levels=outcome.levels,
+        seconds=round(outcome.seconds, 3),
+        states_per_second=round(outcome.distinct / outcome.seconds, 1) if outcome.seconds > 0 else 0.0,
+        bytes_per_state=outcome.bytes_per_state,
+        stopped_by=outcome.reason,
+        cut=outcome.cut,
+        deadlocks=outcome.deadlocks,
+        overflows=tuple(Overflow(path, count) for path, count in outcome.overflow.items()),
+    )
+
+
+def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
+    return tuple(
+        ActionReport(fn.name, outcome.enabled.get(fn.name, 0), outcome.new_states.get(fn.name, 0))
+        for fn in model.actions
+    )

@@ -1,0 +1,108 @@
+"""Model values and traces in words: what a person reads, and nothing a machine should parse."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from elrcheck.explorer.reference import Label, PlainModel
+from elrcheck.lang.ir import Block, Fn, If, Let, Require
+from elrcheck.lang.load import Model
+from elrcheck.lang.types import Ty
+from elrcheck.report.model import Argument, Change, Step, TraceView
+
+
+def text(value: Any, ty: Ty | None = None) -> str:
+    """A value in a few characters: {0,2}, none, RUNNING, [1@1 all]."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, frozenset):
+        return "{" + ",".join(str(b) for b in sorted(value)) + "}"
+    if isinstance(value, tuple):
+        return "[" + " ".join(text(x, ty.elem if ty else None) for x in value) + "]"
+    if ty is not None and ty.kind == "record":
+        if ty.name == "Entry":
+            return f"r{value.id}@{value.epoch}({value.acks.value})"
+        return "(" + " ".join(f"{f}={text(getattr(value, f), t)}" for f, t in ty.fields.items()) + ")"
+    return str(value)
+
+
+def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
+    """(path, text) of what a person looks at: records and vectors are opened, logs are not."""
+    match ty.kind:
+        case "record" | "state":
+            for f, t in ty.fields.items():
+                yield from leaves(getattr(value, f), t, f"{path}.{f}" if path else f)
+        case "vec" if ty.elem.kind == "record":
+            for i, x in enumerate(value):
+                yield from leaves(x, ty.elem, f"{path}[{i}]")
+        case _:
+            yield path, text(value, ty)
+
+
+def changes(before: Any, after: Any, ty: Ty) -> tuple[Change, ...]:
+    """The leaves that differ."""
+    pairs = zip(leaves(before, ty), leaves(after, ty), strict=True)
+    return tuple(Change(path, old, new) for (path, old), (_, new) in pairs if old != new)
+
+
+def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
+    return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
+
+
+def guards(block: Block) -> Iterator[str]:
+    """Names of the guards of an action, in source order."""
+    match block:
+        case Let(rest=rest):
+            yield from guards(rest)
+        case Require(name=name, rest=rest):
+            yield name
+            yield from guards(rest)
+        case If(then=then, orelse=orelse):
+            yield from guards(then)
+            yield from guards(orelse)
+
+
+def because(fn: Fn, args: Sequence[Any]) -> str:
+    """Why a step was possible: the conditions its guards are named after."""
+    del args
+    return "; ".join(guards(fn.body))
+
+
+class ReplayError(Exception):
+    """An engine produced a trace that the plain model does not follow. Never the user's fault."""
+
+
+def label_steps(plain: PlainModel, states: Sequence[Any]) -> tuple[tuple[Label, ...], str]:
+    """Replays states through the plain model: the label of every step and the action-index path."""
+    if states[0] != plain.initial():
+        raise ReplayError("the trace does not start in the initial state")
+    labels: list[Label] = []
+    indices: list[str] = []
+    for number, (before, after) in enumerate(zip(states, states[1:], strict=False), start=1):
+        for index, (label, made) in enumerate(plain.successors(before)):
+            if made == after:
+                labels.append(label)
+                indices.append(str(index))
+                break
+        else:
+            raise ReplayError(f"step {number} of the trace is no step of the model")
+    return tuple(labels), "/".join(indices)
+
+
+def trace_view(model: Model, states: Sequence[Any], labels: Sequence[Label], repro: str) -> TraceView:
+    """A replayed trace as a report shows it."""
+    actions = {fn.name: fn for fn in model.actions}
+    ty = model.state_ty
+    steps = []
+    for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
+        fn = actions[label.action]
+        steps.append(
+            Step(index, label.action, arguments(fn, label.args), because(fn, label.args), changes(before, after, ty))
+        )
+    return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro)

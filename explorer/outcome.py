@@ -1,0 +1,139 @@
+"""One shape for the answer of every engine: counts by action, first hits and traces by property."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.errors import UsageFault
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.report.progress import LevelDone, Progress
+from elrcheck.report.request import CheckRequest
+
+
+@dataclass
+class Outcome:
+    """What an engine found. traces: plain states, initial first, by property id."""
+
+    complete: bool
+    reason: str | None
+    generated: int
+    distinct: int
+    levels: tuple[int, ...]
+    seconds: float
+    bytes_per_state: int = 0
+    workers: int = 1
+    detail: str | None = None
+    cut: int = 0
+    deadlocks: int = 0
+    enabled: dict[str, int] = field(default_factory=dict)
+    new_states: dict[str, int] = field(default_factory=dict)
+    variables: dict[str, int] = field(default_factory=dict)
+    overflow: dict[str, int] = field(default_factory=dict)
+    first: dict[str, int] = field(default_factory=dict)
+    traces: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+def explore(
+    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+) -> Outcome:
+    """Run the engine the request names."""
+    if request.engine == "reference":
+        return _reference(model, config, chosen, request)
+    return _compiled(model, config, chosen, request, progress)
+
+
+def _compiled(
+    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+) -> Outcome:
+    from elrcheck.explorer.compiled import Search, default_workers
+    from elrcheck.explorer.lower import lower
+    from elrcheck.explorer.native_code import KernelCache, default_cache
+    from elrcheck.explorer.result import LevelStats, Limits
+    from elrcheck.explorer.retrace import Retrace
+
+    progress.stage("compiling the model")
+    lowered = lower(model, config, chosen)
+    limits = request.limits
+    search = Search(
+        lowered.program,
+        workers=request.workers or default_workers(),
+        cache=KernelCache(default_cache()),
+        limits=Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory),
+    )
+    how = "from the cache" if search.native.cached else "compiled"
+    detail = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, kernel {how}"
+    progress.stage("searching")
+
+    def tell(level: LevelStats) -> None:
+        progress.level(LevelDone(level.depth, level.frontier, level.generated, level.distinct, level.seconds))
+
+    result = search.run(tell, "first" if request.stop_at_first else "complete")
+    progress.stage("rebuilding traces")
+    program = lowered.program
+    wanted = [
+        check
+        for check in result.first
+        if program.checks[check].kind == "always" or request.run_dir is not None
+    ]
+    traces = Retrace(search).traces(wanted)
+    enabled, fresh = {}, {}
+    for instance, fired, new in zip(program.instances, result.enabled, result.new_states, strict=True):
+        enabled[instance.action] = enabled.get(instance.action, 0) + fired
+        fresh[instance.action] = fresh.get(instance.action, 0) + new
+    return Outcome(
+        complete=result.complete,
+        reason=result.reason,
+        generated=result.generated,
+        distinct=result.distinct,
+        levels=result.levels,
+        seconds=result.seconds,
+        bytes_per_state=result.bytes_per_state,
+        workers=result.workers,
+        detail=detail,
+        cut=sum(result.cut),
+        deadlocks=result.deadlocks,
+        enabled=enabled,
+        new_states=fresh,
+        variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
+        overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
+        first={program.checks[check].name: depth for check, depth in result.first.items()},
+        traces={
+            program.checks[check].name: tuple(lowered.decode(row) for row in rows) for check, rows in traces.items()
+        },
+    )
+
+
+def _reference(model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest) -> Outcome:
+    from elrcheck.explorer.reference import search
+
+    limits = request.limits
+    if limits.max_depth is not None or limits.memory is not None or request.stop_at_first:
+        raise UsageFault(
+            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            help="use the local engine for the other limits",
+        )  # fmt: skip
+    deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
+    result = search(model, config, max_states=limits.max_states, deadline=deadline)
+    idents = {fn.ident for fn in chosen}
+    reason = None
+    if not result.complete:
+        by_states = limits.max_states is not None and result.distinct >= limits.max_states
+        reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
+    return Outcome(
+        complete=result.complete,
+        reason=reason,
+        generated=result.generated,
+        distinct=result.distinct,
+        levels=tuple(result.levels),
+        seconds=result.seconds,
+        cut=result.cut,
+        deadlocks=result.deadlocks,
+        enabled=result.enabled,
+        new_states=result.new_states,
+        first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
+        traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
+    )

@@ -1,0 +1,94 @@
+"""From names to a model: variant, scope and overrides of a request become a `Config`."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from elrcheck.config import build_config, config_fields, find_scope, parse_overrides
+from elrcheck.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.invariants import properties, witnesses
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.protocol import load_model
+from elrcheck.model.variants import VARIANTS, Variant
+from elrcheck.report.request import Selection
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A resolved selection. overrides: what `--set` changed, as typed values."""
+
+    variant: str
+    scope: str
+    config: Config
+    overrides: dict[str, object]
+
+
+def find_variant(name: str) -> Variant:
+    """The variant of this name; UsageFault with a close match."""
+    for variant in VARIANTS:
+        if variant.name == name:
+            return variant
+    names = [v.name for v in VARIANTS]
+    raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=did_you_mean(name, names))
+
+
+def resolve(selection: Selection) -> Selected:
+    """The configuration a selection stands for: scope, then variant, then overrides."""
+    variant = find_variant(selection.variant)
+    scope = find_scope(selection.scope, files("elrcheck.model") / "scopes", config_fields(Config))
+    overrides = parse_overrides(Config, selection.overrides)
+    config = build_config(Config, variant.knobs, scope.values, overrides)
+    reject_impossible(config)
+    return Selected(variant.name, selection.scope, config, overrides)
+
+
+def reject_impossible(config: Config) -> None:
+    """Sizes no engine can represent or that mean nothing."""
+    if not 1 <= config.broker_count <= 8:
+        raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
+    if config.min_isr < 1:
+        raise UsageFault("config-bad-value", "`min_isr`: expected 1 or more, not 0")
+    if not 1 <= config.log_slots <= 6:
+        raise UsageFault("config-bad-value", f"`log_slots`: expected 1 to 6, not {config.log_slots}")
+    if config.records > 60:
+        raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
+
+
+def load_checked_model() -> Model:
+    """The protocol with its properties and witnesses."""
+    return load_model(properties, witnesses)
+
+
+def select_properties(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
+    """Properties by id, name or glob; all when nothing is asked for.
+
+    UsageFault for a word that is close to nothing, NothingChecked for a glob that matches nothing.
+    """
+    every = (*model.always, *model.sometimes)
+    if not wanted:
+        return every
+    chosen: list[Fn] = []
+    for word in wanted:
+        found = [fn for fn in every if _matches(word, fn)]
+        if not found and any(ch in word for ch in "*?["):
+            raise NothingChecked("no-property", f"no property matches `{word}`")
+        if not found:
+            names = list(_words(every))
+            raise UsageFault("unknown-property", f"unknown property `{word}`", help=did_you_mean(word, names))
+        chosen += [fn for fn in found if fn not in chosen]
+    return tuple(chosen)
+
+
+def _matches(word: str, fn: Fn) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), word.lower()) for name in (fn.ident, fn.name))
+
+
+def _words(fns: Iterable[Fn]) -> Iterable[str]:
+    for fn in fns:
+        yield fn.ident
+        yield fn.name

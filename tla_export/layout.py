@@ -1,0 +1,217 @@
+r"""Lays TLA+ text out on lines: flat where it fits, broken where it does not.
+
+A document knows its one-line form (`flat`) and how to break itself. Lines are relative to the column
+where the document starts, so that composing is only shifting: the first line is put behind whatever
+stands before it, the others get as many spaces. Columns matter in TLA+, which reads a list of
+conjuncts by them:
+
+    /\ a
+    /\ IF b THEN
+           c
+       ELSE
+           d
+
+Kept invariant: every line of an item is right of its bullet, and a broken list that is an operand of
+something else is put into parentheses. `flat` is None for what must not stand on one line (comments).
+A comment never ends the last line of a document, because a closing bracket may follow there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH = 100
+INDENT = 4
+LONG_HEAD = 28
+
+Lines = list[str]
+
+
+class Doc:
+    """A piece of text; `flat` is its one-line form, or None."""
+
+    flat: str | None
+
+    def broken(self, width: int) -> Lines:
+        """The lines when the one-line form does not fit."""
+        raise NotImplementedError
+
+
+def render(doc: Doc, width: int) -> Lines:
+    """The document on as few lines as it needs."""
+    if doc.flat is not None and len(doc.flat) <= width:
+        return [doc.flat]
+    return doc.broken(width)
+
+
+def indent(lines: Lines, by: int = INDENT) -> Lines:
+    return [" " * by + line for line in lines]
+
+
+def behind(head: str, lines: Lines) -> Lines:
+    """The lines behind a head, the later ones aligned with the first."""
+    return [head + lines[0], *indent(lines[1:], len(head))]
+
+
+def _joined(parts: Sequence[Doc], separator: str) -> str | None:
+    flats = [part.flat for part in parts]
+    return None if None in flats else separator.join(flat for flat in flats if flat is not None)
+
+
+class Text(Doc):
+    """Something that is never broken."""
+
+    def __init__(self, text: str) -> None:
+        self.flat: str = text
+
+    def broken(self, width: int) -> Lines:
+        return [self.flat]
+
+
+class Group(Doc):
+    """A document between brackets."""
+
+    def __init__(self, opening: str, body: Doc, closing: str) -> None:
+        self.opening, self.body, self.closing = opening, body, closing
+        self.flat = None if body.flat is None else f"{opening}{body.flat}{closing}"
+
+    def broken(self, width: int) -> Lines:
+        lines = behind(self.opening, render(self.body, width - len(self.opening) - len(self.closing)))
+        return [*lines[:-1], lines[-1] + self.closing]
+
+
+class Head(Doc):
+    """`head body`: aligned behind a short head, on the next line and indented otherwise."""
+
+    def __init__(self, head: str, body: Doc, *, hang: bool = False) -> None:
+        self.head, self.body, self.hang = head, body, hang
+        self.flat = None if body.flat is None else f"{head} {body.flat}"
+
+    def broken(self, width: int) -> Lines:
+        if not self.hang and len(self.head) <= LONG_HEAD:
+            return behind(f"{self.head} ", render(self.body, width - len(self.head) - 1))
+        return [self.head, *indent(render(self.body, width - INDENT))]
+
+
+class Items(Doc):
+    """A comma list between brackets, one item a line when broken.
+
+    hang: the items go below the opening, indented, instead of behind it.
+    """
+
+    def __init__(self, opening: str, items: Sequence[Doc], closing: str, *, hang: bool = False) -> None:
+        self.opening, self.items, self.closing, self.hang = opening, items, closing, hang
+        inside = _joined(items, ", ")
+        gap = " " if hang and inside else ""
+        self.flat = None if inside is None else f"{opening}{gap}{inside}{closing}"
+
+    def broken(self, width: int) -> Lines:
+        hang = self.hang or len(self.opening) > LONG_HEAD
+        by = INDENT if hang else len(self.opening)
+        lines: Lines = []
+        for i, item in enumerate(self.items):
+            made = render(item, width - by - len(self.closing))
+            lines += [*made[:-1], made[-1] + ("," if i < len(self.items) - 1 else self.closing)]
+        return [self.opening, *indent(lines)] if hang else behind(self.opening, lines)
+
+
+class Chain(Doc):
+    """Operands of an infix operator; broken, every further operand starts a line with it."""
+
+    def __init__(self, operator: str, operands: Sequence[Doc]) -> None:
+        self.operator, self.operands = operator, operands
+        self.flat = _joined(operands, f" {operator} ")
+
+    def broken(self, width: int) -> Lines:
+        lines = render(_operand(self.operands[0], width), width)
+        for operand in self.operands[1:]:
+            inner = width - len(self.operator) - 1
+            lines += behind(f"{self.operator} ", render(_operand(operand, inner), inner))
+        return lines
+
+
+def _operand(doc: Doc, width: int) -> Doc:
+    """The operand, in parentheses if it is going to be a bulleted list."""
+    fits = doc.flat is not None and len(doc.flat) <= width
+    return Group("(", doc, ")") if isinstance(doc, Bullets) and not fits else doc
+
+
+@dataclass(frozen=True)
+class Item:
+    """One member of a bulleted list.
+
+    inline: what to print when the list is on one line, with the parentheses it needs there.
+    """
+
+    doc: Doc
+    inline: Doc | None = None
+    comment: str = ""
+    comment_first: bool = False
+
+
+class Bullets(Doc):
+    r"""A conjunction or disjunction: `a /\ b`, or a list with one item below the other."""
+
+    def __init__(self, operator: str, items: Sequence[Item]) -> None:
+        self.operator, self.items = operator, items
+        plain = [item.inline or item.doc for item in items]
+        self.flat = None if any(i.comment for i in items) else _joined(plain, f" {operator} ")
+
+    def broken(self, width: int) -> Lines:
+        lines: Lines = []
+        single = len(self.items) == 1
+        bullet = "" if single else f"{self.operator} "
+        for i, item in enumerate(self.items):
+            made = behind(bullet, render(item.doc, width - len(bullet)))
+            if item.comment:
+                last = i == len(self.items) - 1
+                beside = f"{made[0]}  \\* {item.comment}"
+                if len(made) == 1 and len(beside) <= width and not item.comment_first and not last:
+                    made = [beside]
+                else:
+                    made = [f"\\* {item.comment}", *made]
+            lines += made
+        return lines
+
+
+class Let(Doc):
+    """LET definitions IN body."""
+
+    def __init__(self, definitions: Sequence[tuple[str, Doc]], body: Doc, *, stacked: bool) -> None:
+        self.definitions, self.body = definitions, body
+        defined = _joined([Head(f"{n} ==", d) for n, d in definitions], " ")
+        self.flat = None if stacked or body.flat is None or defined is None else f"LET {defined} IN {body.flat}"
+
+    def broken(self, width: int) -> Lines:
+        lines: Lines = []
+        for name, doc in self.definitions:
+            lines += render(Head(f"{name} ==", doc), width - INDENT)
+        return [*behind("LET ", lines), *behind("IN  ", render(self.body, width - INDENT))]
+
+
+class If(Doc):
+    """IF condition THEN a ELSE b; a chain of ELSE IF stays at one column."""
+
+    def __init__(self, condition: Doc, then: Doc, orelse: Doc) -> None:
+        self.condition, self.then, self.orelse = condition, then, orelse
+        parts = (condition.flat, then.flat, orelse.flat)
+        self.flat = None if None in parts else f"IF {parts[0]} THEN {parts[1]} ELSE {parts[2]}"
+
+    def broken(self, width: int) -> Lines:
+        clauses, rest = [(self.condition, self.then)], self.orelse
+        while isinstance(rest, If):
+            clauses.append((rest.condition, rest.then))
+            rest = rest.orelse
+        short = [f"IF {c.flat} THEN {a.flat}" for c, a in clauses if c.flat is not None and a.flat is not None]
+        if len(short) == len(clauses) and rest.flat is not None:
+            lines = [short[0], *(f"ELSE {clause}" for clause in short[1:]), f"ELSE {rest.flat}"]
+            if max(map(len, lines)) <= width:
+                return lines
+        lines = []
+        for i, (condition, then) in enumerate(clauses):
+            head = "ELSE IF " if i else "IF "
+            asked = render(condition, width - len(head) - len(" THEN"))
+            lines += [f"{head}{asked[0]} THEN"] if len(asked) == 1 else [*behind(head, asked), "THEN"]
+            lines += indent(render(then, width - INDENT))
+        return [*lines, "ELSE", *indent(render(rest, width - INDENT))]

@@ -1,0 +1,63 @@
+"""Names in the exported module: unique, legal, and as near to the model's as possible.
+
+Variables, actions and properties keep their names; operators become CamelCase, configuration fields
+UPPER_CASE. Names of one operator's own (parameters, LETs, bound variables) may repeat in different
+operators, but never anything that is visible where they stand: TLA+ has no shadowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from elrcheck.tla_export.values import RESERVED, identifier
+
+# What EXTENDS brings into the module, and into a witness, which also extends TLC.
+STANDARD = frozenset(
+    """
+    Int Nat Real Infinity Seq Len Append Head Tail SubSeq SelectSeq IsFiniteSet Cardinality
+    Print PrintT Assert JavaTime Permutations SortSeq RandomElement Any ToString
+    TLCGet TLCSet TLCEval TLCFP TLCExt TLCCache TLCNoOp TLCGetOrDefault TLCGetAndSet
+    """.split()
+)
+
+
+def camel(name: str) -> str:
+    """`effective_min_isr` -> `EffectiveMinIsr`; a name that is already CamelCase stays."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+def is_free(name: str, taken: Iterable[str]) -> bool:
+    fenced = name.startswith(("WF_", "SF_"))
+    return not fenced and name not in RESERVED and name not in STANDARD and name not in taken
+
+
+class Names:
+    """Module-level names given out so far."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def keep(self, name: str) -> str:
+        """A name that other parts rely on: it cannot be changed, so it must be free."""
+        if identifier(name) != name or not is_free(name, self.taken):
+            raise ValueError(f"'{name}' cannot be a name in a TLA+ module: it is reserved or used twice")
+        self.taken.add(name)
+        return name
+
+    def new(self, wanted: str) -> str:
+        """The wanted name, or one like it that is still free."""
+        made = identifier(wanted)
+        while not is_free(made, self.taken):
+            made += "_"
+        self.taken.add(made)
+        return made
+
+
+def local_name(wanted: str, visible: Iterable[str]) -> str:
+    """A name for a parameter, a LET or a bound variable, given all names visible at that place."""
+    base = identifier(wanted.rstrip("_") or wanted, fallback="x")
+    made, number = base, 1
+    while not is_free(made, visible):
+        number += 1
+        made = f"{base}{number}"
+    return made

@@ -1,0 +1,132 @@
+r"""Two questions about expressions whose answers decide how TLA+ has to be written.
+
+**Rigid**: does the value depend on no state? `Op(x)'` is the value of Op in the next state, but it
+also primes everything inside x. So an operator may be applied to the next state by one prime behind
+the application only if its arguments are rigid: constants and quantified variables. A parameter is
+rigid if every call in the model passes something rigid; a LET is rigid if its value is.
+
+**Branching**: would TLC explore the expression branch by branch? Where an action is expected, TLC
+takes `a \/ b` and `\E x : p` apart, through definitions and LETs too, and a condition that is true
+for two reasons then makes the same successor twice, and counts it twice. Conditions of that kind
+need an `=> ` or `= TRUE`, which TLC evaluates as a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, fn_nodes, walk
+
+BINDERS = ("all", "any", "count", "filter", "first", "minof", "maxof", "vecmk", "seqfilter")
+# Elements handed to a LAMBDA are an operator's parameter, and elements of a counted sequence are
+# printed as an access to it: neither is a quantified variable.
+UNQUANTIFIED = ("first", "seqfilter")
+
+
+def block_lets(block: Block) -> Iterator[tuple[str, E]]:
+    """The names a block binds, with their values."""
+    match block:
+        case Let(name=name, value=value, rest=rest):
+            yield name, value
+            yield from block_lets(rest)
+        case Require(rest=rest):
+            yield from block_lets(rest)
+        case If(then=then, orelse=orelse):
+            yield from block_lets(then)
+            yield from block_lets(orelse)
+
+
+def lets_of(fn: Fn) -> dict[str, E]:
+    """Every LET of a function; local names are unique within a function."""
+    found = dict(block_lets(fn.body))
+    found.update((node.x, node.args[0]) for node in fn_nodes(fn) if node.kind == "elet")
+    return found
+
+
+class Rigidity:
+    """Rigidity of the expressions in a set of functions."""
+
+    def __init__(self, fns: Mapping[str, Fn]) -> None:
+        self.fns = fns
+        self._lets = {name: lets_of(fn) for name, fn in fns.items()}
+        self._loose = {name: _loose_elements(fn) for name, fn in fns.items()}
+        self._params = {name: {p for p, _ in fn.params} for name, fn in fns.items()}
+        self._flexible: set[tuple[str, str]] = set()
+        while self._spread():
+            pass
+
+    def _spread(self) -> bool:
+        """One round over all calls; true if a parameter turned out not to be rigid."""
+        before = len(self._flexible)
+        for fn in self.fns.values():
+            for node in fn_nodes(fn):
+                if node.kind == "call":
+                    callee = self.fns[node.x[0]]
+                    for (param, _), argument in zip(callee.params, node.args, strict=True):
+                        if not self.is_rigid(fn.name, argument):
+                            self._flexible.add((callee.name, param))
+        return len(self._flexible) > before
+
+    def is_rigid(self, within: str, e: E) -> bool:
+        """Whether an expression of the function `within` has the same value in every state."""
+        for node in walk(e):
+            if node.kind == "svar" or (node.kind == "call" and self.fns[node.x[0]].states):
+                return False
+            if node.kind == "var" and not self._name_is_rigid(within, node.x):
+                return False
+        return True
+
+    def _name_is_rigid(self, within: str, name: str) -> bool:
+        if name in self._lets[within]:
+            return self.is_rigid(within, self._lets[within][name])
+        if name in self._params[within]:
+            return (within, name) not in self._flexible
+        return name not in self._loose[within]
+
+
+def _loose_elements(fn: Fn) -> set[str]:
+    return {
+        node.x[0].x
+        for node in fn_nodes(fn)
+        if node.kind in UNQUANTIFIED or (node.kind == "count" and node.x[1] == "seq")
+    }
+
+
+class Branching:
+    """Whether TLC would take a condition apart."""
+
+    def __init__(self, fns: Mapping[str, Fn]) -> None:
+        self.fns = fns
+        self._lets = {name: lets_of(fn) for name, fn in fns.items()}
+
+    def branches(self, within: str, e: E) -> bool:
+        match e.kind:
+            case "or" | "any":
+                return True
+            case "and" | "conj":
+                return any(self.branches(within, a) for a in e.args)
+            case "ite":
+                return any(self.branches(within, a) for a in e.args[1:])
+            case "implies":
+                return self.branches(within, e.args[1])
+            case "elet":
+                return self.branches(within, e.args[1])
+            case "var" if e.x in self._lets[within]:
+                return self.branches(within, self._lets[within][e.x])
+            case "call":
+                callee = self.fns[e.x[0]]
+                inside = any(self.branches(callee.name, r) for r in _results(callee.body))
+                return inside or any(self.branches(within, a) for a in e.args if a.ty.kind == "bool")
+            case _:
+                return False
+
+
+def _results(block: Block) -> Iterator[E]:
+    match block:
+        case Let(rest=rest) | Require(rest=rest):
+            yield from _results(rest)
+        case If(then=then, orelse=orelse):
+            yield from _results(then)
+            yield from _results(orelse)
+        case _ if isinstance(block.value, E):
+            yield block.value
