@@ -206,7 +206,8 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
 @output_options
 @click.pass_obj
 def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-        run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None, **options: Any) -> ExitCode:  # fmt: skip
+        run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None,
+        **options: Any) -> ExitCode:  # fmt: skip
     """Let TLC confirm the traces of a RUN, or count states."""
     if run_path is None and not count:
         raise _missing("give a RUN to confirm, or --count", "tlc")

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from elrcheck.explorer.layout import make_layout
 from elrcheck.explorer.native_code import KernelCache, Native, compile_module
 from elrcheck.explorer.native_expand import Counters
-from elrcheck.explorer.native_search import CHUNK, build_module
+from elrcheck.explorer.native_search import CHUNK, NARROW, build_module
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.result import LevelStats, Limits, SearchResult
 
@@ -161,9 +161,9 @@ class Search:
 
     def _note(self, depth: int, lo: int, hi: int) -> None:
         """Run the state checks over new rows."""
-        cells = np.zeros(self.counters.size, np.uint64)
-        self._call("check", self.states, lo, hi, cells)
-        self._first_hits(cells, depth)
+        cells = [np.zeros(self.counters.size, np.uint64) for _ in range(self.workers)]
+        self._split(lo, hi, lambda w, a, b: self._call("check", self.states, a, b, cells[w]))
+        self._first_hits(np.sum(cells, axis=0), depth)
 
     def _note_steps(self, depth: int) -> None:
         total = np.sum(self.cells, axis=0)
@@ -216,17 +216,22 @@ class Search:
 
     def _leaf_values(self) -> list[int]:
         """Number of different values of each leaf."""
-        found: list[set[int]] = [set() for _ in self.program.leaves]
-        for start in range(0, self.distinct, 1 << 20):
-            rows = self.states[start : min(start + (1 << 20), self.distinct)]
-            for leaf, seen in enumerate(found):
-                bits = self.program.leaves[leaf].bits
-                column = self.layout.column(rows, leaf) - self.program.leaves[leaf].lo
-                if bits <= 16:
-                    seen.update(np.nonzero(np.bincount(column, minlength=1))[0].tolist())
-                else:
-                    seen.update(np.unique(column).tolist())
-        return [len(seen) for seen in found]
+        seen = [np.zeros(len(self.program.leaves), np.uint64) for _ in range(self.workers)]
+        self._split(0, self.distinct, lambda w, lo, hi: self._call("values", self.states, lo, hi, seen[w]))
+        found = [int(bits).bit_count() for bits in np.bitwise_or.reduce(seen, axis=0)]
+        for leaf, slot in enumerate(self.layout.slots):
+            if slot.bits > NARROW:
+                found[leaf] = len(np.unique(self.layout.column(self.states[: self.distinct], leaf)))
+        return found
+
+    def _split(self, lo: int, hi: int, work: Callable[[int, int, int], None]) -> None:
+        """Run work(worker, from, to) over a range of rows, on all threads if it is worth it."""
+        if self.workers == 1 or hi - lo < 1 << 12:
+            work(0, lo, hi)
+            return
+        cuts = [lo + (hi - lo) * w // self.workers for w in range(self.workers + 1)]
+        with ThreadPoolExecutor(self.workers) as pool:
+            list(pool.map(lambda w: work(w, cuts[w], cuts[w + 1]), range(self.workers)))
 
     def _call(self, name: str, *args: np.ndarray[tuple[int, ...], np.dtype[np.uint64]] | int) -> None:
         plain = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in args]

@@ -23,7 +23,7 @@ import llvmlite.binding as llvm
 from elrcheck.explorer.atomic import write_bytes
 
 MAGIC = b"elrcheck-kernel/1\n"
-SIGNATURES = {"search": 11, "rehash": 5, "check": 4, "mark": 7, "edges": 7}
+SIGNATURES = {"search": 11, "rehash": 5, "check": 4, "values": 4, "mark": 7, "edges": 7}
 
 
 def default_cache() -> Path:

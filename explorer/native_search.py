@@ -16,6 +16,7 @@ Functions of the module (all pointers to 64-bit cells):
         takes chunks until the ticket passes hi or count passes limit
     rehash(states, table, mask, lo, hi)      inserts distinct rows into a new table
     check(states, lo, hi, cells)             counts hits of the state checks
+    values(states, lo, hi, seen)             for each narrow leaf a bit set of the values it took
     mark(states, lo, hi, out, origin, cells, marks)
         for each row a bit set of its hits: state checks and steps out of it
     edges(states, lo, hi, out, origin, cells, ends)
@@ -37,6 +38,8 @@ from elrcheck.explorer.program import Program
 
 CHUNK = 64
 BUSY = 0xFFFFFFFF
+NARROW = 6
+"""Bits of a leaf whose values fit one bit set."""
 VOID = ir.VoidType()
 
 
@@ -50,6 +53,7 @@ def build_module(program: Program, layout: Layout, counters: Counters) -> str:
     builder.search()
     builder.rehash()
     builder.check()
+    builder.values()
     builder.mark()
     builder.edges()
     return str(module)
@@ -245,6 +249,18 @@ class SearchEmitter:
             for index, hit in self._hits(self._row(states, k)):
                 where = b.gep(cells, [constant(self.counters.hits + index)])
                 b.store(b.add(b.load(where), hit), where)
+        b.ret_void()
+
+    def values(self) -> None:
+        states, lo, hi, seen = self._function("values", VOID, 4, {0, 3})
+        b = self.b
+        with self._loop(lo, hi) as k:
+            words = self._load_row(self._row(states, k))
+            for leaf, slot in enumerate(self.layout.slots):
+                if slot.bits <= NARROW:
+                    raw = b.and_(b.lshr(words[slot.word], constant(slot.shift)), constant(slot.mask))
+                    where = b.gep(seen, [constant(leaf)])
+                    b.store(b.or_(b.load(where), b.shl(constant(1), raw)), where)
         b.ret_void()
 
     def mark(self) -> None:
