@@ -213,7 +213,7 @@ def Produce(c: Config, s: State, l: Replica, acks: Acks) -> State:
     require(len(me.log) < c.log_slots, "the log has room")
     admitting = me.view.isr if c.acks_admission == AcksAdmission.COMMITTED else maximal_isr(me)
     enough = len(admitting) >= effective_min_isr(c, s.partition.replicas)
-    require(acks == Acks.ONE or enough, "NOT_ENOUGH_REPLICAS")
+    require(acks == Acks.ONE or enough, "acks=all finds min ISR members")
     entry = Entry(id=s.spent.records + 1, epoch=me.view.leader_epoch, acks=acks)
     appended = replace(me, log=me.log + (entry,))  # noqa: RUF005
     advanced = with_high_watermark(c, appended, l, s.partition.replicas)

@@ -1,0 +1,191 @@
+"""`elrcheck prove`: initiation, consecution, implication in one command.
+
+The lemmas are the induction hypothesis. Properties of states must follow from them; properties of
+steps must hold for every step from a state with all lemmas. Epochs are unbounded and perturbations
+unlimited: budgets do not occur. The log length is the only data bound.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import z3
+
+from elrcheck.config import config_values
+from elrcheck.explorer.describe import ReplayError, arguments, changes, leaves
+from elrcheck.explorer.explain import explain
+from elrcheck.explorer.reference import Label, PlainModel
+from elrcheck.explorer.select import resolve, select_properties
+from elrcheck.invariants import lemmas, properties, witnesses
+from elrcheck.invariants.obligations import FRAME, Discharge, Prover
+from elrcheck.invariants.transition import Instance, Transitions
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.protocol import load_model
+from elrcheck.report.model import (
+    CellReport,
+    CellVerdict,
+    InductionFailure,
+    ObligationReport,
+    PhaseReport,
+    ProofVerdict,
+    ProveReport,
+    Skipped,
+    SolverReport,
+)
+from elrcheck.report.progress import ObligationDone, Progress
+from elrcheck.report.request import ProveRequest
+
+PhaseName = Literal["initiation", "consecution", "implication"]
+DEFAULT_TIMEOUT = 60.0
+RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
+
+
+@dataclass
+class _Cell:
+    """All instances of one action against one lemma."""
+
+    action: str
+    lemma: str
+    verdict: CellVerdict = "proved"
+    seconds: float = 0.0
+    core: set[str] = field(default_factory=set)
+    reason: str | None = None
+    failure: InductionFailure | None = None
+
+    def report(self) -> CellReport:
+        core = tuple(sorted(self.core))
+        return CellReport(
+            self.action, self.lemma, self.verdict, round(self.seconds, 3), core, self.reason, self.failure
+        )
+
+
+def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
+    """Discharge every obligation of the selected configuration; unknown makes it inconclusive."""
+    selected = resolve(request.selection)
+    model = load_model(properties, witnesses, lemmas)
+    chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
+    return Proof(model, selected.config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(selected.variant)
+
+
+class Proof:
+    """One run over one configuration."""
+
+    def __init__(
+        self, model: Model, config: Any, chosen: Sequence[Fn], timeout: float, progress: Progress
+    ) -> None:
+        self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
+        self.plain = PlainModel(model, config)
+        self.state_properties = [fn for fn in chosen if not fn.is_step and not fn.note]
+        self.step_properties = [fn for fn in chosen if fn.is_step and not fn.note]
+        self.skipped = tuple(Skipped(fn.ident, fn.name, fn.note) for fn in chosen if fn.note)
+        progress.stage("building the transition relation")
+        self.transitions = Transitions(model, config)
+        self.prover = Prover(self.transitions, model.lemmas, timeout)
+
+    def run(self, variant: str) -> ProveReport:
+        started = time.perf_counter()
+        self.progress.stage("[1/3] initiation")
+        initiation = [self._obligation("initiation", fn, fn.name, self.prover.initiation(fn)) for fn in self.model.lemmas]
+        self.progress.stage("[2/3] consecution")
+        cells = [cell.report() for cell in self._consecution()]
+        self.progress.stage("[3/3] implication")
+        implication = [
+            self._obligation("implication", fn, fn.name, self.prover.implication(fn)) for fn in self.state_properties
+        ]
+        phases = (
+            _phase("initiation", initiation),
+            _phase("consecution", cells),
+            _phase("implication", implication),
+        )
+        return ProveReport(
+            verdict=_verdict([*initiation, *cells, *implication]),
+            variant=variant,
+            config=config_values(self.config),
+            solver=SolverReport("z3", z3.get_version_string(), self.timeout),
+            seconds=round(time.perf_counter() - started, 3),
+            phases=phases,
+            initiation=tuple(initiation),
+            cells=tuple(cells),
+            implication=tuple(implication),
+            skipped=self.skipped,
+        )
+
+    # ------------------------------------------------------------------------- phases
+
+    def _obligation(self, phase: PhaseName, fn: Fn, name: str, done: Discharge) -> ObligationReport:
+        self.progress.obligation(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
+        witness = None if done.before is None else dict(leaves(done.before, self.model.state_ty))
+        return ObligationReport(
+            name, done.verdict, round(done.seconds, 3), fn.ident or None, tuple(sorted(done.core)), done.reason, witness
+        )
+
+    def _consecution(self) -> list[_Cell]:
+        goals = [*self.model.lemmas, *self.step_properties]
+        cells: dict[tuple[str, str], _Cell] = {}
+        instances = self.transitions.instances
+        total = len(instances) * (len(goals) + 1)
+        for number, instance in enumerate(instances):
+            for position, (name, fn, done) in enumerate(self._step(instance, goals)):
+                cell = cells.setdefault((instance.action, name), _Cell(instance.action, name))
+                self._merge(cell, instance, fn, done)
+                subject = f"{instance.action} x {name}"
+                at = number * (len(goals) + 1) + position + 1
+                self.progress.obligation(
+                    ObligationDone("consecution", at, total, subject, done.verdict, done.seconds)
+                )
+        return list(cells.values())
+
+    def _step(self, instance: Instance, goals: Sequence[Fn]) -> Iterator[tuple[str, Fn | None, Discharge]]:
+        solver = self.prover.open_step(instance)
+        yield FRAME, None, self.prover.frame(solver, instance)
+        for fn in goals:
+            done = self.prover.consecution(solver, instance, fn)
+            if done is not None:
+                yield fn.ident or fn.name, fn, done
+
+    def _merge(self, cell: _Cell, instance: Instance, fn: Fn | None, done: Discharge) -> None:
+        cell.seconds += done.seconds
+        cell.core |= done.core
+        if RANK[done.verdict] > RANK[cell.verdict]:
+            cell.verdict, cell.reason = done.verdict, done.reason
+            if done.before is not None:
+                cell.failure = self._failure(instance, fn, done)
+
+    def _failure(self, instance: Instance, fn: Fn | None, done: Discharge) -> InductionFailure:
+        """The counterexample to induction, replayed through the plain model."""
+        label = Label(instance.action, instance.args)
+        if self.plain.step(done.before, label) != done.after:
+            raise ReplayError(f"the solver's step {label} is not the model's")
+        conjunct = None
+        if fn is not None:
+            states = (done.before, done.after) if fn.is_step else (done.after,)
+            if self.plain.holds(fn, *states):
+                raise ReplayError(f"{fn.name} holds after the solver's counterexample")
+            broken = explain(self.model, self.config, fn, states)
+            conjunct = ": ".join(part for part in (broken.conjunct, broken.witness) if part) or None
+        ty = self.model.state_ty
+        action = next(a for a in self.model.actions if a.name == instance.action)
+        return InductionFailure(
+            before=dict(leaves(done.before, ty)),
+            arguments=arguments(action, instance.args),
+            changes=changes(done.before, done.after, ty),
+            conjunct=conjunct,
+            replayed=True,
+        )
+
+
+def _phase(name: PhaseName, done: Sequence[CellReport | ObligationReport]) -> PhaseReport:
+    count = {verdict: sum(d.verdict == verdict for d in done) for verdict in RANK}
+    seconds = round(sum(d.seconds for d in done), 3)
+    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds)
+
+
+def _verdict(done: Sequence[CellReport | ObligationReport]) -> ProofVerdict:
+    worst = max((RANK[d.verdict] for d in done), default=0)
+    return ("proved", "inconclusive", "refuted")[worst]  # type: ignore[return-value]
+
+
