@@ -99,7 +99,14 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("path", "line"),
-    [(("a",), 1), (("t",), 3), (("t", "b"), 4), (("t", "u", "c"), 6), (("t", "u", "d", "e"), 7), (("z",), None)],
+    [
+        (("a",), 1),
+        (("t",), 3),
+        (("t", "b"), 4),
+        (("t", "u", "c"), 6),
+        (("t", "u", "d", "e"), 7),
+        (("z",), None),
+    ],
 )
 def test_find_line(path: tuple[str, ...], line: int | None) -> None:
     text = 'a = 1\n\n[t]  # table\nb = 2\n[t."u"]\n"c" = 3\nd.e = 4\n'
@@ -110,7 +117,8 @@ def test_find_line(path: tuple[str, ...], line: int | None) -> None:
 
 
 def test_tables_only_group_keys(write: Write) -> None:
-    path = write("mine.toml", 'description = "mine"\nmode = "loose-end"\n[sizes]\nbrokers = 3\n[knobs]\nelr = false\n')
+    head = 'description = "mine"\nmode = "loose-end"\n'
+    path = write("mine.toml", head + "[sizes]\nbrokers = 3\n[knobs]\nelr = false\n")
     scope = load_scope(path, FIELDS)
     assert (scope.name, scope.description) == ("mine", "mine")
     assert scope.values == {"mode": Mode.LOOSE_END, "brokers": 3, "elr": False}
@@ -210,7 +218,8 @@ def test_no_file_means_no_defaults(tmp_path: Path) -> None:
 
 
 def test_shared_keys_reach_every_command_that_has_them(write: Write, tmp_path: Path) -> None:
-    write("elrcheck.toml", 'variant = "code_4_0"\ncolor = "never"\n[check]\nvariant = "legacy"\nmax-depth = 7\n')
+    shared = 'variant = "code_4_0"\ncolor = "never"\n'
+    write("elrcheck.toml", shared + '[check]\nvariant = "legacy"\nmax-depth = 7\n')
     defaults = settings_of(tmp_path).defaults
     assert defaults["color"] == "never"
     assert defaults["check"] == {"variant": "legacy", "max_depth": 7}

@@ -48,8 +48,8 @@ def test_exit_codes(kind: type[ElrError], code: ExitCode) -> None:
 
 
 def test_one_is_the_code_of_a_finding_and_of_no_failure() -> None:
-    assert ExitCode.FINDING == 1
-    assert all(kind.exit_code != 1 for kind in (ElrError, *ElrError.__subclasses__()))
+    assert int(ExitCode.FINDING) == 1
+    assert all(kind.exit_code != 1 for kind in [ElrError, *ElrError.__subclasses__()])
 
 
 def test_a_fault_survives_the_way_between_processes() -> None:

@@ -1,0 +1,389 @@
+"""The command line around the jobs: exit codes, streams, defaults, and what --help imports.
+
+The jobs themselves are replaced by stand-ins, so these tests say nothing about searching or proving.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck import __version__
+from elrcheck.cli import cli
+from elrcheck.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
+from elrcheck.report.model import CheckReport, EngineReport, SearchReport
+from elrcheck.report.request import CheckRequest, ProveRequest, TlcRequest
+from elrcheck.shell import run
+
+REPORT = CheckReport(
+    verdict="violated",
+    variant="kip_full",
+    scope="two-brokers",
+    config={},
+    engine=EngineReport("local"),
+    search=SearchReport(True, 10, 5, 2, (1, 4), 0.1, 50.0, 8),
+    properties=(),
+)
+HEAVY = {"pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich"}
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+    """Runs a command in an empty folder with no settings in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("ELRCHECK_") or name in ("TLA2TOOLS_JAR", "NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        code = run(cli, argv)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, Any], list[Any]]:
+    """Puts a stand-in where a command looks for the owner of its job; returns the calls it got."""
+
+    def replace(module: str, function: str, result: Any) -> list[Any]:
+        calls: list[Any] = []
+
+        def stand_in(*arguments: Any) -> Any:
+            calls.append(arguments)
+            if isinstance(result, BaseException):
+                raise result
+            return result(*arguments) if callable(result) else result
+
+        fake = types.ModuleType(module)
+        setattr(fake, function, stand_in)
+        monkeypatch.setitem(sys.modules, module, fake)
+        return calls
+
+    return replace
+
+
+Job = Callable[[str, str, Any], list[Any]]
+
+
+def command(*argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The real process, for what only a process can show."""
+    whole = [sys.executable, "-m", "elrcheck", *argv]
+    return subprocess.run(whole, capture_output=True, text=True, timeout=60, **options)
+
+
+# --------------------------------------------------------------------------------- imports
+
+
+def test_help_imports_nothing_heavy() -> None:
+    source = (
+        "import sys\nfrom elrcheck.cli import cli\nfrom elrcheck.shell import run\n"
+        "code = run(cli, ['--help'])\n"
+        "print('MODULES', code, *sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    code, *loaded = done.stdout.split("MODULES ")[1].split()
+    assert code == "0"
+    assert not HEAVY & set(loaded)
+
+
+def test_every_command_is_listed_with_a_summary(invoke: Invoke) -> None:
+    code, out, err = invoke("--help")
+    assert (code, err) == (0, "")
+    for name in ("check", "prove", "export", "tlc", "what-if", "list", "show", "doctor", "completion"):
+        assert any(line.split()[:1] == [name] and len(line.split()) > 2 for line in out.splitlines())
+    assert "130 interrupted" in out
+
+
+def test_version(invoke: Invoke) -> None:
+    assert invoke("--version") == (0, f"elrcheck {__version__}\n", "")
+
+
+# --------------------------------------------------------------------------- usage mistakes
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "words"),
+    [
+        (["chekc"], "usage-unknown-command", "did you mean `check`?"),
+        (["export", "spek"], "usage-unknown-command", "did you mean `spec`?"),
+        (["check", "--varient", "x"], "usage-unknown-option", "--variant"),
+        (["check", "--format", "sarif"], "usage-bad-value", "'text', 'json'"),
+        (["check", "--engine", "quantum"], "usage-bad-value", "reference"),
+        (["check", "--workers", "0"], "usage-bad-value", "auto"),
+        (["check", "--max-depth", "0"], "usage-bad-value", "0"),
+        (["check", "--time-budget", "soon"], "usage-bad-value", "90s"),
+        (["check", "--memory", "much"], "usage-bad-value", "4GiB"),
+        (["check", "-o", "nowhere/report.json"], "usage-bad-value", "no folder"),
+        (["check", "extra"], "usage", "extra"),
+        (["export", "spec"], "usage-missing", "--out"),
+        (["export", "trace", "--out", "d"], "usage-missing", "PATH or --repro"),
+        (["export", "trace", "t.json", "--repro", "0", "--out", "d"], "usage-missing", "PATH or --repro"),
+        (["tlc"], "usage-missing", "--count"),
+        (["list", "colours"], "usage-bad-value", "variants"),
+        (["--config", "none.toml", "check"], "config-unreadable", "none.toml"),
+    ],
+)
+def test_usage_mistakes_exit_with_2(invoke: Invoke, argv: list[str], code: str, words: str) -> None:
+    exit_code, out, err = invoke(*argv)
+    assert (exit_code, out) == (2, "")
+    assert err.startswith(f"error[{code}]: ")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
+    code, out, err = invoke()
+    assert (code, out) == (2, "")
+    assert "Commands:" in err
+
+
+# -------------------------------------------------------------------------------- requests
+
+
+def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
+    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    invoke("check", "--variant", "legacy", "--scope", "s.toml", "--set", "a=1", "--set", "b=2",
+           "-p", "P-*", "-p", "W-1", "--engine", "numpy", "--workers", "3", "--max-depth", "4",
+           "--max-states", "5", "--time-budget", "1h30m", "--memory", "2GiB", "--stop-at-first",
+           "--run-dir", "r")  # fmt: skip
+    request: CheckRequest = calls[0][0]
+    assert (request.selection.variant, request.selection.scope) == ("legacy", "s.toml")
+    assert request.selection.overrides == ("a=1", "b=2")
+    assert request.properties == ("P-*", "W-1")
+    assert (request.engine, request.workers, request.stop_at_first) == ("numpy", 3, True)
+    assert (request.limits.max_depth, request.limits.max_states) == (4, 5)
+    assert (request.limits.time_budget, request.limits.memory) == (5400.0, 2 * 1024**3)
+    assert request.run_dir == Path("r")
+
+
+def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
+    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    invoke("check")
+    assert calls[0][0] == CheckRequest()
+
+
+def test_option_beats_environment_beats_file(
+    invoke: Invoke, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    (tmp_path / "elrcheck.toml").write_text("[check]\nmax-depth = 1\nmax-states = 1\nscope = 'file'\n")
+    monkeypatch.setenv("ELRCHECK_CHECK_MAX_DEPTH", "2")
+    monkeypatch.setenv("ELRCHECK_CHECK_MAX_STATES", "2")
+    invoke("check", "--max-depth", "3")
+    request: CheckRequest = calls[0][0]
+    assert (request.limits.max_depth, request.limits.max_states, request.selection.scope) == (3, 2, "file")
+
+
+def test_prove_and_tlc_ask_for_what_the_options_say(
+    invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proofs = job("elrcheck.invariants.prove", "run_prove", REPORT)
+    runs = job("elrcheck.tla_export.run", "run_tlc", REPORT)
+    invoke("prove", "-p", "P-1", "--timeout", "30s", "--workers", "auto")
+    monkeypatch.setenv("TLA2TOOLS_JAR", "tla.jar")
+    invoke("tlc", "runs/a", "--timeout", "1m")
+    assert proofs[0][0] == ProveRequest(properties=("P-1",), timeout=30.0)
+    assert runs[0][0] == TlcRequest(run=Path("runs/a"), jar=Path("tla.jar"), timeout=60.0)
+
+
+def test_exports_print_the_files_they_wrote(invoke: Invoke, job: Job) -> None:
+    written = (Path("d/A.tla"), Path("d/A.cfg"))
+    calls = job("elrcheck.tla_export.export", "export_spec", written)
+    assert invoke("export", "spec", "--out", "d") == (0, "d/A.tla\nd/A.cfg\n", "")
+    assert calls[0][1] == Path("d")
+    calls = job("elrcheck.tla_export.export", "export_trace", written)
+    invoke("export", "trace", "t.json", "-f", "itf", "--out", "d")
+    path, repro, _, form, out = calls[0]
+    assert (path, repro, form, out) == (Path("t.json"), None, "itf", Path("d"))
+
+
+# ------------------------------------------------------------------------------- exit codes
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (UsageFault("unknown-variant", "unknown variant `x`"), 2),
+        (EnvironmentFault("no-java", "no Java"), 4),
+        (NothingChecked("no-property", "no property matches"), 5),
+        (KeyboardInterrupt(), 130),
+        (MemoryError(), 4),
+        (OSError(28, "No space left on device", "f"), 4),
+    ],
+)
+def test_failures_have_their_exit_code(invoke: Invoke, job: Job, fault: BaseException, code: int) -> None:
+    job("elrcheck.explorer.check", "run_check", fault)
+    exit_code, out, err = invoke("check")
+    assert (exit_code, out) == (code, "")
+    assert "Traceback" not in err
+    assert err.strip()
+
+
+BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd", "f")]
+
+
+@pytest.mark.parametrize("fault", BUGS, ids=repr)
+def test_a_bug_exits_with_70_and_leaves_a_report(
+    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    job("elrcheck.explorer.check", "run_check", fault)
+    code, out, err = invoke("check")
+    assert (code, out) == (70, "")
+    assert "error[internal]" in err and "Traceback" not in err
+    (crash,) = tmp_path.glob("elrcheck-crash-*.txt")
+    assert str(crash) in err
+    assert "Traceback" in crash.read_text() and __version__ in crash.read_text()
+
+
+def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) -> None:
+    job("elrcheck.explorer.check", "run_check", REPORT)
+    assert invoke("check")[0] == ExitCode.FINDING
+    assert invoke("check", "--exit-zero")[0] == 0
+    job("elrcheck.explorer.check", "run_check", UsageFault("word", "message"))
+    assert invoke("check", "--exit-zero")[0] == 2
+
+
+# ---------------------------------------------------------------------------------- output
+
+
+def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) -> None:
+    def noisy(request: CheckRequest, progress: Any) -> CheckReport:
+        progress.stage("compiling")
+        return REPORT
+
+    job("elrcheck.explorer.check", "run_check", noisy)
+    code, out, err = invoke("check", "-f", "json")
+    assert (code, err) == (1, "compiling\n")
+    assert json.loads(out)["verdict"] == "violated"
+    assert invoke("-q", "check", "-f", "json")[2] == ""
+    assert invoke("--no-progress", "check")[2] == ""
+
+
+def test_output_files_do_not_silence_the_terminal(invoke: Invoke, job: Job, tmp_path: Path) -> None:
+    job("elrcheck.explorer.check", "run_check", REPORT)
+    out = invoke("check", "-o", "a.json", "-o", "b.txt", "-o", "json:c")[1]
+    assert out.startswith("VIOLATED")
+    assert (tmp_path / "b.txt").read_text(encoding="utf-8") == out
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["schema"] == "elrcheck.report/1"
+    assert (tmp_path / "c").read_bytes() == (tmp_path / "a.json").read_bytes()
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    whole = f"{sys.executable} -m elrcheck completion bash | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_an_environment_fault(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        whole = [sys.executable, "-m", "elrcheck", "completion", "bash"]
+        done = subprocess.run(whole, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr == "error[system]: No space left on device\n"
+
+
+def test_the_process_exits_as_the_commands_say(tmp_path: Path) -> None:
+    assert command("--version", cwd=tmp_path).returncode == 0
+    wrong = command("check", "--nope", cwd=tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+# --------------------------------------------------------------------------------- what-if
+
+
+def what_if(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
+    return invoke("what-if")
+
+
+def echo(given: dict[str, Any]) -> dict[str, Any]:
+    if "bad" in given:
+        raise UsageFault("what-if-unknown-id", "no such broker", where="partition.isr[1]")
+    return {"error": "NONE", "got": given}
+
+
+def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    job("elrcheck.model.what_if", "answer", echo)
+    code, out, _ = what_if(invoke, monkeypatch, b'{\n "a": [1,\n 2]\n}\n')
+    assert code == 0
+    assert json.loads(out) == {"error": "NONE", "got": {"a": [1, 2]}}
+    assert out.count("\n") == 1
+
+
+def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    job("elrcheck.model.what_if", "answer", echo)
+    code, out, _ = what_if(invoke, monkeypatch, b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\r\n{"a":3}')
+    assert code == 0
+    assert [json.loads(line)["got"]["a"] for line in out.splitlines()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("raw", "where", "answers"),
+    [
+        (b"", "<stdin>", 0),
+        (b" \n", "<stdin>", 0),
+        (b'{"a":1}\n{"a":', "<stdin>:2:6", 1),
+        (b'{"a":1}\n{"a" 2}\n{"a":3}\n', "<stdin>:2:6", 1),
+        (b'{"a":1}\n[1]\n', "<stdin>:2", 1),
+        (b'{"a":1,"a":2}', "<stdin>:1", 0),
+        (b'{"a":NaN}', "<stdin>:1", 0),
+        (b'{"a":1}\n{"bad":1}\n{"a":3}\n', "<stdin>:2: partition.isr[1]", 1),
+        (b'{"a":"\xff"}', "<stdin>:1", 0),
+        (b'{"a":' + b"[" * 200_000, "<stdin>:1", 0),
+        (b'{"a":' + b"1" * 5000 + b"}", "<stdin>:1", 0),
+    ],
+)
+def test_it_stops_at_the_first_bad_object(
+    invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch, raw: bytes, where: str, answers: int
+) -> None:
+    job("elrcheck.model.what_if", "answer", echo)
+    code, out, err = what_if(invoke, monkeypatch, raw)
+    assert code == 2
+    assert out.count("\n") == answers
+    assert f"  --> {where}\n" in err
+
+
+# --------------------------------------------------------------------- list, show, completion
+
+ENTRIES = [{"name": "kip_full", "summary": "as intended"}, {"name": "legacy", "summary": "before"}]
+
+
+def test_list_and_show(invoke: Invoke, job: Job) -> None:
+    job("elrcheck.model.catalogue", "entries", ENTRIES)
+    code, out, _ = invoke("list", "variants")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines() if line] == ["name", "kip_full", "legacy"]
+    assert json.loads(invoke("list", "variants", "-f", "json")[1]) == ENTRIES
+    calls = job("elrcheck.model.catalogue", "find", {"name": "P-1", "doc": "one\ntwo"})
+    code, out, _ = invoke("show", "P-1", "--kind", "properties")
+    assert (code, calls) == (0, [("P-1", "properties")])
+    assert out.splitlines()[1:] == ["doc:", "    one", "    two"]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(invoke: Invoke, name: str) -> None:
+    code, out, _ = invoke("completion", name)
+    assert code == 0
+    assert "_ELRCHECK_COMPLETE" in out
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    words = {"_ELRCHECK_COMPLETE": "bash_complete", "COMP_WORDS": "elrcheck ch", "COMP_CWORD": "1"}
+    source = "from elrcheck.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60,
+                          cwd=tmp_path, env={**os.environ, **words})  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "plain,check\n")

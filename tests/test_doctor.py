@@ -1,0 +1,60 @@
+"""`elrcheck doctor` says what is here, what is absent, and whether `check` can run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.doctor import cache_directory, diagnose
+from elrcheck.errors import ExitCode
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.shell import run
+
+
+def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(cli, ["doctor", "-f", "json"])
+    data = json.loads(capsys.readouterr().out)
+    assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
+    found = {item["name"]: item for item in data["items"]}
+    assert {"Python", "click", "z3-solver", "Java", "TLC", "cache"} <= set(found)
+    assert found["Python"]["status"] == "ok"
+
+
+def test_a_missing_package_that_check_needs_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("elrcheck.doctor.PACKAGES", {"numpy": "check", "no-such-package": "check"})
+    monkeypatch.setattr("elrcheck.doctor.NEEDED_BY_CHECK", frozenset({"no-such-package"}))
+    assert run(cli, ["doctor"]) == ExitCode.ENVIRONMENT
+    out = capsys.readouterr().out
+    assert "pip install no-such-package" in out and "cannot run" in out
+
+
+def test_what_only_other_commands_need_may_be_absent(tmp_path: Path) -> None:
+    a_file = tmp_path / "file"
+    a_file.write_text("")
+    found = diagnose({"PATH": "", "ELRCHECK_CACHE_DIR": str(a_file / "cache")}, io.StringIO())
+    status = {item.name: item.status for item in found.items}
+    assert (found.ok, status["Java"], status["cache"]) == (True, "absent", "absent")
+    text = io.StringIO()
+    found.print(Page(open_console(text)))
+    assert "`elrcheck check` can run" in text.getvalue()
+    assert "JAVA_HOME" in text.getvalue()
+
+
+def test_a_named_jar_that_is_none_is_reported() -> None:
+    found = diagnose({**os.environ, "TLA2TOOLS_JAR": "/no/such.jar"}, io.StringIO())
+    (tlc,) = [item for item in found.items if item.name == "TLC"]
+    assert tlc.status == "absent"
+    assert "/no/such.jar" in tlc.detail
+
+
+def test_the_cache_folder_can_be_chosen() -> None:
+    assert cache_directory({"ELRCHECK_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"}) == Path("/a")
+    assert cache_directory({"XDG_CACHE_HOME": "/b"}) == Path("/b/elrcheck")
+    assert cache_directory({}) == Path.home() / ".cache" / "elrcheck"
