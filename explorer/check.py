@@ -59,7 +59,9 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     outcome = explore(model, selected.config, chosen, request, progress)
-    findings = {fn.ident: _replay(model, selected.config, fn, outcome) for fn in chosen if fn.ident in outcome.traces}
+    findings = {
+        fn.ident: _replay(model, selected.config, fn, outcome) for fn in chosen if fn.ident in outcome.traces
+    }
     folder = _run_dir(request, selected, chosen, outcome)
     stored = _store(folder, model, selected, findings) if folder is not None else {}
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
@@ -124,7 +126,9 @@ def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
 # ---------------------------------------------------------------------------- the run folder
 
 
-def _run_dir(request: CheckRequest, selected: Selected, chosen: Sequence[Fn], outcome: Outcome) -> Path | None:
+def _run_dir(
+    request: CheckRequest, selected: Selected, chosen: Sequence[Fn], outcome: Outcome
+) -> Path | None:
     """Where traces go: the folder asked for, or one named by what was checked, if there is a finding."""
     if request.run_dir is not None:
         return request.run_dir

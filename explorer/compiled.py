@@ -7,6 +7,7 @@ depend on the number of threads. Traces are found afterwards (`retrace`), so no 
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -46,7 +47,11 @@ class Search:
         words = self.layout.words
         self.room = CHUNK * max(1, len(program.instances))
         self.scratch = [
-            (np.empty((self.room, words), np.uint64), np.empty(self.room, np.uint64), np.empty(self.room, np.uint64))
+            (
+                np.empty((self.room, words), np.uint64),
+                np.empty(self.room, np.uint64),
+                np.empty(self.room, np.uint64),
+            )
             for _ in range(workers)
         ]
         self.cells: list[Cells] = [np.zeros(self.counters.size, np.uint64) for _ in range(workers)]
@@ -107,7 +112,9 @@ class Search:
             ticket[0] = min(int(ticket[0]), end)
             seconds = time.perf_counter() - started
             if progress is not None:
-                progress(LevelStats(depth, hi - lo, int(ticket[0]) - lo, self.generated, self.distinct, seconds))
+                progress(
+                    LevelStats(depth, hi - lo, int(ticket[0]) - lo, self.generated, self.distinct, seconds)
+                )
             if self.limits.seconds is not None and seconds > self.limits.seconds and int(ticket[0]) < hi:
                 return f"--time-budget {self.limits.seconds:g}s"
             if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
@@ -194,7 +201,7 @@ class Search:
         enabled = [int(n) for n in total[: c.instances]]
         stored = [int(n) for n in total[c.stored : c.stored + c.instances]]
         bounds = [*self.starts, self.distinct]
-        sizes = [b - a for a, b in zip(bounds, bounds[1:], strict=False) if b > a]
+        sizes = [b - a for a, b in itertools.pairwise(bounds) if b > a]
         return SearchResult(
             complete=reason is None,
             reason=reason,
@@ -203,7 +210,8 @@ class Search:
             levels=tuple(sizes),
             seconds=seconds,
             compile_seconds=self.compile_seconds,
-            bytes_per_state=(self.states[: self.distinct].nbytes + self.table.nbytes) // max(1, self.distinct),
+            bytes_per_state=(self.states[: self.distinct].nbytes + self.table.nbytes)
+            // max(1, self.distinct),
             workers=self.workers,
             enabled=enabled,
             cut=[max(0, e - s) for e, s in zip(enabled, stored, strict=True)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -84,7 +85,7 @@ def label_steps(plain: PlainModel, states: Sequence[Any]) -> tuple[tuple[Label, 
         raise ReplayError("the trace does not start in the initial state")
     labels: list[Label] = []
     indices: list[str] = []
-    for number, (before, after) in enumerate(zip(states, states[1:], strict=False), start=1):
+    for number, (before, after) in enumerate(itertools.pairwise(states), start=1):
         for index, (label, made) in enumerate(plain.successors(before)):
             if made == after:
                 labels.append(label)
@@ -103,6 +104,12 @@ def trace_view(model: Model, states: Sequence[Any], labels: Sequence[Label], rep
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
         fn = actions[label.action]
         steps.append(
-            Step(index, label.action, arguments(fn, label.args), because(fn, label.args), changes(before, after, ty))
+            Step(
+                index,
+                label.action,
+                arguments(fn, label.args),
+                because(fn, label.args),
+                changes(before, after, ty),
+            )
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro)

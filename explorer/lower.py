@@ -140,7 +140,9 @@ class Lowered:
             number = _mask(scalar) if ty.kind == "set" else int(scalar)
             if slot.index is None:
                 if number != slot.initial:
-                    raise ValueError(f"{path} is {number}, but it is always {slot.initial} in this configuration")
+                    raise ValueError(
+                        f"{path} is {number}, but it is always {slot.initial} in this configuration"
+                    )
             elif not slot.lo <= number <= slot.hi:
                 raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
             else:
@@ -197,7 +199,9 @@ def _initial(model: Model, config: Any) -> list[tuple[str, Ty, Any]]:
 class _Attempt:
     """One lowering under the assumption that only the slots in `varying` change."""
 
-    def __init__(self, model: Model, config: Any, start: list[tuple[str, Ty, Any]], varying: set[int]) -> None:
+    def __init__(
+        self, model: Model, config: Any, start: list[tuple[str, Ty, Any]], varying: set[int]
+    ) -> None:
         self.model, self.config, self.varying = model, config, varying
         self.dag = Dag()
         self.alg = DagAlgebra(config.broker_count, self.dag)
@@ -251,7 +255,9 @@ class _Attempt:
                 strict=True,
             )
         ):
-            if new is not old and not (isinstance(new, int) and isinstance(old, int) and int(new) == int(old)):
+            if new is not old and not (
+                isinstance(new, int) and isinstance(old, int) and int(new) == int(old)
+            ):
                 changed[position] = new
         self.raw.append((fn, args, tuple(guards), after, changed))
 

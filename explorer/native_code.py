@@ -90,7 +90,7 @@ def compile_module(text: str, cache: KernelCache | None) -> Native:
         code = stored
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    functions = {}
+    functions: dict[str, Callable[..., None]] = {}
     for name, count in SIGNATURES.items():
         kind = ctypes.CFUNCTYPE(None, *([ctypes.c_uint64] * count))
         functions[name] = kind(engine.get_function_address(name))

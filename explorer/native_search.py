@@ -62,7 +62,9 @@ def build_module(program: Program, layout: Layout, counters: Counters) -> str:
 class SearchEmitter:
     """Emits the functions around `expand`."""
 
-    def __init__(self, module: Any, program: Program, layout: Layout, counters: Counters, expand: Any) -> None:
+    def __init__(
+        self, module: Any, program: Program, layout: Layout, counters: Counters, expand: Any
+    ) -> None:
         self.module, self.program, self.layout, self.counters = module, program, layout, counters
         self.expand, self.words = expand, layout.words
         byte_ptr = ir.IntType(8).as_pointer()
@@ -139,9 +141,7 @@ class SearchEmitter:
         b.store(constant(0), written)
         with self._loop(lo, end) as k:
             n = b.load(written)
-            made = b.call(
-                self.expand, [self._row(states, k), self._row(out, n), b.gep(origin, [n]), cells]
-            )
+            made = b.call(self.expand, [self._row(states, k), self._row(out, n), b.gep(origin, [n]), cells])
             b.store(b.add(n, made), written)
         total = b.load(written)
         with self._loop(constant(0), total) as k:
@@ -289,9 +289,7 @@ class SearchEmitter:
         b.store(constant(0), written)
         with self._loop(lo, hi) as k:
             n = b.load(written)
-            made = b.call(
-                self.expand, [self._row(states, k), self._row(out, n), b.gep(origin, [n]), cells]
-            )
+            made = b.call(self.expand, [self._row(states, k), self._row(out, n), b.gep(origin, [n]), cells])
             b.store(b.add(n, made), written)
             b.store(b.load(written), b.gep(ends, [b.sub(k, lo)]))
         b.ret_void()

@@ -65,7 +65,9 @@ def _compiled(
         limits=Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory),
     )
     how = "from the cache" if search.native.cached else "compiled"
-    detail = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, kernel {how}"
+    detail = (
+        f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, kernel {how}"
+    )
     progress.stage("searching")
 
     def tell(level: LevelStats) -> None:
@@ -80,7 +82,8 @@ def _compiled(
         if program.checks[check].kind == "always" or request.run_dir is not None
     ]
     traces = Retrace(search).traces(wanted)
-    enabled, fresh = {}, {}
+    enabled: dict[str, int] = {}
+    fresh: dict[str, int] = {}
     for instance, fired, new in zip(program.instances, result.enabled, result.new_states, strict=True):
         enabled[instance.action] = enabled.get(instance.action, 0) + fired
         fresh[instance.action] = fresh.get(instance.action, 0) + new
@@ -102,7 +105,8 @@ def _compiled(
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},
         traces={
-            program.checks[check].name: tuple(lowered.decode(row) for row in rows) for check, rows in traces.items()
+            program.checks[check].name: tuple(lowered.decode(row) for row in rows)
+            for check, rows in traces.items()
         },
     )
 

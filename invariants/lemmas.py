@@ -153,9 +153,7 @@ def RequestShape(c: Config, s: State) -> bool:
             b in s.broker[b].alter.isr
             and s.broker[b].alter.leader_epoch <= s.partition.leader_epoch
             and s.broker[b].alter.partition_epoch <= s.partition.partition_epoch
-            and implies(
-                s.broker[b].alter.leader_epoch == s.partition.leader_epoch, s.partition.leader == b
-            )
+            and implies(s.broker[b].alter.leader_epoch == s.partition.leader_epoch, s.partition.leader == b)
             and implies(
                 s.broker[b].view.leader == b,
                 s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
@@ -177,7 +175,8 @@ def NothingPending(c: Config, s: State) -> bool:
     return all(
         implies(
             s.broker[b].alter.stage == Stage.IDLE,
-            s.broker[b].alter.isr == EMPTY and all(s.broker[b].alter.member_epochs[f] == 0 for f in c.brokers),
+            s.broker[b].alter.isr == EMPTY
+            and all(s.broker[b].alter.member_epochs[f] == 0 for f in c.brokers),
         )
         and implies(
             s.broker[b].alter.stage == Stage.WAITING,
@@ -228,8 +227,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
                     s.broker[a].view.leader_epoch == s.broker[b].alter.leader_epoch,
                 )
                 and implies(
-                    granted(s, a)
-                    and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
+                    granted(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
                     a == b,
                 )
                 for a in c.brokers
@@ -240,9 +238,9 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
 
 
 @op
-def under_way(s: State, l: Replica) -> bool:
+def under_way(s: State, leader: Replica) -> bool:
     """l's request is on its way, or its answer is, which may be lost and the request sent again."""
-    return s.broker[l].alter.stage == Stage.SENT or s.broker[l].alter.stage == Stage.ANSWERED
+    return s.broker[leader].alter.stage == Stage.SENT or s.broker[leader].alter.stage == Stage.ANSWERED
 
 
 @lemma
@@ -250,26 +248,29 @@ def MemberEpochs(c: Config, s: State) -> bool:
     """Broker epochs that a leader noted are of incarnations that registered."""
     return all(
         all(
-            s.broker[l].peers[f].broker_epoch <= s.registration[f].epoch
-            and implies(s.broker[l].peers[f].log_end_offset is not None, s.broker[l].peers[f].broker_epoch >= 1)
-            and s.broker[l].alter.member_epochs[f] <= s.registration[f].epoch
+            s.broker[leader].peers[f].broker_epoch <= s.registration[f].epoch
             and implies(
-                under_way(s, l) and s.broker[l].view.leader == l,
-                s.broker[l].alter.member_epochs[f] == s.broker[l].epoch
-                if f == l
-                else s.broker[l].alter.member_epochs[f] <= s.broker[l].peers[f].broker_epoch,
+                s.broker[leader].peers[f].log_end_offset is not None,
+                s.broker[leader].peers[f].broker_epoch >= 1,
+            )
+            and s.broker[leader].alter.member_epochs[f] <= s.registration[f].epoch
+            and implies(
+                under_way(s, leader) and s.broker[leader].view.leader == leader,
+                s.broker[leader].alter.member_epochs[f] == s.broker[leader].epoch
+                if f == leader
+                else s.broker[leader].alter.member_epochs[f] <= s.broker[leader].peers[f].broker_epoch,
             )
             and implies(
-                under_way(s, l)
-                and s.broker[l].alter.leader_epoch == s.partition.leader_epoch
-                and s.broker[l].alter.partition_epoch == s.partition.partition_epoch
-                and f in s.broker[l].alter.isr
+                under_way(s, leader)
+                and s.broker[leader].alter.leader_epoch == s.partition.leader_epoch
+                and s.broker[leader].alter.partition_epoch == s.partition.partition_epoch
+                and f in s.broker[leader].alter.isr
                 and f not in s.partition.isr,
-                s.broker[l].alter.member_epochs[f] >= 1,
+                s.broker[leader].alter.member_epochs[f] >= 1,
             )
             for f in c.brokers
         )
-        for l in c.brokers
+        for leader in c.brokers
     )
 
 
@@ -318,16 +319,16 @@ def LeaderOwnsEpoch(c: Config, s: State) -> bool:
         all(
             all(
                 implies(
-                    s.broker[b].log[k].epoch == s.broker[l].view.leader_epoch,
-                    k < len(s.broker[l].log)
-                    and s.broker[l].log[k].epoch == s.broker[l].view.leader_epoch,
+                    s.broker[b].log[k].epoch == s.broker[leader].view.leader_epoch,
+                    k < len(s.broker[leader].log)
+                    and s.broker[leader].log[k].epoch == s.broker[leader].view.leader_epoch,
                 )
                 for k in range(len(s.broker[b].log))
             )
             for b in c.brokers
         )
-        for l in c.brokers
-        if s.broker[l].view.leader == l
+        for leader in c.brokers
+        if s.broker[leader].view.leader == leader
     )
 
 
@@ -336,17 +337,15 @@ def NewEpochUnused(c: Config, s: State) -> bool:
     """Until the elected leader has taken over, nobody has a record of its epoch."""
     return all(
         implies(
-            s.partition.leader == l
-            and s.broker[l].status == Status.RUNNING
-            and s.broker[l].view.leader_epoch < s.partition.leader_epoch,
+            s.partition.leader == leader
+            and s.broker[leader].status == Status.RUNNING
+            and s.broker[leader].view.leader_epoch < s.partition.leader_epoch,
             all(
-                all(
-                    s.broker[b].log[k].epoch < s.partition.leader_epoch for k in range(len(s.broker[b].log))
-                )
+                all(s.broker[b].log[k].epoch < s.partition.leader_epoch for k in range(len(s.broker[b].log)))
                 for b in c.brokers
             ),
         )
-        for l in c.brokers
+        for leader in c.brokers
     )
 
 
@@ -354,13 +353,14 @@ def NewEpochUnused(c: Config, s: State) -> bool:
 def EpochStartSplits(c: Config, s: State) -> bool:
     """A leader's epoch start separates its own records from the inherited ones."""
     return all(
-        s.broker[l].epoch_start <= len(s.broker[l].log)
+        s.broker[leader].epoch_start <= len(s.broker[leader].log)
         and all(
-            (s.broker[l].log[k].epoch == s.broker[l].view.leader_epoch) == (k >= s.broker[l].epoch_start)
-            for k in range(len(s.broker[l].log))
+            (s.broker[leader].log[k].epoch == s.broker[leader].view.leader_epoch)
+            == (k >= s.broker[leader].epoch_start)
+            for k in range(len(s.broker[leader].log))
         )
-        for l in c.brokers
-        if s.broker[l].view.leader == l
+        for leader in c.brokers
+        if s.broker[leader].view.leader == leader
     )
 
 
@@ -378,16 +378,16 @@ def WatermarkCommitted(c: Config, s: State) -> bool:
 
 
 @op
-def acked(s: State, l: Replica, f: Replica) -> Offset:
-    """What f acknowledged to l by its last fetch; 0 if l has heard nothing."""
-    end = s.broker[l].peers[f].log_end_offset
+def acked(s: State, leader: Replica, f: Replica) -> Offset:
+    """What f acknowledged to leader by its last fetch; 0 if leader has heard nothing."""
+    end = s.broker[leader].peers[f].log_end_offset
     return end if end is not None else 0
 
 
 @op
-def fresh(s: State, l: Replica, f: Replica) -> bool:
-    """What l knows of f is from f's registered incarnation."""
-    known = s.broker[l].peers[f]
+def fresh(s: State, leader: Replica, f: Replica) -> bool:
+    """What leader knows of f is from f's registered incarnation."""
+    known = s.broker[leader].peers[f]
     return known.log_end_offset is not None and known.broker_epoch == s.registration[f].epoch
 
 
@@ -398,13 +398,13 @@ def joiners(c: Config, s: State) -> RSet:
         f
         for f in c.brokers
         if any(
-            under_way(s, l)
-            and s.broker[l].alter.leader_epoch == s.partition.leader_epoch
-            and s.broker[l].alter.partition_epoch == s.partition.partition_epoch
-            and f in s.broker[l].alter.isr
+            under_way(s, leader)
+            and s.broker[leader].alter.leader_epoch == s.partition.leader_epoch
+            and s.broker[leader].alter.partition_epoch == s.partition.partition_epoch
+            and f in s.broker[leader].alter.isr
             and f not in s.partition.isr
-            and s.broker[l].alter.member_epochs[f] == s.registration[f].epoch
-            for l in c.brokers
+            and s.broker[leader].alter.member_epochs[f] == s.registration[f].epoch
+            for leader in c.brokers
         )
     )
 
@@ -433,21 +433,21 @@ def AckWithinLog(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                s.broker[l].peers[f].log_end_offset is not None,
-                acked(s, l, f) <= len(s.broker[l].log)
+                s.broker[leader].peers[f].log_end_offset is not None,
+                acked(s, leader, f) <= len(s.broker[leader].log)
                 and (
-                    s.broker[f].view.leader_epoch >= s.broker[l].view.leader_epoch
+                    s.broker[f].view.leader_epoch >= s.broker[leader].view.leader_epoch
                     or s.broker[f].view.partition_epoch == 0
                 )
                 and implies(
-                    fresh(s, l, f) and s.broker[f].status == Status.RUNNING,
-                    s.broker[f].view.leader_epoch >= s.broker[l].view.leader_epoch,
+                    fresh(s, leader, f) and s.broker[f].status == Status.RUNNING,
+                    s.broker[f].view.leader_epoch >= s.broker[leader].view.leader_epoch,
                 ),
             )
             for f in c.brokers
         )
-        for l in c.brokers
-        if leads(s, l)
+        for leader in c.brokers
+        if leads(s, leader)
     )
 
 
@@ -457,18 +457,19 @@ def FreshFollows(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                fresh(s, l, f)
+                fresh(s, leader, f)
                 and f not in s.lossy
                 and (
-                    s.broker[f].view.leader_epoch == s.broker[l].view.leader_epoch
-                    or (s.broker[f].status != Status.RUNNING and leads_now(s, l))
+                    s.broker[f].view.leader_epoch == s.broker[leader].view.leader_epoch
+                    or (s.broker[f].status != Status.RUNNING and leads_now(s, leader))
                 ),
-                is_prefix(s.broker[f].log, s.broker[l].log) and acked(s, l, f) <= len(s.broker[f].log),
+                is_prefix(s.broker[f].log, s.broker[leader].log)
+                and acked(s, leader, f) <= len(s.broker[f].log),
             )
             for f in c.brokers
         )
-        for l in c.brokers
-        if leads(s, l)
+        for leader in c.brokers
+        if leads(s, leader)
     )
 
 
@@ -478,15 +479,16 @@ def JoinersCaughtUp(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                f not in s.broker[l].view.isr and s.broker[l].alter.member_epochs[f] == s.registration[f].epoch,
-                acked(s, l, f) >= s.broker[l].high_watermark
-                and acked(s, l, f) >= s.broker[l].epoch_start
-                and fresh(s, l, f),
+                f not in s.broker[leader].view.isr
+                and s.broker[leader].alter.member_epochs[f] == s.registration[f].epoch,
+                acked(s, leader, f) >= s.broker[leader].high_watermark
+                and acked(s, leader, f) >= s.broker[leader].epoch_start
+                and fresh(s, leader, f),
             )
-            for f in s.broker[l].alter.isr
+            for f in s.broker[leader].alter.isr
         )
-        for l in c.brokers
-        if leads(s, l) and under_way(s, l)
+        for leader in c.brokers
+        if leads(s, leader) and under_way(s, leader)
     )
 
 
@@ -499,93 +501,95 @@ def enough(c: Config, s: State, isr: RSet) -> bool:
 
 
 @op
-def may_commit(c: Config, s: State, l: Replica) -> bool:
+def may_commit(c: Config, s: State, leader: Replica) -> bool:
     """l advances its watermark, now or after it learns what was granted."""
-    return leads(s, l) and (
-        enough(c, s, s.broker[l].view.isr) or (granted(s, l) and enough(c, s, s.broker[l].alter.isr))
+    return leads(s, leader) and (
+        enough(c, s, s.broker[leader].view.isr)
+        or (granted(s, leader) and enough(c, s, s.broker[leader].alter.isr))
     )
 
 
 @op
-def quorum(c: Config, s: State, l: Replica) -> RSet:
-    """The least quorum l may come to use: what was refused is out, what was granted is what counts."""
-    x = s.broker[l].alter
+def quorum(c: Config, s: State, leader: Replica) -> RSet:
+    """The least quorum leader may come to use: what was refused is out, what was granted is what counts."""
+    x = s.broker[leader].alter
     if x.stage == Stage.ANSWERED and x.error == Error.INELIGIBLE_REPLICA:
-        return s.broker[l].view.isr
-    if granted(s, l) and enough(c, s, x.isr):
+        return s.broker[leader].view.isr
+    if granted(s, leader) and enough(c, s, x.isr):
         return x.isr
-    return maximal_isr(s.broker[l])
+    return maximal_isr(s.broker[leader])
 
 
 @op
-def moved(s: State, f: Replica, l: Replica) -> bool:
-    """f can never fetch again from l in l's epoch."""
+def moved(s: State, f: Replica, leader: Replica) -> bool:
+    """f can never fetch again from leader in leader's epoch."""
     return (
-        s.partition.leader_epoch > s.broker[l].view.leader_epoch
-        and s.broker[f].view.leader_epoch != s.broker[l].view.leader_epoch
+        s.partition.leader_epoch > s.broker[leader].view.leader_epoch
+        and s.broker[f].view.leader_epoch != s.broker[leader].view.leader_epoch
     )
 
 
 @op
-def frozen(c: Config, s: State, l: Replica) -> RSet:
+def frozen(c: Config, s: State, leader: Replica) -> RSet:
     """Members of the quorum whose acknowledgement can no longer grow."""
-    return frozenset(f for f in quorum(c, s, l) if f != l and moved(s, f, l))
+    return frozenset(f for f in quorum(c, s, leader) if f != leader and moved(s, f, leader))
 
 
 @op
-def ceiling(c: Config, s: State, l: Replica) -> Offset:
+def ceiling(c: Config, s: State, leader: Replica) -> Offset:
     """l commits at most this; meaningful when somebody is frozen."""
-    return min((acked(s, l, f) for f in frozen(c, s, l)), default=c.log_slots)
+    return min((acked(s, leader, f) for f in frozen(c, s, leader)), default=c.log_slots)
 
 
 @lemma
 def QuorumCovers(c: Config, s: State) -> bool:
     """The quorum of a leader that may commit in the present epoch covers ISR and ELR."""
     return all(
-        s.partition.isr | s.partition.elr <= quorum(c, s, l)
-        for l in c.brokers
-        if may_commit(c, s, l) and leads_now(s, l)
+        s.partition.isr | s.partition.elr <= quorum(c, s, leader)
+        for leader in c.brokers
+        if may_commit(c, s, leader) and leads_now(s, leader)
     )
 
 
 @lemma
 def LaggingInQuorum(c: Config, s: State) -> bool:
-    """A contender that has not even reached l's epoch is in l's quorum."""
+    """A contender that has not even reached leader's epoch is in leader's quorum."""
     return all(
         all(
             implies(
                 s.broker[f].view.partition_epoch > 0
-                and s.broker[f].view.leader_epoch < s.broker[l].view.leader_epoch,
-                f in quorum(c, s, l),
+                and s.broker[f].view.leader_epoch < s.broker[leader].view.leader_epoch,
+                f in quorum(c, s, leader),
             )
             for f in contenders(c, s)
         )
-        for l in c.brokers
-        if may_commit(c, s, l)
+        for leader in c.brokers
+        if may_commit(c, s, leader)
     )
 
 
 @op
-def counted(c: Config, s: State, l: Replica, b: Replica) -> bool:
-    """b is in l's quorum, or in a proposal that may still be sent again in the present epoch."""
-    return b in quorum(c, s, l) or (leads_now(s, l) and b in s.broker[l].alter.isr)
+def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
+    """b is in leader's quorum, or in a proposal that may still be sent again in the present epoch."""
+    return b in quorum(c, s, leader) or (leads_now(s, leader) and b in s.broker[leader].alter.isr)
 
 
 @lemma
 def ContendersCover(c: Config, s: State) -> bool:
-    """Whatever l can still commit is, or will be before the commit, in every contender's log."""
+    """Whatever leader can still commit is, or will be before the commit, in every contender's log."""
     return all(
         all(
-            b == l
+            b == leader
             or (
-                upto(s.broker[l].log, s.broker[b].log, acked(s, l, b))
-                if counted(c, s, l, b) and not moved(s, b, l)
-                else frozen(c, s, l) != EMPTY and upto(s.broker[l].log, s.broker[b].log, ceiling(c, s, l))
+                upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+                if counted(c, s, leader, b) and not moved(s, b, leader)
+                else frozen(c, s, leader) != EMPTY
+                and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
             )
             for b in contenders(c, s)
         )
-        for l in c.brokers
-        if may_commit(c, s, l)
+        for leader in c.brokers
+        if may_commit(c, s, leader)
     )
 
 
@@ -595,15 +599,15 @@ def LaterLeaderCovers(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                leads(s, m) and s.broker[m].view.leader_epoch > s.broker[l].view.leader_epoch,
-                frozen(c, s, l) != EMPTY
-                and ceiling(c, s, l) <= s.broker[m].epoch_start
-                and upto(s.broker[l].log, s.broker[m].log, ceiling(c, s, l)),
+                leads(s, m) and s.broker[m].view.leader_epoch > s.broker[leader].view.leader_epoch,
+                frozen(c, s, leader) != EMPTY
+                and ceiling(c, s, leader) <= s.broker[m].epoch_start
+                and upto(s.broker[leader].log, s.broker[m].log, ceiling(c, s, leader)),
             )
             for m in c.brokers
         )
-        for l in c.brokers
-        if may_commit(c, s, l)
+        for leader in c.brokers
+        if may_commit(c, s, leader)
     )
 
 
@@ -611,9 +615,10 @@ def LaterLeaderCovers(c: Config, s: State) -> bool:
 def CommittedBelowStart(c: Config, s: State) -> bool:
     """For the present leader everything committed lies below its watermark or its epoch start."""
     return all(
-        len(s.committed) <= s.broker[l].high_watermark or len(s.committed) <= s.broker[l].epoch_start
-        for l in c.brokers
-        if leads_now(s, l)
+        len(s.committed) <= s.broker[leader].high_watermark
+        or len(s.committed) <= s.broker[leader].epoch_start
+        for leader in c.brokers
+        if leads_now(s, leader)
     )
 
 
@@ -621,14 +626,14 @@ def CommittedBelowStart(c: Config, s: State) -> bool:
 def CommitConsistent(c: Config, s: State) -> bool:
     """A leader that may commit extends what is committed, or can no longer commit beyond it."""
     return all(
-        is_prefix(s.committed, s.broker[l].log)
+        is_prefix(s.committed, s.broker[leader].log)
         or (
-            frozen(c, s, l) != EMPTY
-            and ceiling(c, s, l) <= len(s.committed)
-            and upto(s.broker[l].log, s.committed, ceiling(c, s, l))
+            frozen(c, s, leader) != EMPTY
+            and ceiling(c, s, leader) <= len(s.committed)
+            and upto(s.broker[leader].log, s.committed, ceiling(c, s, leader))
         )
-        for l in c.brokers
-        if may_commit(c, s, l)
+        for leader in c.brokers
+        if may_commit(c, s, leader)
     )
 
 
@@ -638,22 +643,20 @@ def FollowedLeaderComplete(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                s.broker[f].view.leader_epoch == s.broker[l].view.leader_epoch,
-                is_prefix(s.committed, s.broker[l].log),
+                s.broker[f].view.leader_epoch == s.broker[leader].view.leader_epoch,
+                is_prefix(s.committed, s.broker[leader].log),
             )
             for f in contenders(c, s)
         )
-        for l in c.brokers
-        if leads(s, l)
+        for leader in c.brokers
+        if leads(s, leader)
     )
 
 
 @lemma
 def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
     """Who still leads an older epoch is no contender, unless it was re-elected and is alone."""
-    return all(
-        s.partition.leader == b or not leads(s, b) for b in s.partition.isr | joiners(c, s)
-    ) and all(
+    return all(s.partition.leader == b or not leads(s, b) for b in s.partition.isr | joiners(c, s)) and all(
         implies(
             s.partition.leader == b and s.broker[b].view.leader_epoch < s.partition.leader_epoch,
             s.partition.isr == frozenset({b}),
@@ -665,14 +668,16 @@ def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
 
 @lemma
 def AckValid(c: Config, s: State) -> bool:
-    """What a contender acknowledged to l is still there while it can follow l."""
+    """What a contender acknowledged to leader is still there while it can follow leader."""
     return all(
         all(
-            b == l or moved(s, b, l) or upto(s.broker[l].log, s.broker[b].log, acked(s, l, b))
+            b == leader
+            or moved(s, b, leader)
+            or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
             for b in contenders(c, s)
         )
-        for l in c.brokers
-        if leads(s, l)
+        for leader in c.brokers
+        if leads(s, leader)
     )
 
 
@@ -682,14 +687,17 @@ def FreshCovers(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                fresh(s, l, b) and b not in s.lossy and s.broker[b].status == Status.RUNNING and moved(s, b, l),
-                upto(s.broker[l].log, s.broker[b].log, min(acked(s, l, b), ceiling(c, s, l))),
+                fresh(s, leader, b)
+                and b not in s.lossy
+                and s.broker[b].status == Status.RUNNING
+                and moved(s, b, leader),
+                upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader))),
             )
             for b in c.brokers
-            if b != l
+            if b != leader
         )
-        for l in c.brokers
-        if may_commit(c, s, l)
+        for leader in c.brokers
+        if may_commit(c, s, leader)
     )
 
 
@@ -703,8 +711,10 @@ def ControllerRecord(c: Config, s: State) -> bool:
         s.partition.isr & s.partition.elr == EMPTY
         and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
         and all(not s.registration[b].fenced for b in s.partition.isr)
-        and (s.partition.leader in s.partition.isr if s.partition.leader is not None else s.partition.isr == EMPTY)
-        and implies(
-            s.partition.leader is None, all(s.registration[b].fenced for b in s.partition.elr)
+        and (
+            s.partition.leader in s.partition.isr
+            if s.partition.leader is not None
+            else s.partition.isr == EMPTY
         )
+        and implies(s.partition.leader is None, all(s.registration[b].fenced for b in s.partition.elr))
     )

@@ -105,7 +105,11 @@ class Prover:
         answer = solver.check(*assumptions)
         seconds = time.perf_counter() - started
         if answer == z3.unsat:
-            core = frozenset(str(lit).removeprefix("lemma!") for lit in solver.unsat_core()) if assumptions else frozenset()
+            core = (
+                frozenset(str(lit).removeprefix("lemma!") for lit in solver.unsat_core())
+                if assumptions
+                else frozenset()
+            )
             return Discharge("proved", seconds, core)
         if answer == z3.unknown:
             return Discharge("unknown", seconds, reason=solver.reason_unknown())

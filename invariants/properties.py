@@ -132,14 +132,18 @@ def matches(a: Log, b: Log) -> bool:
 @always("P-5")
 def LogMatching(c: Config, s: State) -> bool:
     """Same leader epoch at the same offset: same record there and everywhere before (KIP-101, KIP-279)."""
-    return conj(same_prefix=all(all(matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers))
+    return conj(
+        same_prefix=all(all(matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers)
+    )
 
 
 @always("P-6")
 def ConsistentRead(c: Config, s: State) -> bool:
     """What a consumer could have read is still read from whoever leads now."""
     return conj(
-        leader_serves_committed=all(is_prefix(s.committed, s.broker[b].log) for b in c.brokers if leads_now(s, b))
+        leader_serves_committed=all(
+            is_prefix(s.committed, s.broker[b].log) for b in c.brokers if leads_now(s, b)
+        )
     )
 
 
@@ -154,7 +158,8 @@ def LeaderWatermarkMonotonic(c: Config, s: State, t: State) -> bool:
     """A leader's high watermark never goes back within an epoch."""
     return conj(
         never_back=all(
-            implies(still_leads(s, t, b), s.broker[b].high_watermark <= t.broker[b].high_watermark) for b in c.brokers
+            implies(still_leads(s, t, b), s.broker[b].high_watermark <= t.broker[b].high_watermark)
+            for b in c.brokers
         )
     )
 
@@ -228,17 +233,19 @@ def uncleanly(s: State, b: Replica) -> bool:
 
 
 @op
-def granted_now(s: State, t: State, l: Replica) -> bool:
-    """The step is the controller granting the AlterPartition of l."""
-    sent = s.broker[l].alter.stage == Stage.SENT and t.broker[l].alter.stage != Stage.SENT
-    return sent and (t.broker[l].alter.stage == Stage.ANSWERED and t.broker[l].alter.error == Error.NONE)
+def granted_now(s: State, t: State, leader: Replica) -> bool:
+    """The step is the controller granting the AlterPartition of leader."""
+    sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage != Stage.SENT
+    return sent and (
+        t.broker[leader].alter.stage == Stage.ANSWERED and t.broker[leader].alter.error == Error.NONE
+    )
 
 
 @op
-def heard_nobody(s: State, t: State, l: Replica) -> bool:
+def heard_nobody(s: State, t: State, leader: Replica) -> bool:
     """The controller handled the AlterPartition of a sender that is dead."""
-    sent = s.broker[l].alter.stage == Stage.SENT and t.broker[l].alter.stage == Stage.IDLE
-    return sent and s.broker[l].status != Status.RUNNING and t.broker[l].status != Status.RUNNING
+    sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage == Stage.IDLE
+    return sent and s.broker[leader].status != Status.RUNNING and t.broker[leader].status != Status.RUNNING
 
 
 @always("P-14")
@@ -253,7 +260,7 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
         back_by_alter_partition_only=t.partition.isr | t.partition.elr <= s.partition.isr | s.partition.elr
-        or any(granted_now(s, t, l) or heard_nobody(s, t, l) for l in c.brokers),
+        or any(granted_now(s, t, leader) or heard_nobody(s, t, leader) for leader in c.brokers),
     )
 
 
@@ -267,7 +274,9 @@ def LeaderInIsr(c: Config, s: State) -> bool:
 def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
     """With ELR there is no leader exactly when the ISR is empty."""
     return conj(
-        leaderless_iff_empty=implies(c.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY))
+        leaderless_iff_empty=implies(
+            c.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
+        )
     )
 
 
@@ -314,7 +323,9 @@ def OneLeaderPerEpoch(c: Config, s: State) -> bool:
         one_leader=all(
             all(
                 implies(
-                    leads(s, a) and leads(s, b) and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+                    leads(s, a)
+                    and leads(s, b)
+                    and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
                     a == b,
                 )
                 for b in c.brokers
@@ -366,20 +377,20 @@ def acked_now(before: Broker, after: Broker, k: Offset) -> bool:
 
 
 @op
-def stored_by(s: State, l: Replica, k: Offset) -> RSet:
+def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
     """Who holds the leader's record at offset k, or held it until it lost data the leader cannot know of."""
     return frozenset(
         b
-        for b in maximal_isr(s.broker[l])
-        if holds_at(s.broker[b].log, s.broker[l].log, k)
+        for b in maximal_isr(s.broker[leader])
+        if holds_at(s.broker[b].log, s.broker[leader].log, k)
         or b in s.lossy
-        or (b != l and s.broker[l].peers[b].broker_epoch != s.broker[b].epoch)
+        or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
     )
 
 
 @op
-def enough_copies(c: Config, s: State, l: Replica, k: Offset) -> bool:
-    return len(stored_by(s, l, k)) >= effective_min_isr(c, s.partition.replicas)
+def enough_copies(c: Config, s: State, leader: Replica, k: Offset) -> bool:
+    return len(stored_by(s, leader, k)) >= effective_min_isr(c, s.partition.replicas)
 
 
 @always("P-25")
@@ -409,8 +420,8 @@ def joined(s: State, t: State) -> RSet:
 @op
 def proven_epoch(s: State, b: Replica) -> Epoch:
     """The broker epoch of b that the request of the present leader carries; 0 if it carries none."""
-    l = s.partition.leader
-    return s.broker[l].alter.member_epochs[b] if l is not None else 0
+    leader = s.partition.leader
+    return s.broker[leader].alter.member_epochs[b] if leader is not None else 0
 
 
 @always("P-27")

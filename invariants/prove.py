@@ -68,7 +68,9 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     selected = resolve(request.selection)
     model = load_model(properties, witnesses, lemmas)
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
-    return Proof(model, selected.config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(selected.variant)
+    return Proof(model, selected.config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(
+        selected.variant
+    )
 
 
 class Proof:
@@ -89,12 +91,16 @@ class Proof:
     def run(self, variant: str) -> ProveReport:
         started = time.perf_counter()
         self.progress.stage("[1/3] initiation")
-        initiation = [self._obligation("initiation", fn, fn.name, self.prover.initiation(fn)) for fn in self.model.lemmas]
+        initiation = [
+            self._obligation("initiation", fn, fn.name, self.prover.initiation(fn))
+            for fn in self.model.lemmas
+        ]
         self.progress.stage("[2/3] consecution")
         cells = [cell.report() for cell in self._consecution()]
         self.progress.stage("[3/3] implication")
         implication = [
-            self._obligation("implication", fn, fn.name, self.prover.implication(fn)) for fn in self.state_properties
+            self._obligation("implication", fn, fn.name, self.prover.implication(fn))
+            for fn in self.state_properties
         ]
         phases = (
             _phase("initiation", initiation),
@@ -120,7 +126,13 @@ class Proof:
         self.progress.obligation(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
         witness = None if done.before is None else dict(leaves(done.before, self.model.state_ty))
         return ObligationReport(
-            name, done.verdict, round(done.seconds, 3), fn.ident or None, tuple(sorted(done.core)), done.reason, witness
+            name,
+            done.verdict,
+            round(done.seconds, 3),
+            fn.ident or None,
+            tuple(sorted(done.core)),
+            done.reason,
+            witness,
         )
 
     def _consecution(self) -> list[_Cell]:
@@ -186,6 +198,4 @@ def _phase(name: PhaseName, done: Sequence[CellReport | ObligationReport]) -> Ph
 
 def _verdict(done: Sequence[CellReport | ObligationReport]) -> ProofVerdict:
     worst = max((RANK[d.verdict] for d in done), default=0)
-    return ("proved", "inconclusive", "refuted")[worst]  # type: ignore[return-value]
-
-
+    return ("proved", "inconclusive", "refuted")[worst]

@@ -46,7 +46,9 @@ class Transitions:
         self.scalars = [self._scalar(slot) for slot in self.slots]
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
         self.type_invariant = self._type_invariant()
-        self.instances = [i for fn in model.actions for args in instances(fn, config) if (i := self._instance(fn, args))]
+        self.instances = [
+            i for fn in model.actions for args in instances(fn, config) if (i := self._instance(fn, args))
+        ]
 
     def _scalar(self, slot: Slot) -> Any:
         if slot.index is not None:

@@ -91,6 +91,6 @@ def zombie(s: State, b: Replica) -> bool:
 @sometimes("W-9")
 def ZombieAppends(c: Config, s: State, t: State) -> bool:
     """A leader that was replaced appends a record before it learns of it."""
-    return any(zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers)
-
-
+    return any(
+        zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers
+    )

@@ -128,6 +128,8 @@ def variable(name: str, ty: Ty, brokers: int) -> Any:
 
 def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
     """What a scalar's type says: ranges of enums, brokers, lengths; numbers are not negative."""
+    lo: int
+    hi: int | None
     match ty.kind:
         case "bool" | "set":
             return []

@@ -27,14 +27,29 @@ class Algebra:
         self.brokers = brokers
 
     # -- to be defined by an algebra of symbolic terms
-    def AND(self, xs: Sequence[Any]) -> Any: raise NotImplementedError  # noqa: E704
-    def OR(self, xs: Sequence[Any]) -> Any: raise NotImplementedError  # noqa: E704
-    def NOT(self, x: Any) -> Any: raise NotImplementedError  # noqa: E704
-    def IFF(self, a: Any, b: Any) -> Any: raise NotImplementedError  # noqa: E704
-    def ITE(self, c: Any, a: Any, b: Any) -> Any: raise NotImplementedError  # noqa: E704
-    def CMP(self, o: str, a: Any, b: Any) -> Any: raise NotImplementedError  # noqa: E704
-    def ADD(self, a: Any, b: Any) -> Any: raise NotImplementedError  # noqa: E704
-    def SUB(self, a: Any, b: Any) -> Any: raise NotImplementedError  # noqa: E704
+    def AND(self, xs: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+    def OR(self, xs: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+    def NOT(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def IFF(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def ITE(self, c: Any, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def CMP(self, o: str, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def ADD(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def SUB(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
 
     def and_(self, xs: Iterable[Any]) -> Any:
         left = []

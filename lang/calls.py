@@ -122,7 +122,9 @@ class Calls:
 
     def _field(self, keyword: ast.keyword, known: dict[str, Ty], what: str) -> Ty:
         if keyword.arg not in known:
-            self.source.error(keyword.value, f"{what} has no field '{keyword.arg}' (fields: {', '.join(known)})")
+            self.source.error(
+                keyword.value, f"{what} has no field '{keyword.arg}' (fields: {', '.join(known)})"
+            )
         return known[keyword.arg]
 
     def _construct(self, node: ast.Call, cls: type, env: Env) -> Any:
@@ -132,7 +134,9 @@ class Calls:
         if node.args or set(given) != set(known):
             missing = ", ".join(f for f in known if f not in given) or "none"
             unknown = ", ".join(f for f in given if f not in known) or "none"
-            self.source.error(node, f"{ty} is built from all its fields by name; missing: {missing}; unknown: {unknown}")
+            self.source.error(
+                node, f"{ty} is built from all its fields by name; missing: {missing}; unknown: {unknown}"
+            )
         values = {f: self.coerce(self.ex(given[f], env), known[f], given[f]) for f in known}
         if ty.kind == "state":
             return View("now", values, False)
@@ -155,7 +159,9 @@ class Calls:
         for _ in fn.states:
             view, where = rest.pop(0)
             if not isinstance(view, View) or not view.pristine:
-                self.source.error(where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead")
+                self.source.error(
+                    where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead"
+                )
             which.append(view.name)
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
         return E("call", fn.ret, values, (fn.name, tuple(which)))
@@ -179,7 +185,9 @@ class Calls:
         if name == "sum":
             if not (isinstance(element, ast.Constant) and element.value == 1):
                 self.source.error(element, "sum() only counts: sum(1 for ... if ...)")
-            return E("count", Ty("nat", "int", hi=domain.ty.hi if kind == "seq" else None), (domain, condition), x)
+            return E(
+                "count", Ty("nat", "int", hi=domain.ty.hi if kind == "seq" else None), (domain, condition), x
+            )
         if name in ("min", "max"):
             default = next((k.value for k in node.keywords if k.arg == "default"), None)
             if default is None:
@@ -195,18 +203,34 @@ class Calls:
             if kind != "set":
                 self.source.error(loop.iter, "a set of brokers is filtered from a set of brokers")
             return E("filter", RSET, (domain, condition), x)
-        if kind != "seq" or domain.ty.elem.kind != "replica" or len(node.args) != 2 or not _is_none(node.args[1]):
-            self.source.error(node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers")
+        if (
+            kind != "seq"
+            or domain.ty.elem.kind != "replica"
+            or len(node.args) != 2
+            or not _is_none(node.args[1])
+        ):
+            self.source.error(
+                node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers"
+            )
         return E("first", opt(REPLICA), (domain, condition), x)
 
     def _tuple(
-        self, node: ast.Call, element: ast.expr, domain: E, kind: str, condition: E | None, variable: E, inner: Env
+        self,
+        node: ast.Call,
+        element: ast.expr,
+        domain: E,
+        kind: str,
+        condition: E | None,
+        variable: E,
+        inner: Env,
     ) -> E:
         body = self.ex(element, inner)
         if kind == "seq" and body is variable:
             return E("seqfilter", domain.ty, (domain, condition), (variable, kind))
         if domain.kind != "universe" or condition is not None:
-            self.source.error(node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence")
+            self.source.error(
+                node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence"
+            )
         return E("vecmk", Ty("vec", "Vec", body.ty), (body,), (variable, "set"))
 
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[E, E, str, Env]:
@@ -218,7 +242,9 @@ class Calls:
             domain = self.ex(node, env)
             kind = domain.ty.kind
             if kind not in ("set", "seq"):
-                self.source.error(node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}")
+                self.source.error(
+                    node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}"
+                )
             ty = REPLICA if kind == "set" else domain.ty.elem
         variable = E("var", ty, x=local)
         return variable, domain, kind, {**env, name: variable}

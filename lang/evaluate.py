@@ -79,7 +79,9 @@ class Evaluator(Walker):
                 return [], self.ev(value, env)
         raise AssertionError(block)
 
-    def _branch(self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
+    def _branch(
+        self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty
+    ) -> tuple[list[tuple[str, Any]], Any]:
         if isinstance(c, bool):
             return self._block(then if c else orelse, env, ty)
         (ga, a), (gb, b) = self._block(then, env, ty), self._block(orelse, env, ty)
@@ -100,7 +102,7 @@ class Evaluator(Walker):
         if found is None:
             method = self._on.get(e.kind)
             if method is None:
-                method = self._on[e.kind] = lambda n, v, _k=e.kind: self.dispatch(n, v)  # noqa: E731
+                method = self._on[e.kind] = lambda n, v, _k=e.kind: self.dispatch(n, v)
                 bound = getattr(self, f"on_{e.kind}", None)
                 if bound is not None:
                     method = self._on[e.kind] = bound

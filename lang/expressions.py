@@ -51,13 +51,17 @@ class Expressions(Calls):
         made = self.ex(node, env)
         if isinstance(made, View) or made.ty.kind != "bool":
             what = "the state" if isinstance(made, View) else str(made.ty)
-            self.source.error(node, f"a condition must be a bool, this is {what}: write an explicit comparison")
+            self.source.error(
+                node, f"a condition must be a bool, this is {what}: write an explicit comparison"
+            )
         return made  # type: ignore[no-any-return]
 
     def number(self, node: ast.expr, env: Env) -> E:
         made = self.ex(node, env)
-        if isinstance(made, View) or made.ty.kind not in ("nat", "opt") or (
-            made.ty.kind == "opt" and made.ty.elem.kind != "nat"
+        if (
+            isinstance(made, View)
+            or made.ty.kind not in ("nat", "opt")
+            or (made.ty.kind == "opt" and made.ty.elem.kind != "nat")
         ):
             what = "the state" if isinstance(made, View) else str(made.ty)
             self.source.error(node, f"a number is expected, this is {what}")
@@ -91,7 +95,11 @@ class Expressions(Calls):
     def ite(self, condition: E, a: Any, b: Any, node: ast.AST) -> Any:
         if isinstance(a, View) and isinstance(b, View):
             fields = {
-                f: (a.fields[f] if a.fields[f] is b.fields[f] else self.ite(condition, a.fields[f], b.fields[f], node))
+                f: (
+                    a.fields[f]
+                    if a.fields[f] is b.fields[f]
+                    else self.ite(condition, a.fields[f], b.fields[f], node)
+                )
                 for f in a.fields
             }
             return View(a.name, fields, False)
@@ -101,9 +109,7 @@ class Expressions(Calls):
             ty = other if other.kind in ("opt", "none") else opt(other)
         elif "opt" in (a.ty.kind, b.ty.kind):
             ty = a.ty if a.ty.kind == "opt" else b.ty
-        elif a.kind == "seqnil":
-            ty = b.ty
-        elif a.kind == "const" and b.ty.kind == "nat":
+        elif a.kind == "seqnil" or (a.kind == "const" and b.ty.kind == "nat"):
             ty = b.ty
         if ty.kind == "none":
             return a
@@ -137,7 +143,9 @@ class Expressions(Calls):
             cls = self.globals.get(node.value.id)
             if isinstance(cls, type) and issubclass(cls, enum.Enum):
                 if node.attr not in cls.__members__:
-                    self.source.error(node, f"{cls.__name__} has no member '{node.attr}': {', '.join(cls.__members__)}")
+                    self.source.error(
+                        node, f"{cls.__name__} has no member '{node.attr}': {', '.join(cls.__members__)}"
+                    )
                 return E("enumc", type_of(cls), x=node.attr)
         base = self.ex(node.value, env)
         if isinstance(base, View):
@@ -191,7 +199,9 @@ class Expressions(Calls):
             if right.ty.kind == "seq" and right.ty.elem.kind == "replica":
                 right = E("elems", RSET, (right,))
             if right.ty.kind != "set" or left.ty.kind not in ("replica", "opt"):
-                self.source.error(node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}")
+                self.source.error(
+                    node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}"
+                )
             made = E("in", BOOL, (left, right))
             return made if operator == "In" else E("not", BOOL, (made,))
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
@@ -242,7 +252,9 @@ class Expressions(Calls):
         right = self.ex(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):
-                self.source.error(node.left, "write frozenset({x}): a plain set on the left gives a mutable set")
+                self.source.error(
+                    node.left, "write frozenset({x}): a plain set on the left gives a mutable set"
+                )
             kind = {"BitOr": "union", "BitAnd": "inter", "Sub": "diff"}.get(operator)
             if kind:
                 return E(kind, RSET, (left, right))
@@ -253,7 +265,9 @@ class Expressions(Calls):
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}")
 
     def x_IfExp(self, node: ast.IfExp, env: Env) -> Any:
-        return self.ite(self.boolean(node.test, env), self.ex(node.body, env), self.ex(node.orelse, env), node)
+        return self.ite(
+            self.boolean(node.test, env), self.ex(node.body, env), self.ex(node.orelse, env), node
+        )
 
     def x_Set(self, node: ast.Set, env: Env) -> E:
         return E("setlit", RSET, tuple(self.coerce(self.ex(e, env), REPLICA, e) for e in node.elts))

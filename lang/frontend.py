@@ -82,7 +82,9 @@ class FunctionCompiler(Expressions):
         if fn.kind == "action" and fn.ret.kind != "state":
             source.error(tree, f"an action returns the next state, not {fn.ret}")
         self.used = {name for name, _ in fn.params}
-        statements = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+        statements = [
+            s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        ]
         fn.body = self._block(statements, env, fn)
         return fn
 
@@ -116,7 +118,9 @@ class FunctionCompiler(Expressions):
             case ast.Return(value=ast.expr() as value):
                 return Ret(self._result(value, env, fn))
             case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition, *name])):
-                label = name[0].value if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
+                label = (
+                    name[0].value if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
+                )
                 return Require(self.boolean(condition, env), str(label), self._block(rest, env, fn))
             case ast.Assign(targets=[ast.Name(id=name_)], value=value):
                 return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
@@ -127,7 +131,9 @@ class FunctionCompiler(Expressions):
             case ast.If():
                 return self._if(first, rest, env, fn)
             case ast.Assign():
-                self.source.error(first, "only 'name = expression': values are immutable, use replace() or put()")
+                self.source.error(
+                    first, "only 'name = expression': values are immutable, use replace() or put()"
+                )
             case _:
                 self.source.error(
                     first,
@@ -145,7 +151,7 @@ class FunctionCompiler(Expressions):
 
     def _annotation(self, node: ast.expr) -> Ty:
         # Annotations of locals are names of the module, so evaluating them runs no foreign code.
-        return self._type(node, eval(ast.unparse(node), self.globals))  # noqa: S307
+        return self._type(node, eval(ast.unparse(node), self.globals))
 
     def _if(self, node: ast.If, rest: list[ast.stmt], env: Env, fn: Fn) -> Block:
         condition = self.boolean(node.test, env)
@@ -155,7 +161,9 @@ class FunctionCompiler(Expressions):
             orelse = self._block(node.orelse + ([] if else_returns else rest), dict(env), fn)
             return If(condition, then, orelse)
         env_then, env_else = dict(env), dict(env)
-        names = list(dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else)))
+        names = list(
+            dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else))
+        )
 
         def join(index: int, env: Env) -> Block:
             if index == len(names):
@@ -211,4 +219,6 @@ def _returns(body: list[ast.stmt]) -> bool:
     if not body:
         return False
     last = body[-1]
-    return isinstance(last, ast.Return) or (isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse))
+    return isinstance(last, ast.Return) or (
+        isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse)
+    )

@@ -105,7 +105,7 @@ class Fn:
     params: list[tuple[str, Ty]] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     has_config: bool = False
-    ret: Ty = Ty("none")
+    ret: Ty = field(default_factory=lambda: Ty("none"))
     body: Block = field(default_factory=lambda: Ret(E("none", Ty("none"))))
 
     @property
@@ -117,7 +117,9 @@ class UnsupportedNode(Exception):
     """A back end met a node it does not know: names the node and the back end."""
 
     def __init__(self, backend: str, kind: str, line: int = 0) -> None:
-        super().__init__(f"{backend} cannot print the node '{kind}'" + (f" (source line {line})" if line else ""))
+        super().__init__(
+            f"{backend} cannot print the node '{kind}'" + (f" (source line {line})" if line else "")
+        )
         self.backend, self.kind = backend, kind
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace as replace
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,25 +80,25 @@ def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 @dataclass_transform(frozen_default=True)
 def record(cls: C) -> C:
     """An immutable record of the model."""
-    made = dataclasses.dataclass(frozen=True)(cls)
-    made.__elr_role__ = "record"  # type: ignore[attr-defined]
-    return made
+    made: Any = dataclasses.dataclass(frozen=True)(cls)
+    made.__elr_role__ = "record"
+    return cast(C, made)
 
 
 @dataclass_transform(frozen_default=True)
 def state(cls: C) -> C:
     """The record whose fields are the state variables."""
-    made = record(cls)
-    made.__elr_role__ = "state"  # type: ignore[attr-defined]
-    return made
+    made: Any = record(cls)
+    made.__elr_role__ = "state"
+    return cast(C, made)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: C) -> C:
     """The constants of the model: sizes, knobs and budgets. Must offer `brokers` (a Universe)."""
-    made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
-    made.__elr_role__ = "config"  # type: ignore[attr-defined]
-    return made
+    made: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    made.__elr_role__ = "config"
+    return cast(C, made)
 
 
 # -------------------------------------------------------------------------- roles of functions

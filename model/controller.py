@@ -125,7 +125,9 @@ def new_incarnation(old: Registration) -> Registration:
 
 
 @op
-def member_is_eligible(c: Config, registration: Vec[Registration], member: Replica, carried: BrokerEpoch) -> bool:
+def member_is_eligible(
+    c: Config, registration: Vec[Registration], member: Replica, carried: BrokerEpoch
+) -> bool:
     """KIP-841 and KIP-903: an ISR member is live, and is the incarnation the leader heard from."""
     r = registration[member]
     live = (not r.fenced and not r.in_controlled_shutdown) or not c.alter_checks_fenced
@@ -245,13 +247,13 @@ def answer(x: Exchange, decision: Decision) -> Exchange:
 
 
 @action
-def ControllerAlters(c: Config, s: State, l: Replica) -> State:
-    """The controller handles the AlterPartition of l; the sender may be dead by now."""
-    me = s.broker[l]
-    require(me.alter.stage == Stage.SENT, "a request of l is on its way")
+def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
+    """The controller handles the AlterPartition of leader; the sender may be dead by now."""
+    me = s.broker[leader]
+    require(me.alter.stage == Stage.SENT, "a request of leader is on its way")
     request = AlterRequest(
-        sender=l,
-        sender_epoch=me.alter.member_epochs[l],
+        sender=leader,
+        sender_epoch=me.alter.member_epochs[leader],
         leader_epoch=me.alter.leader_epoch,
         partition_epoch=me.alter.partition_epoch,
         isr=me.alter.isr,
@@ -263,5 +265,7 @@ def ControllerAlters(c: Config, s: State, l: Replica) -> State:
     return replace(
         s,
         partition=decision.partition,
-        broker=put(s.broker, l, replace(me, alter=answer(me.alter, decision) if heard else no_exchange(c))),
+        broker=put(
+            s.broker, leader, replace(me, alter=answer(me.alter, decision) if heard else no_exchange(c))
+        ),
     )

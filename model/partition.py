@@ -140,7 +140,9 @@ def update_elr(c: Config, p: Partition, d: Draft, unclean: RSet) -> Draft:
     if not c.elr_enabled:
         return replace(d, elr=EMPTY) if c.downgrade_ignores_elr else d
     if len(d.isr) >= effective_min_isr(c, p.replicas):
-        return replace(d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr)
+        return replace(
+            d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr
+        )
     members = p.elr | p.isr
     candidates = members & frozenset(d.replicas) if c.elr_intersect_replicas else members
     elr = (candidates - d.isr) - unclean
@@ -229,7 +231,9 @@ def drop_elr_after_unclean_election(c: Config, d: Draft) -> Draft:
     """Step 5: after an unclean election, or with ELR off, no broker is eligible."""
     if not d.unclean and c.elr_enabled:
         return d
-    return replace(d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr)
+    return replace(
+        d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr
+    )
 
 
 @op
@@ -237,9 +241,7 @@ def write_isr(c: Config, p: Partition, d: Draft) -> Draft:
     """Steps 6 and 7. Without ELR an empty ISR is never written: the last replica stays in."""
     isr = d.isr if d.isr != EMPTY or c.elr_enabled else p.isr
     shrank = isr != p.isr and not p.isr <= isr
-    return replace(
-        d, isr=isr, names_leader=d.names_leader or (c.bump_leader_epoch_on_isr_shrink and shrank)
-    )
+    return replace(d, isr=isr, names_leader=d.names_leader or (c.bump_leader_epoch_on_isr_shrink and shrank))
 
 
 @op
@@ -250,7 +252,9 @@ def keep_last_known_leader(c: Config, p: Partition, d: Draft) -> Draft:
     emptied = d.isr == EMPTY and p.isr != EMPTY
     last = p.leader if p.leader is not None else next((r for r in p.replicas if r in p.isr), None)
     if c.lkl_storage == LklStorage.SEPARATE:
-        return replace(d, last_known_leader=last if emptied else None if d.leader is not None else d.last_known_leader)
+        return replace(
+            d, last_known_leader=last if emptied else None if d.leader is not None else d.last_known_leader
+        )
     only = frozenset({p.leader}) if p.leader is not None else EMPTY
     return replace(d, last_known_elr=only if emptied else EMPTY if d.leader is not None else d.last_known_elr)
 

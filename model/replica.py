@@ -61,19 +61,19 @@ def may_advance(c: Config, me: Broker, replicas: ReplicaList) -> bool:
 
 
 @op
-def known_end(me: Broker, l: Replica, b: Replica) -> Offset:
-    """What leader l knows of b's log end; a follower not heard of counts as empty."""
-    if b == l:
+def known_end(me: Broker, leader: Replica, b: Replica) -> Offset:
+    """What leader leader knows of b's log end; a follower not heard of counts as empty."""
+    if b == leader:
         return len(me.log)
     end = me.peers[b].log_end_offset
     return end if end is not None else 0
 
 
 @op
-def with_high_watermark(c: Config, me: Broker, l: Replica, replicas: ReplicaList) -> Broker:
+def with_high_watermark(c: Config, me: Broker, leader: Replica, replicas: ReplicaList) -> Broker:
     """Partition.maybeIncrementLeaderHW: the least log end of the maximal ISR, never backwards."""
     quorum = maximal_isr(me) if c.maximal_isr else me.view.isr
-    least = min((known_end(me, l, b) for b in quorum), default=0)
+    least = min((known_end(me, leader, b) for b in quorum), default=0)
     if not may_advance(c, me, replicas) or least <= me.high_watermark:
         return me
     return replace(me, high_watermark=least)
@@ -97,7 +97,7 @@ def may_join(c: Config, me: Broker, f: Replica) -> bool:
 
 
 @op
-def proposal(c: Config, me: Broker, l: Replica, isr: RSet) -> Exchange:
+def proposal(c: Config, me: Broker, leader: Replica, isr: RSet) -> Exchange:
     """A new AlterPartition request, with the broker epoch of every member the leader knows (KIP-903)."""
     return Exchange(
         stage=Stage.SENT,
@@ -106,7 +106,7 @@ def proposal(c: Config, me: Broker, l: Replica, isr: RSet) -> Exchange:
         partition_epoch=me.view.partition_epoch,
         isr=isr,
         member_epochs=tuple(
-            (me.epoch if b == l else me.peers[b].broker_epoch) if b in isr else 0 for b in c.brokers
+            (me.epoch if b == leader else me.peers[b].broker_epoch) if b in isr else 0 for b in c.brokers
         ),
     )
 
@@ -206,38 +206,38 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
 
 
 @action
-def Produce(c: Config, s: State, l: Replica, acks: Acks) -> State:
-    """A producer's record is appended by l, which may be a leader that was replaced long ago."""
-    me = s.broker[l]
-    require(leads(s, l), "l leads by its own view")
+def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
+    """A producer's record is appended by leader, which may be a leader that was replaced long ago."""
+    me = s.broker[leader]
+    require(leads(s, leader), "leader leads by its own view")
     require(len(me.log) < c.log_slots, "the log has room")
     admitting = me.view.isr if c.acks_admission == AcksAdmission.COMMITTED else maximal_isr(me)
     enough = len(admitting) >= effective_min_isr(c, s.partition.replicas)
     require(acks == Acks.ONE or enough, "acks=all finds min ISR members")
     entry = Entry(id=s.spent.records + 1, epoch=me.view.leader_epoch, acks=acks)
     appended = replace(me, log=me.log + (entry,))  # noqa: RUF005
-    advanced = with_high_watermark(c, appended, l, s.partition.replicas)
+    advanced = with_high_watermark(c, appended, leader, s.partition.replicas)
     one = s.spent.acks_one + 1 if acks == Acks.ONE else s.spent.acks_one
     return replace(
         s,
-        broker=put(s.broker, l, advanced),
+        broker=put(s.broker, leader, advanced),
         committed=with_committed(s.committed, advanced),
         spent=replace(s.spent, records=s.spent.records + 1, acks_one=one),
     )
 
 
 @action
-def Fetch(c: Config, s: State, f: Replica, l: Replica, lost: bool) -> State:
-    """Follower f fetches from l; `lost`: the answer never arrives, but l has noted the fetch.
+def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State:
+    """Follower f fetches from leader; `lost`: the answer never arrives, but leader has noted the fetch.
 
-    Both must be in the same leader epoch, else l answers FENCED_ or UNKNOWN_LEADER_EPOCH and nothing
-    happens. A diverging fetch makes f truncate and tells l nothing (KAFKA-13141).
+    Both must be in the same leader epoch, else leader answers FENCED_ or UNKNOWN_LEADER_EPOCH and nothing
+    happens. A diverging fetch makes f truncate and tells leader nothing (KAFKA-13141).
     """
     me = s.broker[f]
-    you = s.broker[l]
-    require(f != l, "f is not l")
-    require(me.status == Status.RUNNING and me.view.leader == l, "f follows l")
-    require(leads(s, l) and me.view.leader_epoch == you.view.leader_epoch, "l leads in the epoch of f")
+    you = s.broker[leader]
+    require(f != leader, "f is not l")
+    require(me.status == Status.RUNNING and me.view.leader == leader, "f follows l")
+    require(leads(s, leader) and me.view.leader_epoch == you.view.leader_epoch, "l leads in the epoch of f")
     offset = len(me.log)
     end = end_offset_for(you.log, you.view.leader_epoch, last_epoch(me.log))
     diverging = offset > 0 and diverges(end, last_epoch(me.log), offset)
@@ -247,13 +247,13 @@ def Fetch(c: Config, s: State, f: Replica, l: Replica, lost: bool) -> State:
         cut = replace(me, log=me.log[:keep], high_watermark=min(me.high_watermark, keep))
         return replace(s, broker=put(s.broker, f, cut))
     noted = replace(you, peers=put(you.peers, f, Peer(log_end_offset=offset, broker_epoch=me.epoch)))
-    leader = with_high_watermark(c, noted, l, s.partition.replicas)
+    advanced = with_high_watermark(c, noted, leader, s.partition.replicas)
     grown = me.log + (you.log[offset],) if offset < len(you.log) else me.log  # noqa: RUF005
-    fetched = replace(me, log=grown, high_watermark=min(leader.high_watermark, len(grown)))
+    fetched = replace(me, log=grown, high_watermark=min(advanced.high_watermark, len(grown)))
     return replace(
         s,
-        broker=put(put(s.broker, l, leader), f, me if lost else fetched),
-        committed=with_committed(s.committed, leader),
+        broker=put(put(s.broker, leader, advanced), f, me if lost else fetched),
+        committed=with_committed(s.committed, advanced),
     )
 
 
@@ -261,51 +261,59 @@ def Fetch(c: Config, s: State, f: Replica, l: Replica, lost: bool) -> State:
 
 
 @action
-def ExpandIsr(c: Config, s: State, l: Replica, f: Replica) -> State:
+def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """l proposes to add follower f (Partition.maybeExpandIsr); one follower for each proposal."""
-    me = s.broker[l]
-    require(leads(s, l) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
-    require(f != l and f not in me.view.isr, "f is outside the ISR")
+    me = s.broker[leader]
+    require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
+    require(f != leader and f not in me.view.isr, "f is outside the ISR")
     require(may_join(c, me, f), "f has caught up")
-    return replace(s, broker=put(s.broker, l, replace(me, alter=proposal(c, me, l, me.view.isr | {f}))))
+    return replace(
+        s, broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr | {f})))
+    )
 
 
 @action
-def ShrinkIsr(c: Config, s: State, l: Replica, out: RSet) -> State:
+def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     """l proposes to drop lagging followers (Partition.maybeShrinkIsr); time decides which, so any may go."""
-    me = s.broker[l]
-    require(leads(s, l) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
-    require(l not in out and out != EMPTY and out <= me.view.isr, "out are followers in the ISR")
-    require(all(known_end(me, l, b) < len(me.log) for b in out), "out lag behind")
+    me = s.broker[leader]
+    require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
+    require(leader not in out and out != EMPTY and out <= me.view.isr, "out are followers in the ISR")
+    require(all(known_end(me, leader, b) < len(me.log) for b in out), "out lag behind")
     return replace(
         s,
-        broker=put(s.broker, l, replace(me, alter=proposal(c, me, l, me.view.isr - out))),
+        broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr - out))),
         spent=replace(s.spent, shrinks=s.spent.shrinks + 1),
     )
 
 
 @action
-def LeaderLearns(c: Config, s: State, l: Replica) -> State:
+def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     """l handles the answer to its AlterPartition (Partition.submitAlterPartition).
 
     Success commits the returned ISR. INELIGIBLE_REPLICA proves that nothing was applied, so the
     proposal is dropped. A stale answer proves nothing: the proposal stays pending, and the maximal
     ISR wide, until newer metadata arrives. A stale broker or controller epoch means: send it again.
     """
-    me = s.broker[l]
+    me = s.broker[leader]
     x = me.alter
     require(me.status == Status.RUNNING and x.stage == Stage.ANSWERED, "an answer has arrived")
     fits = x.leader_epoch == me.view.leader_epoch and x.partition_epoch >= me.view.partition_epoch
     if x.error == Error.NONE and fits:
         view = replace(me.view, isr=x.isr, partition_epoch=x.partition_epoch)
-        settled = with_high_watermark(c, replace(me, view=view, alter=no_exchange(c)), l, s.partition.replicas)
-        return replace(s, broker=put(s.broker, l, settled), committed=with_committed(s.committed, settled))
+        settled = with_high_watermark(
+            c, replace(me, view=view, alter=no_exchange(c)), leader, s.partition.replicas
+        )
+        return replace(
+            s, broker=put(s.broker, leader, settled), committed=with_committed(s.committed, settled)
+        )
     if x.error == Error.STALE_BROKER_EPOCH or x.error == Error.NOT_CONTROLLER:
-        return replace(s, broker=put(s.broker, l, replace(me, alter=sent_again(me))))
-    if x.error == Error.INELIGIBLE_REPLICA or (c.alter_reject == AlterReject.ROLLBACK and x.error != Error.NONE):
-        return replace(s, broker=put(s.broker, l, replace(me, alter=no_exchange(c))))
+        return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))
+    if x.error == Error.INELIGIBLE_REPLICA or (
+        c.alter_reject == AlterReject.ROLLBACK and x.error != Error.NONE
+    ):
+        return replace(s, broker=put(s.broker, leader, replace(me, alter=no_exchange(c))))
     waiting = replace(no_exchange(c), stage=Stage.WAITING, isr=x.isr)
-    return replace(s, broker=put(s.broker, l, replace(me, alter=waiting)))
+    return replace(s, broker=put(s.broker, leader, replace(me, alter=waiting)))
 
 
 @op
@@ -321,11 +329,9 @@ def sent_again(me: Broker) -> Exchange:
 
 
 @action
-def LoseResponse(c: Config, s: State, l: Replica) -> State:
-    """The answer to l's AlterPartition is lost; l times out and sends the request again."""
-    me = s.broker[l]
+def LoseResponse(c: Config, s: State, leader: Replica) -> State:
+    """The answer to leader's AlterPartition is lost; leader times out and sends the request again."""
+    me = s.broker[leader]
     require(c.response_loss, "responses may be lost")
     require(me.status == Status.RUNNING and me.alter.stage == Stage.ANSWERED, "an answer is on its way")
-    return replace(s, broker=put(s.broker, l, replace(me, alter=sent_again(me))))
-
-
+    return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))

@@ -253,7 +253,9 @@ def Init(c: Config) -> State:
             partition_epoch=1,
             recovery=Recovery.RECOVERED,
         ),
-        registration=tuple(Registration(fenced=False, in_controlled_shutdown=False, epoch=1) for b in c.brokers),
+        registration=tuple(
+            Registration(fenced=False, in_controlled_shutdown=False, epoch=1) for b in c.brokers
+        ),
         broker=tuple(
             Broker(
                 status=Status.RUNNING,

@@ -53,7 +53,11 @@ VARIANTS: tuple[Variant, ...] = (
         "Kafka 4.1 with ELR on: KAFKA-19522 fixed",
         {**_CODE, "last_known_leader": LastKnownLeader.ACTIVE},
     ),
-    Variant("legacy_strict", "3.7 and later with ELR off: the last ISR member stays, strict min ISR", dict(_LEGACY)),
+    Variant(
+        "legacy_strict",
+        "3.7 and later with ELR off: the last ISR member stays, strict min ISR",
+        dict(_LEGACY),
+    ),
     Variant(
         "legacy",
         "3.6 and earlier: the last ISR member stays, the high watermark ignores min ISR",
