@@ -102,10 +102,7 @@ class Evaluator(Walker):
         if found is None:
             method = self._on.get(e.kind)
             if method is None:
-                method = self._on[e.kind] = lambda n, v, _k=e.kind: self.dispatch(n, v)
-                bound = getattr(self, f"on_{e.kind}", None)
-                if bound is not None:
-                    method = self._on[e.kind] = bound
+                method = self._on[e.kind] = getattr(self, f"on_{e.kind}", self.dispatch)
             found = memo[id(e)] = (method(e, env), e)
         return found[0]
 
