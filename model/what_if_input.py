@@ -39,9 +39,11 @@ class Ids:
         """The model's number of a broker id; UsageFault if there is no such broker."""
         number = integer(broker, path)
         if number not in self.outside:
-            known = ", ".join(map(str, self.outside))
             raise UsageFault(
-                "what-if-unknown-id", f"broker {number} is not in brokers", where=path, help=f"brokers: {known}"
+                "what-if-unknown-id",
+                f"broker {number} is not in brokers",
+                where=path,
+                help="brokers: " + ", ".join(map(str, self.outside)),
             )
         return self.outside.index(number)
 
@@ -178,9 +180,7 @@ def _read_partition(value: object, ids: Ids, config: Config) -> tuple[Partition,
     return partition, lists
 
 
-def partition_json(
-    ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
-) -> dict[str, Any]:
+def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
     """A partition in the shape of the request. Members named by `orders` come first, in that order."""
     lists: dict[str, list[int]] = {}
     for name in SETS:

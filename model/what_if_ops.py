@@ -35,7 +35,7 @@ from elrcheck.model.controller import (
 )
 from elrcheck.model.partition import Election, Target, change
 from elrcheck.model.state import Error, Partition, Recovery, Registration
-from elrcheck.model.what_if_input import NOBODY, Ids, Request
+from elrcheck.model.what_if_input import NOBODY, Request
 from elrcheck.model.what_if_json import Fields, array, integer, mistyped
 
 NONE = "NONE"
@@ -200,6 +200,7 @@ def _change(request: Request, op: Fields) -> Outcome:
     isr = listed("target_isr", request.lists["isr"])
     adding = listed("target_adding", request.lists["adding"])
     removing = listed("target_removing", request.lists["removing"])
+    recovery = op.member("leader_recovery_state", Recovery) if op.has("leader_recovery_state") else p.recovery
     acceptable = frozenset(listed("acceptable_leaders", tuple(active(request.config, registration))))
     after = change(
         request.config,
@@ -212,7 +213,7 @@ def _change(request: Request, op: Fields) -> Outcome:
             election=op.member("election", Election) if op.has("election") else Election.ONLINE,
             acceptable=acceptable,
             unclean=frozenset(listed("unclean_shutdown_replicas", ())),
-            recovery=op.member("leader_recovery_state", Recovery) if op.has("leader_recovery_state") else p.recovery,
+            recovery=recovery,
         ),
     )
     return Outcome(NONE, after, registration, {"isr": isr, "adding": adding, "removing": removing})

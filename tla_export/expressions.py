@@ -150,7 +150,9 @@ class Expressions(Walker):
         c, a, b = (self.doc(x, scope) for x in e.args)
         return Printed(If(c, a, b), LOOSE)
 
-    def _list(self, operator: str, prec: int, parts: Sequence[E], scope: Scope, names: Sequence[str]) -> Printed:
+    def _list(
+        self, operator: str, prec: int, parts: Sequence[E], scope: Scope, names: Sequence[str]
+    ) -> Printed:
         items = [
             Item(self.doc(part, scope), inline=self.doc(part, scope, AND + 1), comment=name)
             for part, name in zip(parts, names, strict=True)
@@ -208,7 +210,9 @@ class Expressions(Walker):
         return self._applied("Greatest", e.args, scope)
 
     def on_setlit(self, e: E, scope: Scope) -> Printed:
-        return Printed(Items("{", [self.doc(a, scope) for a in e.args], "}")) if e.args else Printed(Text("{}"))
+        return (
+            Printed(Items("{", [self.doc(a, scope) for a in e.args], "}")) if e.args else Printed(Text("{}"))
+        )
 
     def _sets(self, e: E, scope: Scope) -> Printed:
         return self._infix(SETS_INFIX[e.kind], SETS, e.args, scope)
@@ -235,7 +239,9 @@ class Expressions(Walker):
         return Printed(Text(f"{self.text(base, scope, APPLY)}[{where}]"), APPLY)
 
     def on_take(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(f"SubSeq({self.text(e.args[0], scope)}, 1, {self.text(e.args[1], scope)})"), APPLY)
+        return Printed(
+            Text(f"SubSeq({self.text(e.args[0], scope)}, 1, {self.text(e.args[1], scope)})"), APPLY
+        )
 
     def on_append(self, e: E, scope: Scope) -> Printed:
         return self._applied("Append", e.args, scope)
@@ -250,7 +256,8 @@ class Expressions(Walker):
         name = self.fresh(e.x[0].x, scope)
         condition = self.doc(e.args[1], scope.bind(e.x[0].x, name))
         return Printed(
-            Items(f"{operator}(", [self.doc(e.args[0], scope), Head(f"LAMBDA {name} :", condition)], ")"), APPLY
+            Items(f"{operator}(", [self.doc(e.args[0], scope), Head(f"LAMBDA {name} :", condition)], ")"),
+            APPLY,
         )
 
     # ------------------------------------------------------------------------- binders

@@ -181,7 +181,8 @@ class Let(Doc):
     def __init__(self, definitions: Sequence[tuple[str, Doc]], body: Doc, *, stacked: bool) -> None:
         self.definitions, self.body = definitions, body
         defined = _joined([Head(f"{n} ==", d) for n, d in definitions], " ")
-        self.flat = None if stacked or body.flat is None or defined is None else f"LET {defined} IN {body.flat}"
+        broken = stacked or body.flat is None or defined is None
+        self.flat = None if broken else f"LET {defined} IN {body.flat}"
 
     def broken(self, width: int) -> Lines:
         lines: Lines = []
@@ -203,7 +204,8 @@ class If(Doc):
         while isinstance(rest, If):
             clauses.append((rest.condition, rest.then))
             rest = rest.orelse
-        short = [f"IF {c.flat} THEN {a.flat}" for c, a in clauses if c.flat is not None and a.flat is not None]
+        flat = [(c.flat, a.flat) for c, a in clauses]
+        short = [f"IF {c} THEN {a}" for c, a in flat if c is not None and a is not None]
         if len(short) == len(clauses) and rest.flat is not None:
             lines = [short[0], *(f"ELSE {clause}" for clause in short[1:]), f"ELSE {rest.flat}"]
             if max(map(len, lines)) <= width:

@@ -100,7 +100,11 @@ class _Module:
 
     def build(self) -> Spec:
         model = self.model
-        bodies = {fn.name: self._operator(fn) for fn in model.fns.values() if fn.kind != "action" and fn.kind != "init"}
+        bodies = {
+            fn.name: self._operator(fn)
+            for fn in model.fns.values()
+            if fn.kind != "action" and fn.kind != "init"
+        }
         actions = {fn.name: self._action(fn) for fn in model.actions}
         init = self._init()
         copies = self._copies()
@@ -110,7 +114,12 @@ class _Module:
         lines = [f"{dashes} {head} {dashes}", *_comment(self.comment)]
         lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
         lines += ["CONSTANTS " + ", ".join([*self.constants.values(), "None"]), ""]
-        lines += ["VARIABLES " + ", ".join(self.variables), "", f"vars == <<{', '.join(self.variables)}>>", ""]
+        lines += [
+            "VARIABLES " + ", ".join(self.variables),
+            "",
+            f"vars == <<{', '.join(self.variables)}>>",
+            "",
+        ]
         lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", "", *HELPERS.splitlines(), ""]
         for name in ops:
             lines += [*bodies[name], ""]
@@ -204,7 +213,9 @@ class _Module:
             block = block.rest
         match block:
             case If(condition=c, then=then, orelse=orelse):
-                body: Doc = IfDoc(self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope))
+                body: Doc = IfDoc(
+                    self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
+                )
             case Ret(value=E() as value):
                 body = self.printer.doc(value, scope)
             case _:

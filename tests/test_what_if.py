@@ -1,0 +1,423 @@
+"""`what-if` against Kafka's rules; every expected value is worked out by hand from docs/semantics.md.
+
+The names in the tests are those of that document: B.1 the epoch table, B.6 the order of the checks of
+AlterPartition, E-n the scenarios, F-n the hazards.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.errors import UsageFault
+from elrcheck.lang.load import Model
+from elrcheck.model import admin_events
+from elrcheck.model.protocol import load_model
+from elrcheck.model.what_if import answer
+from elrcheck.shell import run
+
+Json = dict[str, Any]
+
+
+def brokers(*active: int, fenced: tuple[int, ...] = (), stopping: tuple[int, ...] = ()) -> Json:
+    """Registrations; the broker epoch is 100 more than the id."""
+    return {
+        str(b): {"fenced": b in fenced, "in_controlled_shutdown": b in stopping, "epoch": 100 + b}
+        for b in (*active, *fenced, *stopping)
+    }
+
+
+def partition(**changed: Any) -> Json:
+    """Replicas 1, 2, 3, all in sync, 1 leads; leader epoch 5, partition epoch 9."""
+    return {
+        "replicas": [1, 2, 3],
+        "isr": [1, 2, 3],
+        "elr": [],
+        "last_known_elr": [],
+        "adding": [],
+        "removing": [],
+        "last_known_leader": -1,
+        "leader": 1,
+        "leader_epoch": 5,
+        "partition_epoch": 9,
+        "leader_recovery_state": "RECOVERED",
+        **changed,
+    }
+
+
+def ask(op: Json, before: Json | None = None, live: Json | None = None, **knobs: Any) -> Json:
+    """The answer, with min ISR 2 unless said otherwise."""
+    return answer(
+        {
+            "min_isr": 2,
+            **knobs,
+            "brokers": brokers(1, 2, 3) if live is None else live,
+            "partition": partition() if before is None else before,
+            "op": op,
+        }
+    )
+
+
+def alter(*isr: int, sender: int = 1, leader_epoch: int = 5, partition_epoch: int = 9, **changed: Any) -> Json:
+    """AlterPartition with the broker epochs of `brokers`."""
+    return {
+        "type": "alter_partition",
+        "sender": sender,
+        "sender_broker_epoch": 100 + sender,
+        "leader_epoch": leader_epoch,
+        "partition_epoch": partition_epoch,
+        "new_isr": [[b, 100 + b] for b in isr],
+        "leader_recovery_state": "RECOVERED",
+        **changed,
+    }
+
+
+def fence(broker: int) -> Json:
+    return {"type": "fence", "broker": broker}
+
+
+def unfence(broker: int) -> Json:
+    return {"type": "unfence", "broker": broker}
+
+
+def register(broker: int, clean: bool) -> Json:
+    return {"type": "register", "broker": broker, "clean": clean}
+
+
+LEADERLESS = partition(isr=[], elr=[2], leader=-1, last_known_leader=2)
+MOVING = partition(replicas=[1, 2, 4, 3], isr=[1, 2], adding=[4], removing=[3])
+
+
+# ----------------------------------------------------------------- B.1: what moves the epochs
+
+
+@pytest.mark.parametrize(
+    ("op", "before", "live", "knobs", "epochs", "expected"),
+    [
+        (fence(1), partition(), None, {}, (6, 10), {"leader": 2, "isr": [2, 3], "elr": []}),
+        (
+            fence(1),
+            partition(isr=[1]),
+            brokers(1, fenced=(2, 3)),
+            {},
+            (6, 10),
+            {"leader": -1, "isr": [], "elr": [1], "last_known_leader": 1},
+        ),
+        (
+            unfence(2),
+            LEADERLESS,
+            brokers(fenced=(1, 2, 3)),
+            {},
+            (6, 10),
+            {"leader": 2, "isr": [2], "elr": [], "last_known_leader": -1},
+        ),
+        (alter(1, 2, 3), partition(isr=[1, 2]), None, {}, (5, 10), {"isr": [1, 2, 3]}),
+        (alter(1, 2), partition(), None, {}, (5, 10), {"isr": [1, 2], "elr": []}),
+        (alter(1), partition(), None, {}, (5, 10), {"isr": [1], "elr": [2, 3]}),
+        (alter(1, 2), partition(), None, {"bump_leader_epoch_on_isr_shrink": True}, (6, 10), {"leader": 1}),
+        (
+            alter(1, 2, 3),
+            partition(isr=[1, 2]),
+            None,
+            {"bump_leader_epoch_on_isr_shrink": True},
+            (5, 10),
+            {"isr": [1, 2, 3]},
+        ),
+        (
+            fence(1),
+            partition(),
+            None,
+            {"bump_leader_epoch_on_isr_shrink": True},
+            (6, 10),
+            {"leader": 2},
+        ),
+        (
+            register(2, False),
+            partition(isr=[1], elr=[2]),
+            brokers(1, 3, fenced=(2,)),
+            {},
+            (5, 10),
+            {"isr": [1], "elr": [], "last_known_elr": [2], "leader": 1},
+        ),
+        (
+            {"type": "change", "target_replicas": [1, 2, 4, 3], "target_adding": [4], "target_removing": [3]},
+            partition(isr=[1, 2]),
+            brokers(1, 2, 3, 4),
+            {},
+            (5, 10),
+            {"replicas": [1, 2, 4, 3], "adding": [4], "removing": [3], "isr": [1, 2]},
+        ),
+        (
+            {"type": "change", "target_replicas": [2, 1, 3]},
+            partition(),
+            None,
+            {},
+            (5, 10),
+            {"replicas": [2, 1, 3], "leader": 1},
+        ),
+        (
+            alter(1, 2, 3, 4),
+            partition(replicas=[1, 2, 3, 4], adding=[4]),
+            brokers(1, 2, 3, 4),
+            {},
+            (5, 10),
+            {"adding": [], "isr": [1, 2, 3, 4], "leader": 1},
+        ),
+        (
+            alter(1, 2, 4),
+            MOVING,
+            brokers(1, 2, 3, 4),
+            {},
+            (6, 10),
+            {"replicas": [1, 2, 4], "isr": [1, 2, 4], "adding": [], "removing": [], "leader": 1},
+        ),
+        (
+            alter(1),
+            partition(isr=[1], leader_recovery_state="RECOVERING"),
+            None,
+            {},
+            (5, 10),
+            {"leader_recovery_state": "RECOVERED", "isr": [1]},
+        ),
+        (alter(1, 2, 3), partition(), None, {}, (5, 9), {"isr": [1, 2, 3]}),
+    ],
+    ids=[
+        "leader-changes",
+        "leader-none",
+        "leader-back",
+        "isr-grows",
+        "isr-shrinks",
+        "isr-shrinks-below-min-isr",
+        "isr-shrinks-old-version",
+        "isr-grows-old-version",
+        "leader-changes-old-version-once",
+        "elr-only",
+        "reassignment-starts",
+        "reorder",
+        "pure-add-completes",
+        "completion-drops-a-replica",
+        "recovery-state-only",
+        "nothing-changes",
+    ],
+)
+def test_epoch_table(
+    op: Json, before: Json, live: Json | None, knobs: Json, epochs: tuple[int, int], expected: Json
+) -> None:
+    after = ask(op, before, live, **knobs)
+    assert after["error"] == "NONE"
+    assert (after["partition"]["leader_epoch"], after["partition"]["partition_epoch"]) == epochs
+    assert {key: after["partition"][key] for key in expected} == expected
+
+
+def test_epochs_may_start_at_zero() -> None:
+    before = partition(leader_epoch=0, partition_epoch=0)
+    after = ask(alter(1, 2, leader_epoch=0, partition_epoch=0), before)
+    assert (after["error"], after["partition"]["leader_epoch"], after["partition"]["partition_epoch"]) == ("NONE", 0, 1)
+
+
+# ----------------------------------------------------------------- B.6: AlterPartition in order
+
+AT_WORK = partition(isr=[1, 2])
+RECOVERING = partition(isr=[1], leader_recovery_state="RECOVERING")
+FENCED_3 = brokers(1, 2, 4, fenced=(3,))
+STOPPING_3 = brokers(1, 2, 4, stopping=(3,))
+FOUR = brokers(1, 2, 3, 4)
+BACK = {"leader_recovery_state": "RECOVERING"}
+
+
+@pytest.mark.parametrize(
+    ("op", "before", "live", "error"),
+    [
+        # each check alone
+        (alter(1, 2, sender=77), AT_WORK, FOUR, "STALE_BROKER_EPOCH"),
+        (alter(1, 2, sender_broker_epoch=100), AT_WORK, FOUR, "STALE_BROKER_EPOCH"),
+        (alter(1, 2, sender_broker_epoch=-1), AT_WORK, FOUR, "STALE_BROKER_EPOCH"),
+        (alter(1, 2, leader_epoch=6), AT_WORK, FOUR, "NOT_CONTROLLER"),
+        (alter(1, 2, partition_epoch=10), AT_WORK, FOUR, "NOT_CONTROLLER"),
+        (alter(1, 2, leader_epoch=4), AT_WORK, FOUR, "FENCED_LEADER_EPOCH"),
+        (alter(1, 2, sender=2), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 2, partition_epoch=8), AT_WORK, FOUR, "INVALID_UPDATE_VERSION"),
+        (alter(1, 2, 2), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 2, 4), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 2, 9), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(2, 3), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 2, **BACK), RECOVERING, FOUR, "INVALID_REQUEST"),
+        (alter(1, **BACK), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 3), AT_WORK, FENCED_3, "INELIGIBLE_REPLICA"),
+        (alter(1, 3), AT_WORK, STOPPING_3, "INELIGIBLE_REPLICA"),
+        (alter(1, 2, new_isr=[[1, 101], [2, 102], [3, 99]]), AT_WORK, FOUR, "INELIGIBLE_REPLICA"),
+        (alter(1, 2, new_isr=[[1, 101], [2, 102], [3, 0]]), AT_WORK, FOUR, "INELIGIBLE_REPLICA"),
+        # two at once: the first in order wins
+        (alter(1, 2, sender_broker_epoch=0, leader_epoch=6), AT_WORK, FOUR, "STALE_BROKER_EPOCH"),
+        (alter(1, 1, sender=77, leader_epoch=4), AT_WORK, FOUR, "STALE_BROKER_EPOCH"),
+        (alter(1, 2, leader_epoch=4, partition_epoch=10), AT_WORK, FOUR, "NOT_CONTROLLER"),
+        (alter(1, 2, sender=2, leader_epoch=6), AT_WORK, FOUR, "NOT_CONTROLLER"),
+        (alter(1, 2, sender=2, leader_epoch=4), AT_WORK, FOUR, "FENCED_LEADER_EPOCH"),
+        (alter(1, 2, leader_epoch=4, partition_epoch=8), AT_WORK, FOUR, "FENCED_LEADER_EPOCH"),
+        (alter(1, 2, sender=2, partition_epoch=8), AT_WORK, FOUR, "INVALID_REQUEST"),
+        (alter(1, 1, partition_epoch=8), AT_WORK, FOUR, "INVALID_UPDATE_VERSION"),
+        (alter(1, 9, partition_epoch=8), AT_WORK, FOUR, "INVALID_UPDATE_VERSION"),
+        (alter(1, 9, leader_epoch=4), AT_WORK, FOUR, "FENCED_LEADER_EPOCH"),
+        (alter(1, 3, 3), AT_WORK, FENCED_3, "INVALID_REQUEST"),
+        (alter(2, 3), AT_WORK, FENCED_3, "INVALID_REQUEST"),
+        (alter(1, 3, **BACK), RECOVERING, FENCED_3, "INVALID_REQUEST"),
+        (alter(1, 3, partition_epoch=8), AT_WORK, FENCED_3, "INVALID_UPDATE_VERSION"),
+    ],
+)
+def test_alter_partition_refuses(op: Json, before: Json, live: Json, error: str) -> None:
+    assert ask(op, before, live) == {"error": error, "partition": before, "brokers": live}
+
+
+@pytest.mark.parametrize(
+    ("registered", "carried", "error"),
+    [(103, -1, "NONE"), (103, 103, "NONE"), (0, 0, "NONE"), (0, -1, "NONE"), (0, 1, "INELIGIBLE_REPLICA"),
+     (1, 0, "INELIGIBLE_REPLICA")],
+)  # fmt: skip
+def test_a_member_epoch_of_minus_one_is_not_compared(registered: int, carried: int, error: str) -> None:
+    live = brokers(1, 2, 3)
+    live["3"]["epoch"] = registered
+    assert ask(alter(new_isr=[[1, 101], [2, -1], [3, carried]]), AT_WORK, live)["error"] == error
+
+
+def test_knobs_drop_the_checks_of_kip_841_and_kip_903() -> None:
+    assert ask(alter(1, 2, 3), AT_WORK, FENCED_3, alter_checks_fenced=False)["partition"]["isr"] == [1, 2, 3]
+    old = alter(new_isr=[[1, 101], [2, 102], [3, 7]])
+    assert ask(old, AT_WORK, alter_checks_epochs=False)["partition"]["isr"] == [1, 2, 3]
+
+
+def test_a_recovering_leader_may_stay_so_alone() -> None:
+    assert ask(alter(1, **BACK), RECOVERING) == {
+        "error": "NONE", "partition": RECOVERING, "brokers": brokers(1, 2, 3),
+    }  # fmt: skip
+
+
+def test_completion_that_drops_the_leader_is_applied_and_answered_with_an_error() -> None:
+    before = partition(replicas=[2, 3, 1], isr=[1, 2], removing=[1])
+    after = ask(alter(1, 2, 3), before)
+    assert after["error"] == "NEW_LEADER_ELECTED"
+    assert after["partition"] == partition(
+        replicas=[2, 3], isr=[2, 3], leader=2, leader_epoch=6, partition_epoch=10
+    )
+
+
+# ----------------------------------------------------------------- E-n: scripted scenarios
+
+
+class Story:
+    """A partition that lives through several events; what matters of it is one short line."""
+
+    def __init__(self, before: Json, live: Json, **knobs: Any) -> None:
+        self.partition, self.brokers, self.knobs = before, live, knobs
+
+    def then(self, op: Json) -> str:
+        after = ask(op, self.partition, self.brokers, **self.knobs)
+        assert after["error"] == "NONE"
+        self.partition, self.brokers = after["partition"], after["brokers"]
+        return self.line()
+
+    def expand(self, *isr: int) -> str:
+        """The leader's AlterPartition with everything up to date."""
+        p, leader = self.partition, self.partition["leader"]
+        members = [[b, self.brokers[str(b)]["epoch"]] for b in isr]
+        epochs = {"leader_epoch": p["leader_epoch"], "partition_epoch": p["partition_epoch"]}
+        sender_epoch = self.brokers[str(leader)]["epoch"]
+        return self.then(alter(sender=leader, sender_broker_epoch=sender_epoch, new_isr=members, **epochs))
+
+    def line(self) -> str:
+        """leader | ISR | ELR | LastKnownELR | last known leader | leader epoch . partition epoch"""
+        p = self.partition
+        lists = [p["isr"], sorted(p["elr"]), sorted(p["last_known_elr"])]
+        shown = [",".join(map(str, ids)) or "-" for ids in lists]
+        epochs = f"{p['leader_epoch']}.{p['partition_epoch']}"
+        return " | ".join([str(p["leader"]), *shown, str(p["last_known_leader"]), epochs])
+
+
+def start(*replicas: int, **changed: Any) -> Json:
+    fresh = partition(replicas=[*replicas], isr=[*replicas], leader=replicas[0], leader_epoch=0, partition_epoch=0)
+    return {**fresh, **changed}
+
+
+def test_e1_last_replica_standing() -> None:
+    story = Story(start(0, 1, 2), brokers(0, 1, 2))
+    assert story.then(fence(0)) == "1 | 1,2 | - | - | -1 | 1.1"
+    assert story.then(fence(1)) == "2 | 2 | 1 | - | -1 | 2.2"
+    assert story.then(fence(2)) == "-1 | - | 1,2 | - | 2 | 3.3"
+    assert story.then(unfence(0)) == "-1 | - | 1,2 | - | 2 | 3.3"
+    assert story.then(unfence(1)) == "1 | 1 | 2 | - | -1 | 4.4"
+    assert story.then(register(2, False)) == "1 | 1 | - | 2 | -1 | 4.5"
+    assert story.then(unfence(2)) == "1 | 1 | - | 2 | -1 | 4.5"
+    assert story.expand(1, 2) == "1 | 1,2 | - | - | -1 | 4.6"
+
+
+@pytest.mark.parametrize("variant", ["legacy", "legacy_strict"])
+def test_e1_without_elr_the_last_member_stays_and_leads_again(variant: str) -> None:
+    story = Story(start(0, 1, 2), brokers(0, 1, 2), variant=variant)
+    assert story.then(fence(0)) == "1 | 1,2 | - | - | -1 | 1.1"
+    assert story.then(fence(1)) == "2 | 2 | - | - | -1 | 2.2"
+    assert story.then(fence(2)) == "-1 | 2 | - | - | -1 | 3.3"
+    assert story.then(unfence(0)) == "-1 | 2 | - | - | -1 | 3.3"
+    assert story.then(unfence(1)) == "-1 | 2 | - | - | -1 | 3.3"
+    assert story.then(register(2, False)) == "-1 | 2 | - | - | -1 | 3.3"
+    assert story.then(unfence(2)) == "2 | 2 | - | - | -1 | 4.4"
+
+
+def test_e2_four_brokers_min_isr_three() -> None:
+    story = Story(start(0, 1, 2, 3), brokers(0, 1, 2, 3), min_isr=3)
+    assert story.then(fence(3)) == "0 | 0,1,2 | - | - | -1 | 0.1"
+    assert story.then(fence(2)) == "0 | 0,1 | 2 | - | -1 | 0.2"
+    assert story.then(fence(1)) == "0 | 0 | 1,2 | - | -1 | 0.3"
+    assert story.then(fence(0)) == "-1 | - | 0,1,2 | - | 0 | 1.4"
+    assert story.then(register(1, False)) == "-1 | - | 0,2 | 1 | 0 | 1.5"
+    assert story.then(unfence(3)) == "-1 | - | 0,2 | 1 | 0 | 1.5"
+    assert story.then(unfence(2)) == "2 | 2 | 0 | 1 | -1 | 2.6"
+    assert story.expand(2, 3) == "2 | 2,3 | 0 | 1 | -1 | 2.7"
+    assert story.then(register(0, True)) == "2 | 2,3 | 0 | 1 | -1 | 2.7"
+    assert story.then(unfence(0)) == "2 | 2,3 | 0 | 1 | -1 | 2.7"
+    assert story.expand(2, 3, 0) == "2 | 2,3,0 | - | - | -1 | 2.8"
+
+
+def test_e2_an_elr_member_in_the_proposed_isr_leaves_the_elr() -> None:
+    """The gap F-45 of the published TLA+ formula: 0 would be in both."""
+    story = Story(
+        start(0, 1, 2, 3, isr=[2], elr=[0], last_known_elr=[1], leader=2), brokers(0, 2, fenced=(1, 3)), min_isr=3
+    )
+    assert story.expand(2, 0) == "2 | 2,0 | - | 1 | -1 | 0.1"
+
+
+def test_e5_clean_elr_recovery() -> None:
+    story = Story(start(1, 2, 3), brokers(1, 2, 3))
+    assert story.expand(1, 3) == "1 | 1,3 | - | - | -1 | 0.1"
+    assert story.expand(1) == "1 | 1 | 3 | - | -1 | 0.2"
+    assert story.then(fence(1)) == "3 | 3 | 1 | - | -1 | 1.3"
+    assert story.then(register(1, False)) == "3 | 3 | - | 1 | -1 | 1.4"
+    assert story.then(unfence(1)) == "3 | 3 | - | 1 | -1 | 1.4"
+    assert story.expand(3, 1) == "3 | 3,1 | - | - | -1 | 1.5"
+
+
+def test_e6_fence_order_decides_who_is_eligible() -> None:
+    story = Story(start(1, 2, 3), brokers(1, 2, 3))
+    assert [story.then(fence(b)) for b in (1, 2, 3)][-1] == "-1 | - | 2,3 | - | 3 | 3.3"
+    assert story.then(register(1, False)) == "-1 | - | 2,3 | - | 3 | 3.3"
+    assert story.then(register(2, False)) == "-1 | - | 3 | 2 | 3 | 3.4"
+    assert story.then(register(3, False)) == "-1 | - | - | 2,3 | 3 | 3.5"
+    other = Story(start(1, 2, 3), brokers(1, 2, 3))
+    assert [other.then(fence(b)) for b in (3, 2, 1)][-1] == "-1 | - | 1,2 | - | 1 | 1.3"
+
+
+def test_e28_everybody_restarts_cleanly() -> None:
+    """In October 2024 every restart counts as unclean, so the same story ends without candidates."""
+    lines = {
+        "kip_full": "-1 | - | 2,3 | - | 3 | 3.3",
+        "code_4_0": "-1 | - | 2,3 | 3 | -1 | 3.3",
+        "code_2024_10": "-1 | - | - | 3 | -1 | 3.4",
+    }
+    for variant, line in lines.items():
+        story = Story(start(1, 2, 3), brokers(1, 2, 3), variant=variant)
+        for b in (1, 2, 3):
+            story.then(fence(b))
+        assert story.then(register(2, True)) == (line if variant != "code_2024_10" else "-1 | - | 3 | 3 | -1 | 3.4")
