@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import z3
 
 from elrcheck.config import config_values
+from elrcheck.errors import NothingChecked
 from elrcheck.explorer.describe import ReplayError, arguments, changes, leaves
 from elrcheck.explorer.explain import explain
 from elrcheck.explorer.reference import Label, PlainModel
@@ -41,6 +42,8 @@ from elrcheck.report.request import ProveRequest
 
 PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
+PROOF_LOG_SLOTS = 2
+"""Log slots of a proof, unless `--set log_slots` says otherwise; scopes keep logs short for searching."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
@@ -68,7 +71,12 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     selected = resolve(request.selection)
     model = load_model(properties, witnesses, lemmas)
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
-    return Proof(model, selected.config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(
+    if not chosen:
+        raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
+    config = selected.config
+    if "log_slots" not in selected.overrides:
+        config = replace(config, log_slots=max(config.log_slots, PROOF_LOG_SLOTS))
+    return Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(
         selected.variant
     )
 

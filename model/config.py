@@ -79,7 +79,9 @@ class Config:
     """One configuration. All engines, the proof and the TLA+ module read the same fields."""
 
     # ---- sizes
+    # Brokers, each of which holds a replica of the partition.
     broker_count: int = 3
+    # min.insync.replicas of the topic; in effect at most the number of replicas (C-17).
     min_isr: int = 2
     # Slots of a replica's log: the only data bound the proof keeps.
     log_slots: int = 2
@@ -129,10 +131,13 @@ class Config:
     fetch_loss: bool = True
 
     # ---- budgets of a search
+    # Records that producers write, with either setting of acks.
     records: int = 2
     # How many of the records may be written with acks=1.
     acks_one: int = 1
+    # Broker processes that die; each may lose any suffix of its log.
     crashes: int = 1
+    # Orderly stops of a broker, which leave a clean-shutdown file.
     clean_stops: int = 0
     # Fencing of a broker that is in fact alive; fencing a dead one is free.
     fences: int = 1

@@ -10,18 +10,22 @@ copy of the operator with every variable primed, and the copy is called.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elrcheck.lang.ir import E, Fn, Walker
+from elrcheck.lang.ir import E, Fn, UnsupportedNode, Walker
 from elrcheck.tla_export.layout import Bullets, Chain, Doc, Group, Head, If, Item, Items, Let, Text
 from elrcheck.tla_export.names import camel, local_name
-from elrcheck.tla_export.rigid import Rigidity
+from elrcheck.tla_export.rigid import Rigidity, lets_of
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
 INFIX = {"eq": "=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "subset": "\\subseteq", "in": "\\in"}
 NEGATED = {"eq": "#", "in": "\\notin"}
+# A local name may stand for an access with several names in it, such as `broker[b].log[k]`.
+WORD = re.compile(r"[A-Za-z_]\w*")
+ACCESS = ("var", "svar", "field", "vget")
 SETS_INFIX = {"union": "\\cup", "inter": "\\cap", "diff": "\\"}
 
 
@@ -31,11 +35,6 @@ class Printed:
 
     doc: Doc
     prec: int = ATOM
-
-    @property
-    def flat(self) -> str:
-        """The one-line form; expressions always have one."""
-        return self.doc.flat or ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,7 @@ class Expressions(Walker):
         self.fns, self.constants, self.visible = fns, constants, visible
         self.operators = {name: camel(name) for name in fns}
         self.rigidity = Rigidity(fns)
+        self.lets = {name: lets_of(fn) for name, fn in fns.items()}
         self.copies: list[str] = []
 
     def doc(self, e: E, scope: Scope, least: int = LOOSE) -> Doc:
@@ -67,11 +67,15 @@ class Expressions(Walker):
         return Group("(", printed.doc, ")") if printed.prec < least else printed.doc
 
     def text(self, e: E, scope: Scope, least: int = LOOSE) -> str:
-        return self.doc(e, scope, least).flat or ""
+        """The expression on one line, for places that cannot be broken."""
+        flat = self.doc(e, scope, least).flat
+        if flat is None:
+            raise UnsupportedNode(f"{self.backend}, inside another expression,", e.kind, e.line)
+        return flat
 
     def fresh(self, name: str, scope: Scope) -> str:
         """A local name that hides nothing."""
-        taken = self.visible | {text.split("[")[0] for text in scope.local.values()}
+        taken = self.visible.union(*(WORD.findall(text) for text in scope.local.values()))
         return local_name(name, taken)
 
     # ------------------------------------------------------------------------- atoms
@@ -123,18 +127,49 @@ class Expressions(Walker):
         return Printed(Items("[", fields, "]"))
 
     def on_upd(self, e: E, scope: Scope) -> Printed:
-        opening = f"[{self.text(e.args[0], scope)} EXCEPT "
-        changed = zip(e.x, e.args[1:], strict=True)
-        return Printed(Items(opening, [Head(f"!.{f} =", self.doc(v, scope)) for f, v in changed], "]"))
+        return self._except(self.text(e.args[0], scope), self._paths("", e, scope))
 
     def on_put(self, e: E, scope: Scope) -> Printed:
+        if e.args[0].kind != "put":
+            return self._except(self.text(e.args[0], scope), self._paths("", e, scope))
         changed, base = [], e
         while base.kind == "put":
             changed.append((base.args[1], base.args[2]))
             base = base.args[0]
-        opening = f"[{self.text(base, scope)} EXCEPT "
-        heads = [Head(f"![{self.text(i, scope)}] =", self.doc(v, scope)) for i, v in reversed(changed)]
-        return Printed(Items(opening, heads, "]"))
+        heads = [(f"[{self.text(i, scope)}]", self.doc(v, scope)) for i, v in reversed(changed)]
+        return self._except(self.text(base, scope), heads)
+
+    def _except(self, base: str, changed: Sequence[tuple[str, Doc]]) -> Printed:
+        heads = [Head(f"!{path} =", doc) for path, doc in changed]
+        return Printed(Items(f"[{base} EXCEPT ", heads, "]"))
+
+    def _paths(self, path: str, e: E, scope: Scope) -> list[tuple[str, Doc]]:
+        """What an update changes, as deep paths: `![b].view.leader = x` instead of nested EXCEPTs.
+
+        An update of an update is followed while it changes the very value that stood at that path.
+        """
+        old = self.text(e.args[0], scope, APPLY)
+        if e.kind == "upd":
+            steps = [(f".{field}", value) for field, value in zip(e.x, e.args[1:], strict=True)]
+        else:
+            steps = [(f"[{self.text(e.args[1], scope)}]", e.args[2])]
+        found: list[tuple[str, Doc]] = []
+        for step, value in steps:
+            if value.kind in ("upd", "put") and f"{old}{step}" in self._spellings(value.args[0], scope):
+                found += self._paths(path + step, value, scope)
+            else:
+                found.append((path + step, self.doc(value, scope)))
+        return found
+
+    def _spellings(self, e: E, scope: Scope) -> set[str]:
+        """The ways to write an expression: as it is, and with the LET it names written out."""
+        found = {self.text(e, scope, APPLY)}
+        if e.kind == "var" and (value := self.lets[scope.fn].get(e.x)) is not None and value.kind in ACCESS:
+            found |= self._spellings(value, scope)
+        if e.kind in ("field", "vget"):
+            tail = f".{e.x}" if e.kind == "field" else f"[{self.text(e.args[1], scope)}]"
+            found |= {base + tail for base in self._spellings(e.args[0], scope)}
+        return found
 
     def on_vget(self, e: E, scope: Scope) -> Printed:
         return Printed(Text(f"{self.text(e.args[0], scope, APPLY)}[{self.text(e.args[1], scope)}]"), APPLY)
@@ -234,14 +269,14 @@ class Expressions(Walker):
         base, index = e.args
         if index.kind == "sub" and index.args[1].kind == "const" and index.args[1].x == 1:
             where = self.text(index.args[0], scope)
+        elif index.kind == "const":
+            where = str(index.x + 1)
         else:
             where = f"{self.text(index, scope, SUM)} + 1"
         return Printed(Text(f"{self.text(base, scope, APPLY)}[{where}]"), APPLY)
 
     def on_take(self, e: E, scope: Scope) -> Printed:
-        return Printed(
-            Text(f"SubSeq({self.text(e.args[0], scope)}, 1, {self.text(e.args[1], scope)})"), APPLY
-        )
+        return self._applied("Prefix", e.args, scope)
 
     def on_append(self, e: E, scope: Scope) -> Printed:
         return self._applied("Append", e.args, scope)
@@ -338,21 +373,3 @@ class Expressions(Walker):
         if name not in self.copies:
             self.copies.append(name)
         return f"{self.operators[name]}Next"
-
-
-def typed_set(ty: Any, constants: Mapping[str, str]) -> str:
-    """The set a parameter of an action ranges over."""
-    match ty.kind:
-        case "bool":
-            return "BOOLEAN"
-        case "replica":
-            return "Brokers"
-        case "set":
-            return "SUBSET Brokers"
-        case "enum":
-            return "{" + ", ".join(f'"{m}"' for m in ty.members) + "}"
-        case "opt":
-            return f"{typed_set(ty.elem, constants)} \\cup {{None}}"
-        case "nat" if ty.hi is not None:
-            return f"{ty.lo}..{constants[ty.hi] if isinstance(ty.hi, str) else ty.hi}"
-    raise ValueError(f"a parameter of type {ty} has no finite domain")

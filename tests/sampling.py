@@ -1,0 +1,38 @@
+"""States to compare engines on: reachable ones, and near ones that no behaviour reaches."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from elrcheck.explorer.lower import Lowered
+from elrcheck.explorer.reference import PlainModel
+
+
+def reachable(plain: PlainModel, count: int, seed: int) -> list[Any]:
+    """States along random walks."""
+    rng = random.Random(seed)
+    found: dict[Any, None] = {}
+    while len(found) < count:
+        state = plain.initial()
+        for _ in range(40):
+            steps = [after for _, after in plain.successors(state) if plain.within(after)]
+            if not steps:
+                break
+            state = rng.choice(steps)
+            found[state] = None
+    return list(found)[:count]
+
+
+def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
+    """Each state with one to three scalars set to any value that fits; canonical again by decoding."""
+    rng = random.Random(seed)
+    leaves = lowered.program.leaves
+    found = []
+    for state in states:
+        values = list(lowered.encode(state))
+        for _ in range(rng.randint(1, 3)):
+            index = rng.randrange(len(leaves))
+            values[index] = rng.randint(leaves[index].lo, leaves[index].hi)
+        found.append(lowered.decode(values))
+    return found

@@ -1,0 +1,115 @@
+"""Exact counts: (generated, distinct, diameter) of a configuration is the same for every engine.
+
+A changed number here is a changed protocol, and must be a reviewed change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.reference import search
+from elrcheck.explorer.result import Limits
+from elrcheck.explorer.retrace import Retrace
+from elrcheck.explorer.select import find_variant, load_checked_model, resolve
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.report.request import Selection
+from elrcheck.tla_export.export import write_spec
+from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+
+# (variant, scope): (generated, distinct, diameter)
+SMALL = {
+    ("kip_full", "two-brokers"): (218433, 21105, 26),
+    ("kip_full", "three-brokers-tiny"): (131999, 7948, 21),
+}
+VARIANTS = ("kip_full", "code_2024_10", "code_4_0", "code_4_1", "legacy_strict", "legacy")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_checked_model()
+
+
+def compiled(model: Model, config: Config, workers: int = 1) -> tuple[tuple[int, int, int], dict[str, int]]:
+    lowered = lower(model, config)
+    run = Search(lowered.program, workers=workers, cache=None, limits=Limits())
+    result = run.run(None, "complete")
+    assert result.complete, result.reason
+    first = {lowered.program.checks[c].name: depth for c, depth in result.first.items()}
+    return (result.generated, result.distinct, result.diameter), first
+
+
+@pytest.mark.parametrize(("pair", "counts"), SMALL.items(), ids=lambda v: "-".join(map(str, v)))
+def test_known_counts(model: Model, pair: tuple[str, str], counts: tuple[int, int, int]) -> None:
+    config = resolve(Selection(*pair)).config
+    assert compiled(model, config)[0] == counts
+    assert compiled(model, config, workers=2)[0] == counts
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_reference_equals_compiled(model: Model, variant: str) -> None:
+    """Counts and the depth at which every property is first hit, for each variant."""
+    small = {"broker_count": 2, "records": 1, "log_slots": 1, "acks_one": 0, "fences": 0, "shrinks": 1}
+    config = dataclasses.replace(Config(**find_variant(variant).knobs), **small)
+    expected = search(model, config)
+    counts, first = compiled(model, config)
+    assert counts == (expected.generated, expected.distinct, expected.diameter)
+    assert first == {ident: depth for ident, (depth, _) in expected.first.items()}
+
+
+def test_compiled_traces_are_shortest_and_replay(model: Model) -> None:
+    config = resolve(Selection("legacy", "two-brokers")).config
+    lowered = lower(model, config)
+    run = Search(lowered.program, workers=2, cache=None, limits=Limits())
+    result = run.run(None, "complete")
+    traces = Retrace(run).traces(list(result.first))
+    assert result.first, "legacy breaks something in this scope"
+    for check, rows in traces.items():
+        assert len(rows) == result.first[check] + 1
+        states = [lowered.decode(row) for row in rows]
+        assert states[0] == model.init.source(config)
+        assert all(lowered.encode(state) == row for state, row in zip(states, rows, strict=True))
+    again = Search(lowered.program, workers=1, cache=None, limits=Limits())
+    again.run(None, "complete")
+    assert Retrace(again).traces(list(again.first)) == traces
+
+
+def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tuple[int | None, ...]:
+    write_spec(model, config, folder, "Counted")
+    cfg = folder / "Counted.cfg"
+    cfg.write_text(cfg.read_text().split("INVARIANTS")[0])
+    options = TlcOptions(workers=2, heap="2g", deadlock=False, timeout=timeout)
+    run = run_tlc(find_tools(), folder / "Counted.tla", cfg, options)
+    assert run.exit_code == 0, run.output_tail
+    return run.generated, run.distinct, run.depth
+
+
+@pytest.mark.tlc
+@pytest.mark.parametrize("variant", ["kip_full", "code_4_0", "legacy"])
+def test_tlc_counts_the_same(model: Model, variant: str, tmp_path: Path) -> None:
+    small = {"broker_count": 2, "records": 1, "log_slots": 1, "acks_one": 0, "fences": 0, "shrinks": 1}
+    config = dataclasses.replace(Config(**find_variant(variant).knobs), **small)
+    assert tlc_counts(model, config, tmp_path, 120) == compiled(model, config)[0]
+
+
+@pytest.mark.tlc
+def test_tlc_counts_three_brokers(model: Model, tmp_path: Path) -> None:
+    config = resolve(Selection("kip_full", "three-brokers-tiny")).config
+    assert tlc_counts(model, config, tmp_path, 300) == SMALL["kip_full", "three-brokers-tiny"]
+
+
+@pytest.mark.tlc
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["kip_full", "code_4_1", "legacy"])
+def test_tlc_counts_large(model: Model, variant: str, tmp_path: Path) -> None:
+    """Above 10^5 distinct states, with the reference search beside them."""
+    config = resolve(Selection(variant, "three-brokers-two-records")).config
+    counts = compiled(model, config, workers=2)[0]
+    expected = search(model, config)
+    assert counts[1] > 100_000
+    assert counts == (expected.generated, expected.distinct, expected.diameter)
+    assert tlc_counts(model, config, tmp_path, 900) == counts
