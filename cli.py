@@ -32,7 +32,7 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = ("variants", "scopes", "properties", "actions", "knobs", "budgets")
+LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets")
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -250,7 +250,7 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
     """Names and one-line summaries."""
     import json
 
-    from elrcheck.model.catalogue import entries
+    from elrcheck.invariants.catalogue import entries
 
     found = entries(kind)
     if form == "json":
@@ -262,6 +262,22 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
     return ExitCode.HOLDS
 
 
+def _lines(value: Any) -> list[str]:
+    """A value of the catalogue as text: a list or a mapping has a line for each member."""
+    if isinstance(value, dict):
+        return [f"{key}: {_word(inner)}" if _word(inner) else key for key, inner in value.items()] or ["none"]
+    if isinstance(value, list):
+        return [_word(inner) for inner in value] or ["none"]
+    return _word(value).strip().splitlines() or [""]
+
+
+def _word(value: Any) -> str:
+    """A JSON scalar as it is written in a scope file."""
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @cli.command()
 @click.argument("name")
 @click.option("--kind", type=click.Choice(LISTED), help="Where to look, when a name means two things.")
@@ -270,11 +286,11 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
 def show(shell: Shell, /, name: str, kind: str | None, form: str) -> ExitCode:
     """Everything known about one name.
 
-    Names are those of variants, scopes, properties, actions, knobs and budgets.
+    Names are those of variants, scopes, properties, witnesses, actions, knobs and budgets.
     """
     import json
 
-    from elrcheck.model.catalogue import find
+    from elrcheck.invariants.catalogue import find
 
     entry = find(name, kind)
     if form == "json":
@@ -282,7 +298,9 @@ def show(shell: Shell, /, name: str, kind: str | None, form: str) -> ExitCode:
         return ExitCode.HOLDS
     page = shell.page()
     for key, value in entry.items():
-        lines = str(value).strip().splitlines() or [""]
+        if key == "doc" and value == entry.get("summary"):
+            continue
+        lines = _lines(value)
         page.line(f"{key + ':':<12} {lines[0]}" if len(lines) == 1 else f"{key}:")
         for line in lines if len(lines) > 1 else ():
             page.line(f"    {line}")

@@ -71,7 +71,7 @@ def _complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list
     """Shell completion with the names of the model's catalogue."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from elrcheck.model.catalogue import entries
+        from elrcheck.invariants.catalogue import entries
 
         return [
             CompletionItem(entry["name"], help=entry.get("summary"))

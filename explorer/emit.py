@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from elrcheck.explorer.nodes import MAX_BIT, Node
 
 
-
 @dataclass(frozen=True)
 class Lanes:
     """The LLVM types of integers and booleans."""

@@ -198,6 +198,8 @@ class Expressions(Calls):
             left, right = self.ex(ln, env), self.ex(rn, env)
             if right.ty.kind == "seq" and right.ty.elem.kind == "replica":
                 right = E("elems", RSET, (right,))
+            if left.kind == "const":
+                left = self.coerce(left, REPLICA, node)
             if right.ty.kind != "set" or left.ty.kind not in ("replica", "opt"):
                 self.source.error(
                     node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}"

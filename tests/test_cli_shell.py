@@ -363,12 +363,12 @@ ENTRIES = [{"name": "kip_full", "summary": "as intended"}, {"name": "legacy", "s
 
 
 def test_list_and_show(invoke: Invoke, job: Job) -> None:
-    job("elrcheck.model.catalogue", "entries", ENTRIES)
+    job("elrcheck.invariants.catalogue", "entries", ENTRIES)
     code, out, _ = invoke("list", "variants")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines() if line] == ["name", "kip_full", "legacy"]
     assert json.loads(invoke("list", "variants", "-f", "json")[1]) == ENTRIES
-    calls = job("elrcheck.model.catalogue", "find", {"name": "P-1", "doc": "one\ntwo"})
+    calls = job("elrcheck.invariants.catalogue", "find", {"name": "P-1", "doc": "one\ntwo"})
     code, out, _ = invoke("show", "P-1", "--kind", "properties")
     assert (code, calls) == (0, [("P-1", "properties")])
     assert out.splitlines()[1:] == ["doc:", "    one", "    two"]

@@ -9,6 +9,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+
 from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.lower import lower
 from elrcheck.explorer.reference import search

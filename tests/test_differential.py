@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import z3
+from sampling import perturbed, reachable
+
 from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.lower import Lowered, lower
 from elrcheck.explorer.reference import PlainModel
@@ -27,7 +29,6 @@ from elrcheck.model.protocol import load_model
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 from elrcheck.tla_export.values import show_state
-from sampling import perturbed, reachable
 
 CONFIG = Config(broker_count=3, log_slots=2, records=2, clean_stops=1)
 
@@ -67,7 +68,10 @@ def compare_kernel(model: Model, lowered: Lowered, count: int) -> Counter[str]:
         ends = np.zeros(1, np.uint64)
         run._call("edges", row, 0, 1, out, origin, run.cells[0], ends)
         made = Counter(
-            (lowered.program.instances[int(origin[k])].action, lowered.decode(run.layout.unpack(out[k, :words])))
+            (
+                lowered.program.instances[int(origin[k])].action,
+                lowered.decode(run.layout.unpack(out[k, :words])),
+            )
             for k in range(int(ends[0]))
         )
         expected: Counter[tuple[str, Any]] = Counter()

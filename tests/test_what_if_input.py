@@ -223,9 +223,7 @@ def renamed(value: Any, ids: dict[int, int], key: str = "") -> Any:
     """A question or an answer with other broker ids."""
     names = {"replicas", "isr", "elr", "last_known_elr", "adding", "removing", "leader", "broker", "sender"}
     if isinstance(value, dict):
-        return {
-            (str(ids[int(k)]) if key == "brokers" else k): renamed(v, ids, k) for k, v in value.items()
-        }
+        return {(str(ids[int(k)]) if key == "brokers" else k): renamed(v, ids, k) for k, v in value.items()}
     if key == "new_isr":
         return [[ids[member], epoch] for member, epoch in value]
     if isinstance(value, list):

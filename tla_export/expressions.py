@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from elrcheck.lang.ir import E, Fn, UnsupportedNode, Walker
 from elrcheck.tla_export.layout import Bullets, Chain, Doc, Group, Head, If, Item, Items, Let, Text
@@ -311,7 +310,13 @@ class Expressions(Walker):
 
     def _quantified(self, e: E, scope: Scope, quantifier: str) -> Printed:
         name, domain, inner = self._domain(e, scope)
-        head = f"{quantifier} {name} \\in {domain} :"
+        names = [name]
+        while e.args[1] is None and e.x[1] == "set" and _repeats(e):
+            name, again, inside = self._domain(e.args[2], inner)
+            if again != domain:
+                break
+            names, inner, e = [*names, name], inside, e.args[2]
+        head = f"{quantifier} {', '.join(names)} \\in {domain} :"
         condition, body = e.args[1], e.args[2]
         if condition is None:
             return Printed(Head(head, self.doc(body, inner)), LOOSE)
@@ -373,3 +378,9 @@ class Expressions(Walker):
         if name not in self.copies:
             self.copies.append(name)
         return f"{self.operators[name]}Next"
+
+
+def _repeats(e: E) -> bool:
+    r"""Whether a quantifier stands directly inside one of its kind: `\A a : \A b : p`."""
+    inner: E = e.args[2]
+    return inner.kind == e.kind and inner.x[1] == e.x[1]

@@ -151,12 +151,16 @@ class Item:
 
 
 class Bullets(Doc):
-    r"""A conjunction or disjunction: `a /\ b`, or a list with one item below the other."""
+    r"""A conjunction or disjunction: `a /\ b`, or a list with one item below the other.
 
-    def __init__(self, operator: str, items: Sequence[Item]) -> None:
+    stacked: always a list, as its items lack the parentheses they would need on one line.
+    """
+
+    def __init__(self, operator: str, items: Sequence[Item], *, stacked: bool = False) -> None:
         self.operator, self.items = operator, items
         plain = [item.inline or item.doc for item in items]
-        self.flat = None if any(i.comment for i in items) else _joined(plain, f" {operator} ")
+        broken = stacked or any(i.comment for i in items)
+        self.flat = None if broken else _joined(plain, f" {operator} ")
 
     def broken(self, width: int) -> Lines:
         lines: Lines = []

@@ -12,13 +12,12 @@ from collections.abc import Iterable
 from elrcheck.tla_export.values import RESERVED, identifier
 
 # What EXTENDS brings into the module, and into a witness, which also extends TLC.
-STANDARD = frozenset(
-    """
+STANDARD_NAMES = """
     Int Nat Real Infinity Seq Len Append Head Tail SubSeq SelectSeq IsFiniteSet Cardinality
     Print PrintT Assert JavaTime Permutations SortSeq RandomElement Any ToString
     TLCGet TLCSet TLCEval TLCFP TLCExt TLCCache TLCNoOp TLCGetOrDefault TLCGetAndSet
-    """.split()
-)
+"""
+STANDARD = frozenset(STANDARD_NAMES.split())
 
 
 def camel(name: str) -> str:

@@ -60,10 +60,9 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
     progress.stage("TLC counts the states of the exported module")
     name = module_name(selected.variant, selected.scope)
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
-        write_spec(model, selected.config, Path(folder), name)
-        cfg = Path(folder) / f"{name}.cfg"
-        lines = cfg.read_text(encoding="utf-8")
-        cfg.write_text(lines.split("INVARIANTS")[0], encoding="utf-8")
+        spec = write_spec(model, selected.config, Path(folder), name)
+        cfg = Path(folder) / f"{name}Count.cfg"
+        cfg.write_text(spec.count_cfg, encoding="utf-8")
         options = tlc.TlcOptions(workers=2, heap="4g", timeout=request.timeout, deadlock=False)
         run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
     mine = Counts(ours.generated, ours.distinct, len(ours.levels))

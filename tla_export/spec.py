@@ -6,7 +6,7 @@ and their docstrings as comments, an action is a conjunction of its guards and t
 action. So TLC generates and counts the same states.
 
 TLC takes a disjunction apart where it expects an action, and would count a guard that is true for
-two reasons twice. Guards of that shape are therefore printed as `(guard) = TRUE`, a value.
+two reasons twice. Guards of that shape are therefore printed as `TRUE = (guard)`, a value.
 
 The budgets are a CONSTRAINT, so states outside are generated and not explored, as in our search.
 Nothing newer than TLC 2.15 is used.
@@ -15,40 +15,63 @@ Nothing newer than TLC 2.15 is used.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, fn_nodes
 from elrcheck.lang.load import Model
-from elrcheck.tla_export.expressions import AND, LOOSE, Expressions, Scope, typed_set
-from elrcheck.tla_export.layout import Bullets, Doc, Group, Head, Item, Text, render
+from elrcheck.lang.types import Ty, record_fields
+from elrcheck.tla_export.expressions import Expressions, Scope
+from elrcheck.tla_export.layout import Bullets, Doc, Group, Head, Item, Items, Text, render
 from elrcheck.tla_export.layout import If as IfDoc
 from elrcheck.tla_export.layout import Let as LetDoc
-from elrcheck.tla_export.names import Names
+from elrcheck.tla_export.names import Names, camel
 from elrcheck.tla_export.rigid import Branching
+from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
 
 WIDTH = 100
-HELPERS = """\
-Least(a, b) == IF a <= b THEN a ELSE b
-Greatest(a, b) == IF a >= b THEN a ELSE b
-MinOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x <= y
-MaxOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x >= y
-Elements(s) == {s[i] : i \\in DOMAIN s}
-First(s, Test(_)) ==
-    LET hits == {i \\in DOMAIN s : Test(s[i])}
-    IN  IF hits = {} THEN None ELSE s[CHOOSE i \\in hits : \\A j \\in hits : i <= j]
-"""
-HELPER_NAMES = ("Least", "Greatest", "MinOf", "MaxOf", "Elements", "First")
+# Operators the standard modules lack; only those the model uses, and what they use, are printed.
+HELPERS = {
+    "Least": ["Least(a, b) == IF a <= b THEN a ELSE b"],
+    "Greatest": ["Greatest(a, b) == IF a >= b THEN a ELSE b"],
+    "MinOf": [
+        "\\* The least member of S, or `default` if S is empty.",
+        "MinOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x <= y",
+    ],
+    "MaxOf": [
+        "\\* The greatest member of S, or `default` if S is empty.",
+        "MaxOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x >= y",
+    ],
+    "Elements": ["\\* The set of elements of a sequence.", "Elements(s) == {s[i] : i \\in DOMAIN s}"],
+    "Prefix": [
+        "\\* The first n elements of a sequence, or all of them if there are fewer.",
+        "Prefix(s, n) == SubSeq(s, 1, Least(n, Len(s)))",
+    ],
+    "First": [
+        "\\* The first element of a sequence that passes the test, or None.",
+        "First(s, Test(_)) ==",
+        "    LET hits == {i \\in DOMAIN s : Test(s[i])}",
+        "    IN  IF hits = {} THEN None ELSE s[CHOOSE i \\in hits : \\A j \\in hits : i <= j]",
+    ],
+}
+FIXED = ("None", "Brokers", "vars", "Next", "Spec", "TypeOK", *HELPERS)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """The texts of a module and its configuration. taken: every name the module defines."""
+    """The texts of a module and its configuration.
+
+    count_cfg: a configuration that checks no property, so that TLC counts all states.
+    taken: every name the module defines. constants: the CONSTANTS part of the configuration.
+    """
 
     module: str
     tla: str
     cfg: str
+    count_cfg: str
     taken: frozenset[str]
     constants: str
 
@@ -72,6 +95,7 @@ class _Module:
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
+        self.records = {ty.name: f"{ty.name}Type" for ty in records_of(model.state_ty)}
         self.printer = Expressions(model.fns, self.constants, self._module_names())
         self.branching = Branching(model.fns)
 
@@ -79,66 +103,90 @@ class _Module:
         """Configuration fields that the model reads, in the order they are declared."""
         used = {node.x for fn in self.model.fns.values() for node in fn_nodes(fn) if node.kind == "param"}
         for fn in self.model.actions:
-            used |= {ty.hi for _, ty in fn.params if isinstance(ty.hi, str)}
-        used.add("broker_count")
+            used |= {field for _, ty in fn.params for field in limits(ty)}
+        used |= {"broker_count", *limits(self.model.state_ty)}
         return [f for f in self.config.__dataclass_fields__ if f in used]
 
     def _module_names(self) -> set[str]:
+        fns = self.model.fns.values()
         names = Names()
-        for name in (*self.variables, *self.constants.values(), "None", "Brokers", "vars", "Next", "Spec"):
+        for name in (*self.variables, *self.constants.values(), *FIXED):
             names.keep(name)
-        for name in (*HELPER_NAMES, *(fn.name for fn in self.model.fns.values() if fn.kind != "op")):
+        for fn in fns:
+            names.keep(camel(fn.name) if fn.kind == "op" else fn.name)
+        for fn in self.model.always:
+            names.keep(checked_name(fn))
+        for name in self.records.values():
             names.keep(name)
-        from elrcheck.tla_export.names import camel
-
-        for fn in self.model.fns.values():
-            if fn.kind == "op":
-                names.keep(camel(fn.name))
         return names.taken
 
     # ------------------------------------------------------------------------- the module
 
     def build(self) -> Spec:
         model = self.model
-        bodies = {
-            fn.name: self._operator(fn)
-            for fn in model.fns.values()
-            if fn.kind != "action" and fn.kind != "init"
-        }
-        actions = {fn.name: self._action(fn) for fn in model.actions}
-        init = self._init()
+        ops = {fn.name: self._operator(fn) for fn in model.fns.values() if fn.kind == "op"}
+        actions = [self._action(fn) for fn in model.actions]
+        properties = [self._operator(fn) for fn in (model.bound, *model.always, *model.sometimes)]
+        checked = {fn.name: self._checked(fn) for fn in model.always}
+        for fn, lines in zip((model.bound, *model.always, *model.sometimes), properties, strict=True):
+            lines += [checked[fn.name]] if fn.name in checked else []
         copies = self._copies()
-        ops = [fn.name for fn in model.fns.values() if fn.kind == "op"]
-        head = f"MODULE {self.module}"
-        dashes = "-" * max(4, (WIDTH - len(head) - 2) // 2)
-        lines = [f"{dashes} {head} {dashes}", *_comment(self.comment)]
-        lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
-        lines += ["CONSTANTS " + ", ".join([*self.constants.values(), "None"]), ""]
-        lines += [
-            "VARIABLES " + ", ".join(self.variables),
-            "",
-            f"vars == <<{', '.join(self.variables)}>>",
-            "",
+        for name, lines in copies.items():
+            ops[name] += ["", *lines]  # TLA+ wants definitions before uses
+        init, types = self._init(), self._types()
+        body = [
+            *_section("Operators", ops.values()),
+            *_section("Types of the variables", types),
+            *_section("Behaviour", [init, *actions, self._next(), ["Spec == Init /\\ [][Next]_vars"]]),
+            *_section("Bound and properties", properties),
         ]
-        lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", "", *HELPERS.splitlines(), ""]
-        for name in ops:
-            lines += [*bodies[name], ""]
-        for name in copies:
-            lines += [*copies[name], ""]
-        lines += [*init, ""]
-        for name in actions:
-            lines += [*actions[name], ""]
-        lines += ["Next ==", *(f"    \\/ {self._choice(fn)}" for fn in model.actions), ""]
-        lines += ["Spec == Init /\\ [][Next]_vars", ""]
-        lines += [*bodies[model.bound.name], ""]
-        for fn in (*model.always, *model.sometimes):
-            lines += [*bodies[fn.name], ""]
-            if fn.kind == "always":
-                lines += [self._checked(fn), ""]
-        lines.append("=" * WIDTH)
-        taken = self.printer.visible | {checked_name(fn) for fn in model.always} | set(copies)
+        tla = "\n".join([*self._opening("\n".join(body)), *body, "=" * WIDTH]) + "\n"
+        taken = self.printer.visible | {f"{self.printer.operators[name]}Next" for name in copies}
         constants = "\n".join(self._constant_lines()) + "\n"
-        return Spec(self.module, "\n".join(lines) + "\n", self._cfg(), frozenset(taken), constants)
+        bare = f"{constants}SPECIFICATION Spec\nCONSTRAINT {model.bound.name}\n"
+        return Spec(self.module, tla, bare + self._checks(), bare, frozenset(taken), constants)
+
+    def _opening(self, body: str) -> list[str]:
+        """From the title to the helpers that the body uses."""
+        title = f"MODULE {self.module}"
+        dashes = "-" * max(4, (WIDTH - len(title) - 2) // 2)
+        lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
+        lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
+        lines += [*_names("CONSTANTS", [*self.constants.values(), "None"]), ""]
+        lines += [*_names("VARIABLES", self.variables), "", f"vars == <<{', '.join(self.variables)}>>", ""]
+        lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", ""]
+        used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
+        used |= {"Least"} if "Prefix" in used else set()
+        for name in HELPERS:
+            lines += [*HELPERS[name], ""] if name in used else []
+        return [*lines, *self._assumptions(), ""]
+
+    def _assumptions(self) -> list[str]:
+        """What values the constants may have."""
+        fields = record_fields(self.model.config)
+        items = [
+            Item(Head(f"{name} \\in", self._type(fields[field]))) for field, name in self.constants.items()
+        ]
+        return render(Head("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
+
+    def _types(self) -> list[list[str]]:
+        """A set for each record type, and TypeOK."""
+        made = []
+        for ty in records_of(self.model.state_ty):
+            fields = [Head(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
+            record = Head(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
+            made.append(render(record, WIDTH))
+        items = [Item(Head(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
+        made.append(render(Head("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
+        return made
+
+    def _type(self, ty: Ty) -> Doc:
+        if ty.kind == "enum":
+            return Items("{", [Text(f'"{member}"') for member in ty.members], "}")
+        return Text(type_set(ty, self.constants, self.records))
+
+    def _next(self) -> list[str]:
+        return ["Next ==", *(f"    \\/ {self._choice(fn)}" for fn in self.model.actions)]
 
     def _checked(self, fn: Fn) -> str:
         """What TLC checks: TLC also looks at states outside a CONSTRAINT, our search does not."""
@@ -150,7 +198,7 @@ class _Module:
     def _choice(self, fn: Fn) -> str:
         if not fn.params:
             return fn.name
-        ranges = ", ".join(f"{self._param(n)} \\in {typed_set(t, self.constants)}" for n, t in fn.params)
+        ranges = ", ".join(f"{self._param(n)} \\in {parameter_set(t, self.constants)}" for n, t in fn.params)
         return f"\\E {ranges} : {fn.name}({', '.join(self._param(n) for n, _ in fn.params)})"
 
     def _param(self, name: str) -> str:
@@ -167,14 +215,12 @@ class _Module:
             yield f"    {name} = {text}"
         yield "    None = None"
 
-    def _cfg(self) -> str:
-        lines = [*self._constant_lines(), "SPECIFICATION Spec", f"CONSTRAINT {self.model.bound.name}"]
-        states = [checked_name(fn) for fn in self.model.always if not fn.is_step]
+    def _checks(self) -> str:
+        """The part of the configuration that asks for properties."""
+        states = ["TypeOK", *(checked_name(fn) for fn in self.model.always if not fn.is_step)]
         steps = [checked_name(fn) for fn in self.model.always if fn.is_step]
-        if states:
-            lines += ["INVARIANTS", *(f"    {name}" for name in states)]
-        if steps:
-            lines += ["PROPERTIES", *(f"    {name}" for name in steps)]
+        lines = ["INVARIANTS", *(f"    {name}" for name in states)]
+        lines += ["PROPERTIES", *(f"    {name}" for name in steps)] if steps else []
         return "\n".join(lines) + "\n"
 
     # ------------------------------------------------------------------------- definitions
@@ -205,12 +251,7 @@ class _Module:
 
     def _value(self, block: Block, scope: Scope) -> Doc:
         """The body of an operator."""
-        lets: list[tuple[str, Doc]] = []
-        while isinstance(block, Let):
-            name = self.printer.fresh(block.name, scope)
-            lets.append((name, self.printer.doc(block.value, scope)))
-            scope = scope.bind(block.name, name)
-            block = block.rest
+        lets, scope, block = self._lets(block, scope)
         match block:
             case If(condition=c, then=then, orelse=orelse):
                 body: Doc = IfDoc(
@@ -224,51 +265,68 @@ class _Module:
 
     def _init(self) -> list[str]:
         fn = self.model.init
-        assert isinstance(fn.body, Ret) and isinstance(fn.body.value, View)
-        scope = Scope(fn.name, {})
-        items = [Item(Head(f"{f} =", self.printer.doc(e, scope))) for f, e in fn.body.value.fields.items()]
-        return [*_comment(fn.doc), *render(Head(f"{fn.name} ==", Bullets("/\\", items), hang=True), WIDTH)]
+        body = self._step(fn.body, Scope(fn.name, {}), prime="")
+        return [*_comment(fn.doc), *render(Head(f"{fn.name} ==", body, hang=True), WIDTH)]
 
     def _action(self, fn: Fn) -> list[str]:
         head, scope = self._head(fn, fn.name)
         return [*_comment(fn.doc), *render(Head(head, self._step(fn.body, scope), hang=True), WIDTH)]
 
-    def _step(self, block: Block, scope: Scope) -> Doc:
-        """A block of an action: guards, then branches or primed variables."""
+    def _step(self, block: Block, scope: Scope, prime: str = "'") -> Doc:
+        """A block of an action: guards with their names, then branches or the new values."""
         items: list[Item] = []
         while isinstance(block, Require):
             parts = block.condition.args if block.condition.kind == "and" else (block.condition,)
-            items += [Item(self._guard(part, scope)) for part in parts]
+            names = [block.name] + [""] * (len(parts) - 1)
+            items += [Item(self._guard(e, scope), comment=name) for e, name in zip(parts, names, strict=True)]
             block = block.rest
         if isinstance(block, Let):
-            lets: list[tuple[str, Doc]] = []
-            while isinstance(block, Let):
-                name = self.printer.fresh(block.name, scope)
-                lets.append((name, self.printer.doc(block.value, scope)))
-                scope = scope.bind(block.name, name)
-                block = block.rest
-            body: Doc = LetDoc(lets, self._step(block, scope), stacked=True)
-            items.append(Item(body))
+            lets, scope, block = self._lets(block, scope)
+            items.append(Item(LetDoc(lets, self._step(block, scope, prime), stacked=True)))
         elif isinstance(block, If):
-            then, orelse = self._step(block.then, scope), self._step(block.orelse, scope)
+            then, orelse = self._step(block.then, scope, prime), self._step(block.orelse, scope, prime)
             items.append(Item(IfDoc(self.printer.doc(block.condition, scope), then, orelse)))
-        else:
-            assert isinstance(block, Ret) and isinstance(block.value, View)
-            items += [Item(doc) for doc in self._assignments(block.value, scope)]
-        return Bullets("/\\", items) if len(items) > 1 else items[0].doc
+        elif isinstance(block, Ret) and isinstance(block.value, View):
+            items += [Item(doc) for doc in self._assignments(block.value, scope, prime)]
+        return Bullets("/\\", items, stacked=True) if len(items) > 1 else items[0].doc
+
+    def _lets(self, block: Block, scope: Scope) -> tuple[list[tuple[str, Doc]], Scope, Block]:
+        """The definitions a block starts with, the scope behind them, and the rest of the block."""
+        lets: list[tuple[str, Doc]] = []
+        while isinstance(block, Let):
+            name = self.printer.fresh(block.name, scope)
+            lets.append((name, self.printer.doc(block.value, scope)))
+            scope = scope.bind(block.name, name)
+            block = block.rest
+        return lets, scope, block
 
     def _guard(self, e: E, scope: Scope) -> Doc:
-        if self.branching.branches(scope.fn, e):
-            return Head("TRUE =", Group("(", self.printer.doc(e, scope), ")"))
-        return self.printer.doc(e, scope, AND + 1 if e.kind != "and" else LOOSE)
+        doc = self.printer.doc(e, scope)
+        if not self.branching.branches(scope.fn, e):
+            return doc
+        return Head("TRUE =", doc if e.kind == "call" else Group("(", doc, ")"))
 
-    def _assignments(self, view: View, scope: Scope) -> Iterator[Doc]:
+    def _assignments(self, view: View, scope: Scope, prime: str) -> Iterator[Doc]:
         same = [f for f, e in view.fields.items() if e.kind == "svar" and e.x == ("now", f)]
         for field, e in view.fields.items():
             if field not in same:
-                yield Head(f"{field}' =", self.printer.doc(e, scope))
+                yield Head(f"{field}{prime} =", self.printer.doc(e, scope))
         if same:
             yield Text(f"UNCHANGED {same[0]}" if len(same) == 1 else f"UNCHANGED <<{', '.join(same)}>>")
+
+
+def _names(keyword: str, names: Sequence[str]) -> list[str]:
+    """A declaration, on as many lines as it needs."""
+    return textwrap.wrap(f"{keyword} {', '.join(names)}", WIDTH, subsequent_indent=" " * 4)
+
+
+def _section(title: str, definitions: Iterable[Sequence[str]]) -> list[str]:
+    """Definitions under a heading, a blank line behind each."""
+    rule = "-" * WIDTH
+    lines = [rule, f"\\* {title}", ""]
+    for definition in definitions:
+        lines += [*definition, ""]
+    return lines
 
 
 def _comment(text: str) -> list[str]:

@@ -1,0 +1,97 @@
+"""What the model consists of, in JSON's types: variants, scopes, knobs, budgets and actions.
+
+Everything is read from where it is defined: knobs from the source of `Config`, actions from their
+compiled form, scopes from the packaged TOML files. `elrcheck.invariants.catalogue` adds the
+properties and looks names up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import elrcheck
+from elrcheck.config import config_fields, find_scope, scope_names
+from elrcheck.lang.ir import Block, Fn, If, Let, Require
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs, plain, summary
+from elrcheck.model.variants import VARIANTS
+
+Entry = dict[str, Any]
+
+
+def variant_entries() -> list[Entry]:
+    """Every variant with the knobs that are not the default."""
+    return [
+        {
+            "name": variant.name,
+            "summary": variant.summary,
+            "knobs": {name: plain(value) for name, value in variant.knobs.items()},
+        }
+        for variant in VARIANTS
+    ]
+
+
+def scope_entries() -> list[Entry]:
+    """Every packaged scope with the sizes and budgets it sets."""
+    folder = files("elrcheck.model") / "scopes"
+    fields = config_fields(Config)
+    found = []
+    for name in scope_names(folder):
+        scope = find_scope(name, folder, fields)
+        found.append(
+            {
+                "name": scope.name,
+                "summary": scope.description,
+                "source": f"model/scopes/{name}.toml",
+                "values": {key: plain(value) for key, value in scope.values.items()},
+            }
+        )
+    return found
+
+
+def knob_entries() -> list[Entry]:
+    """Sizes and switches of the protocol; budgets are apart."""
+    return [knob.describe() for knob in knobs() if not knob.is_budget]
+
+
+def budget_entries() -> list[Entry]:
+    """How often a search may disturb the system."""
+    return [knob.describe() for knob in knobs() if knob.is_budget]
+
+
+def action_entries(model: Model) -> list[Entry]:
+    """Every action with the choices it leaves open and its guards, in the order they are tested."""
+    return [
+        {
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "doc": fn.doc,
+            "parameters": {name: ty.name for name, ty in fn.params},
+            "guards": list(dict.fromkeys(guard_names(fn.body))),
+            "source": source_of(fn),
+        }
+        for fn in model.actions
+    ]
+
+
+def guard_names(block: Block) -> Iterator[str]:
+    """Names of the guards of a function, in source order."""
+    match block:
+        case Let(rest=rest):
+            yield from guard_names(rest)
+        case Require(name=name, rest=rest):
+            yield name
+            yield from guard_names(rest)
+        case If(then=then, orelse=orelse):
+            yield from guard_names(then)
+            yield from guard_names(orelse)
+
+
+def source_of(fn: Fn) -> str:
+    """`folder/file.py:line` of a function of the model, relative to the package."""
+    root = Path(str(elrcheck.__file__)).parent
+    return f"{Path(fn.file).relative_to(root).as_posix()}:{fn.line}"

@@ -1,0 +1,113 @@
+"""The proof: every obligation is discharged, none vacuously, and planted faults are refuted."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from elrcheck.explorer.reference import Label, PlainModel, search
+from elrcheck.invariants import lemmas, properties, witnesses
+from elrcheck.invariants.obligations import Prover
+from elrcheck.invariants.prove import Proof, run_prove
+from elrcheck.invariants.transition import Transitions
+from elrcheck.lang.load import Model
+from elrcheck.model.config import AlterReject, CleanCheck, Config, HwmGate
+from elrcheck.model.protocol import load_model
+from elrcheck.report.progress import Silent
+from elrcheck.report.request import ProveRequest, Selection
+
+SMALL = Config(log_slots=1)
+
+# fault -> (knobs, action that breaks, lemma it breaks)
+FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "strict gate off": ({"strict_hwm": False}, "Produce", "WatermarkCommitted"),
+    "gate on the maximal ISR": ({"hwm_gate": HwmGate.MAXIMAL}, "Fetch", "ContendersComplete"),
+    "no maximal ISR": ({"maximal_isr": False}, "Fetch", "ContendersComplete"),
+    "unclean broker kept": ({"clean_check": CleanCheck.ALWAYS_CLEAN}, "Register", "ContendersComplete"),
+    "broker epochs unchecked": ({"alter_checks_epochs": False}, "ControllerAlters", "ContendersComplete"),
+    "join by watermark only": ({"join_requires_epoch_start": False}, "ExpandIsr", "ContendersComplete"),
+    "rollback on stale answer": ({"alter_reject": AlterReject.ROLLBACK}, "LeaderLearns", "QuorumCovers"),
+}
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_model(properties, witnesses, lemmas)
+
+
+def test_kip_full_is_proved() -> None:
+    """R = 3, unbounded epochs: no cell is open, and only the budget-dependent property is left out."""
+    selection = Selection("kip_full", "three-brokers", ("log_slots=1",))
+    report = run_prove(ProveRequest(selection), Silent())
+    assert report.verdict == "proved"
+    assert {cell.verdict for cell in report.cells} == {"proved"}
+    assert [s.id for s in report.skipped] == ["P-8"]
+    assert len(report.initiation) == 30
+    actions = {cell.action for cell in report.cells}
+    assert len(actions) >= 13
+    assert {"P-7", "P-14", "P-21", "P-25", "P-27"} <= {cell.lemma for cell in report.cells}
+    assert len(report.implication) == 18
+
+
+def test_no_cell_is_vacuous(model: Model) -> None:
+    """Every action instance is possible from some state with all lemmas."""
+    prover = Prover(Transitions(model, SMALL), model.lemmas, None)
+    impossible = [(i.action, i.args) for i in prover.ts.instances if not prover.possible(i)]
+    assert impossible == []
+
+
+def test_lemmas_hold_on_reachable_states(model: Model) -> None:
+    """What is proved is true: the search finds no reachable state without one of the lemmas."""
+    as_properties = dataclasses.replace(
+        model, always=tuple(_as_property(fn) for fn in model.lemmas), sometimes=()
+    )
+    config = Config(broker_count=2, log_slots=1, records=1, acks_one=0, fences=0, shrinks=0)
+    result = search(as_properties, config)
+    assert result.distinct == 1218
+    assert result.first == {}
+
+
+def _as_property(fn: Any) -> Any:
+    return dataclasses.replace(fn, kind="always", ident=fn.name)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
+    """A counterexample to induction that the plain model replays."""
+    knobs, action, lemma = FAULTS[fault]
+    config = dataclasses.replace(SMALL, **knobs)
+    prover = Prover(Transitions(model, config), model.lemmas, None)
+    plain = PlainModel(model, config)
+    fn = next(f for f in model.lemmas if f.name == lemma)
+    refuted = []
+    for instance in prover.ts.instances:
+        if instance.action == action:
+            done = prover.consecution(prover.open_step(instance), instance, fn)
+            if done is not None and done.verdict == "refuted":
+                refuted.append(done)
+                assert plain.step(done.before, Label(action, instance.args)) == done.after
+                assert all(plain.holds(other, done.before) for other in model.lemmas)
+                assert not plain.holds(fn, done.after)
+    assert refuted, f"{fault}: {action} keeps {lemma}"
+
+
+def test_unfaulted_cells_are_proved(model: Model) -> None:
+    """The same cells without the fault, so that the test above can fail for the right reason."""
+    prover = Prover(Transitions(model, SMALL), model.lemmas, None)
+    wanted = {(action, lemma) for _, action, lemma in FAULTS.values()}
+    fns = {fn.name: fn for fn in model.lemmas}
+    for instance in prover.ts.instances:
+        for action, lemma in wanted:
+            if instance.action == action:
+                done = prover.consecution(prover.open_step(instance), instance, fns[lemma])
+                assert done is None or done.verdict == "proved", (action, lemma)
+
+
+def test_timeout_is_inconclusive(model: Model) -> None:
+    """An obligation the solver gives up on is unknown, and the proof inconclusive, never proved."""
+    proof = Proof(model, Config(broker_count=2, log_slots=1), [], 0.000001, Silent())
+    report = proof.run("kip_full")
+    assert report.verdict == "inconclusive"
+    assert any(cell.verdict == "unknown" and cell.reason for cell in report.cells)

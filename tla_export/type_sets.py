@@ -1,0 +1,80 @@
+r"""The types of the model as sets: what an action's parameter ranges over, and the invariant TypeOK.
+
+    EntryType == [id : Nat, epoch : Nat, acks : {"ONE", "ALL"}]
+    TypeOK ==
+        /\ committed \in {s \in Seq(EntryType) : Len(s) <= LOG_SLOTS}
+
+Only limits that belong to the meaning of a type appear here. The room a compiled search reserves for
+a number does not: such a number is a Nat. TLC never enumerates these sets, it asks for membership.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from elrcheck.lang.types import Ty
+
+Constants = Mapping[str, str]
+
+
+def parameter_set(ty: Ty, constants: Constants) -> str:
+    """The finite set a parameter of an action ranges over: the values `lang.load.domain` lists."""
+    if ty.kind in ("bool", "replica", "set", "enum", "opt") or (ty.kind == "nat" and ty.hi is not None):
+        return type_set(ty, constants, {})
+    raise ValueError(f"a parameter of type {ty} has no finite domain")
+
+
+def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
+    """The set of all values of a type; records: the name of the set of each record class."""
+    match ty.kind:
+        case "bool":
+            return "BOOLEAN"
+        case "nat":
+            return f"{ty.lo}..{_limit(ty, constants)}" if ty.hi is not None else "Nat"
+        case "replica":
+            return "Brokers"
+        case "set":
+            return "SUBSET Brokers"
+        case "enum":
+            return "{" + ", ".join(f'"{member}"' for member in ty.members) + "}"
+        case "opt":
+            inner = type_set(ty.elem, constants, records)
+            return f"{inner if inner.isidentifier() else f'({inner})'} \\cup {{None}}"
+        case "vec":
+            return f"[Brokers -> {type_set(ty.elem, constants, records)}]"
+        case "seq":
+            elements = f"Seq({type_set(ty.elem, constants, records)})"
+            return f"{{s \\in {elements} : Len(s) <= {_limit(ty, constants)}}}"
+        case "record":
+            return records[ty.name]
+    raise ValueError(f"a {ty} has no set of values")
+
+
+def _limit(ty: Ty, constants: Constants) -> str:
+    return constants[ty.hi] if isinstance(ty.hi, str) else str(ty.hi)
+
+
+def limits(ty: Ty) -> Iterator[str]:
+    """Configuration fields that limit a type or a part of it."""
+    if ty.kind in ("nat", "seq") and isinstance(ty.hi, str):
+        yield ty.hi
+    for part in parts(ty):
+        yield from limits(part)
+
+
+def parts(ty: Ty) -> Iterator[Ty]:
+    """The types a type is made of."""
+    if ty.kind in ("opt", "vec", "seq"):
+        yield ty.elem
+    elif ty.kind in ("record", "state"):
+        yield from ty.fields.values()
+
+
+def records_of(ty: Ty) -> list[Ty]:
+    """The record types inside a type, each once, inner ones first."""
+    found: dict[str, Ty] = {}
+    for part in parts(ty):
+        found.update((record.name, record) for record in records_of(part))
+        if part.kind == "record":
+            found[part.name] = part
+    return list(found.values())
