@@ -21,7 +21,8 @@ from pathlib import Path
 from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.lower import lower
 from elrcheck.explorer.result import Limits
-from elrcheck.explorer.select import load_checked_model, resolve
+from elrcheck.explorer.select import resolve
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.report.request import Selection
 from elrcheck.tla_export.export import write_spec
 from elrcheck.tla_export.tlc import TlcOptions, TlcRun, find_tools, run_tlc
@@ -82,8 +83,9 @@ def main() -> None:
     result = search.run(None, "complete")
     ours = result.distinct / result.seconds
     print(
-        f"elrcheck: {result.distinct:,} distinct, {result.generated:,} generated, complete={result.complete}, "
-        f"{result.seconds:.2f} s ({options.workers} workers), start-up {start_up:.2f} s, {ours:,.0f} distinct/s"
+        f"elrcheck: {result.distinct:,} distinct, {result.generated:,} generated, "
+        f"complete={result.complete}, {result.seconds:.2f} s ({options.workers} workers), "
+        f"start-up {start_up:.2f} s, {ours:,.0f} distinct/s"
     )
 
     with tempfile.TemporaryDirectory() as folder:

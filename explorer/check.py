@@ -19,8 +19,9 @@ from elrcheck.explorer.describe import ReplayError, label_steps, trace_view
 from elrcheck.explorer.explain import Broken, explain
 from elrcheck.explorer.outcome import Outcome, explore
 from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import Selected, load_checked_model, resolve, select_properties
+from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.explorer.tracefile import Step, Trace, write_trace
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.model import (

@@ -9,11 +9,9 @@ from importlib.resources import files
 
 from elrcheck.config import build_config, config_fields, find_scope, parse_overrides
 from elrcheck.errors import NothingChecked, UsageFault, did_you_mean
-from elrcheck.invariants import properties, witnesses
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.model.protocol import load_model
 from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.report.request import Selection
 
@@ -57,11 +55,6 @@ def reject_impossible(config: Config) -> None:
         raise UsageFault("config-bad-value", f"`log_slots`: expected 1 to 6, not {config.log_slots}")
     if config.records > 60:
         raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
-
-
-def load_checked_model() -> Model:
-    """The protocol with its properties and witnesses."""
-    return load_model(properties, witnesses)
 
 
 def select_properties(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:

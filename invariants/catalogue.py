@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Iterable
 
 from elrcheck.errors import UsageFault, did_you_mean
-from elrcheck.invariants import properties, witnesses
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import (
@@ -27,7 +27,6 @@ from elrcheck.model.catalogue import (
     variant_entries,
 )
 from elrcheck.model.knobs import summary
-from elrcheck.model.protocol import load_model
 
 KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets")
 _BRIEF = ("id", "name", "summary")
@@ -84,7 +83,7 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
 
 
 def _load() -> Model:
-    return load_model(properties, witnesses)
+    return load_checked_model()
 
 
 def _predicates(fns: Iterable[Fn]) -> list[Entry]:

@@ -20,12 +20,11 @@ from elrcheck.explorer.describe import ReplayError, arguments, changes, leaves
 from elrcheck.explorer.explain import explain
 from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.explorer.select import resolve, select_properties
-from elrcheck.invariants import lemmas, properties, witnesses
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.obligations import FRAME, Discharge, Prover
 from elrcheck.invariants.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.model.protocol import load_model
 from elrcheck.report.model import (
     CellReport,
     CellVerdict,
@@ -69,7 +68,7 @@ class _Cell:
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     """Discharge every obligation of the selected configuration; unknown makes it inconclusive."""
     selected = resolve(request.selection)
-    model = load_model(properties, witnesses, lemmas)
+    model = load_proof_model()
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")

@@ -15,7 +15,8 @@ from elrcheck.explorer.lower import lower
 from elrcheck.explorer.reference import search
 from elrcheck.explorer.result import Limits
 from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.select import find_variant, load_checked_model, resolve
+from elrcheck.explorer.select import find_variant, resolve
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.report.request import Selection

@@ -19,13 +19,11 @@ from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.lower import Lowered, lower
 from elrcheck.explorer.reference import PlainModel
 from elrcheck.explorer.result import Limits
-from elrcheck.explorer.select import load_checked_model
-from elrcheck.invariants import lemmas, properties, witnesses
+from elrcheck.invariants.modules import load_checked_model, load_proof_model
 from elrcheck.invariants.transition import Transitions
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
-from elrcheck.model.protocol import load_model
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 from elrcheck.tla_export.values import show_state
@@ -96,7 +94,7 @@ def test_kernel_agrees_on_thousands(model: Model, lowered: Lowered) -> None:
 
 def compare_z3(count: int) -> Counter[str]:
     """Every action instance, evaluated by the solver on concrete states."""
-    model = load_model(properties, witnesses, lemmas)
+    model = load_proof_model()
     lowered = lower(model, CONFIG, ())
     transitions = Transitions(model, CONFIG)
     plain = PlainModel(model, CONFIG)

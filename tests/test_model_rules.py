@@ -11,7 +11,8 @@ import pytest
 from elrcheck.explorer.lower import lower
 from elrcheck.explorer.nodes import cone
 from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import find_variant, load_checked_model
+from elrcheck.explorer.select import find_variant
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model import config, controller, lifecycle, partition, replica, state, variants
 from elrcheck.model.config import Config
 from elrcheck.model.replica import EpochEnd, diverges, end_offset_for, truncation_point

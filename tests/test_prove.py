@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from elrcheck.explorer.reference import Label, PlainModel, search
-from elrcheck.invariants import lemmas, properties, witnesses
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.obligations import Prover
 from elrcheck.invariants.prove import Proof, run_prove
 from elrcheck.invariants.transition import Transitions
 from elrcheck.lang.load import Model
 from elrcheck.model.config import AlterReject, CleanCheck, Config, HwmGate
-from elrcheck.model.protocol import load_model
 from elrcheck.report.progress import Silent
 from elrcheck.report.request import ProveRequest, Selection
 
@@ -34,7 +33,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return load_model(properties, witnesses, lemmas)
+    return load_proof_model()
 
 
 def test_kip_full_is_proved() -> None:

@@ -6,24 +6,28 @@ our own opinion first gets it from `replayed`, which says at which step the plai
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elrcheck.config import config_values
-from elrcheck.errors import UsageFault
+from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.explorer.atomic import write_file, write_files
 from elrcheck.explorer.describe import trace_view
 from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import load_checked_model, resolve
+from elrcheck.explorer.select import resolve
+from elrcheck.explorer.strictjson import At
 from elrcheck.explorer.tracefile import Step, Trace, read_trace, write_trace
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.types import Ty
 from elrcheck.report.request import Selection
 from elrcheck.tla_export.diagrams import dot, mermaid
 from elrcheck.tla_export.itf import write_itf
 from elrcheck.tla_export.names import camel
-from elrcheck.tla_export.spec import Spec, spec_text
+from elrcheck.tla_export.spec import Spec, checked_name, spec_text
 from elrcheck.tla_export.values import identifier, show_call
 from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
 
@@ -67,19 +71,58 @@ def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
 # ---------------------------------------------------------------------------- traces
 
 
+def stored_traces(path: Path) -> list[Path]:
+    """A stored trace itself, or those of a run folder, violations first; UsageFault if there is none."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.trace.json"), key=_by_number)
+    if not found:
+        raise UsageFault("no-trace", f"no stored trace in {path}", help="run `elrcheck check --run-dir`")
+    return found
+
+
 def load_trace(path: Path) -> Loaded:
     """A stored trace, or the first one of a run folder; UsageFault says what is wrong with it."""
-    if path.is_dir():
-        found = sorted(path.glob("*.trace.json"), key=_by_number)
-        if not found:
-            raise UsageFault("no-trace", f"no stored trace in {path}", help="run `elrcheck check --run-dir`")
-        path = found[0]
-    document = read_trace(path)
+    document = read_trace(stored_traces(path)[0])
     overrides = tuple(f"{key}={_plain(value)}" for key, value in document.overrides.items())
     selected = resolve(Selection(document.variant, document.scope, overrides))
     model = load_checked_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
-    return Loaded(model, selected.config, document.decode(model.state_ty, signatures))
+    loaded = Loaded(model, selected.config, document.decode(model.state_ty, signatures))
+    _check_sizes(loaded, document.at, signatures)
+    if document.property and loaded.property is None:
+        known = [fn.ident for fn in (*model.always, *model.sometimes)]
+        document.at.field("property").fail(
+            f"unknown property `{document.property}`", help=did_you_mean(document.property, known)
+        )
+    return loaded
+
+
+def _check_sizes(loaded: Loaded, at: At, signatures: Mapping[str, Sequence[Ty]]) -> None:
+    """UsageFault for a broker the configuration does not have, or one value too few: types cannot tell."""
+    brokers, state = loaded.config.broker_count, loaded.model.state_ty
+    for i, value in enumerate(loaded.trace.states):
+        _check_size(state, value, at.field("states").item(i), brokers)
+    for i, step in enumerate(loaded.trace.steps):
+        here = at.field("steps").item(i).field("args")
+        for k, (ty, value) in enumerate(zip(signatures[step.action], step.args, strict=True)):
+            _check_size(ty, value, here.item(k), brokers)
+
+
+def _check_size(ty: Ty, value: Any, at: At, brokers: int) -> None:
+    match ty.kind:
+        case "replica" if value >= brokers:
+            at.fail(f"there is no broker {value}, only 0 to {brokers - 1}")
+        case "vec" if len(value) != brokers:
+            at.fail(f"expected one value for each of {brokers} brokers, found {len(value)}")
+        case "opt" if value is not None:
+            _check_size(ty.elem, value, at, brokers)
+        case "set" | "vec" | "seq":
+            for i, element in enumerate(sorted(value) if ty.kind == "set" else value):
+                _check_size(ty.elem, element, at.item(i), brokers)
+        case "record" | "state":
+            for name, inner in ty.fields.items():
+                _check_size(inner, getattr(value, name), at.field(name), brokers)
 
 
 def _by_number(path: Path) -> tuple[str, int, str]:
@@ -141,7 +184,7 @@ def write_trace_module(loaded: Loaded, folder: Path, name: str | None = None) ->
     spec_name = module_name(trace.variant, trace.scope)
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
-    properties = [] if fn is None or fn.kind != "always" else [_witness_property(fn)]
+    properties = [] if fn is None else [_witness_property(fn)]
     actions = {fn.name: tuple(ty for _, ty in fn.params) for fn in model.actions}
     return write_witness(
         folder,
@@ -159,7 +202,8 @@ def write_trace_module(loaded: Loaded, folder: Path, name: str | None = None) ->
 
 
 def _witness_property(fn: Fn) -> WitnessProperty:
-    return WitnessProperty(fn.name, "step" if fn.is_step else "state")
+    operator = fn.name if fn.kind == "always" else checked_name(fn)
+    return WitnessProperty(operator, "step" if fn.is_step else "state")
 
 
 def export_trace(
@@ -169,6 +213,10 @@ def export_trace(
     loaded = load_trace(path) if path is not None else trace_of_repro(repro or "", selection)
     trace, model = loaded.trace, loaded.model
     stem = f"{module_name(trace.variant, trace.scope)}_{trace.property or 'Trace'}".replace("-", "")
+    if trace.loop is not None and form != "json":
+        raise UsageFault(
+            "trace-lasso", f"a trace that returns to a state cannot be exported as {form}, only as json"
+        )
     if form == "tla":
         witness = write_trace_module(loaded, out)
         spec = out / f"{module_name(trace.variant, trace.scope)}.tla"

@@ -1,4 +1,4 @@
-"""`elrcheck tlc`: TLC's own opinion on a stored trace, or its state counts beside ours."""
+"""`elrcheck tlc`: TLC's own opinion on stored traces, or its state counts beside ours."""
 
 from __future__ import annotations
 
@@ -6,14 +6,23 @@ import tempfile
 from pathlib import Path
 
 from elrcheck.errors import UsageFault
-from elrcheck.explorer.outcome import explore
-from elrcheck.explorer.select import load_checked_model, resolve
+from elrcheck.explorer.outcome import Outcome, explore
+from elrcheck.explorer.select import resolve
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.report.model import Counts, TlcReport, TlcVerdict
 from elrcheck.report.progress import Progress
 from elrcheck.report.request import CheckRequest, TlcRequest
 from elrcheck.tla_export import tlc
-from elrcheck.tla_export.export import load_trace, module_name, write_spec, write_trace_module
+from elrcheck.tla_export.export import (
+    Loaded,
+    load_trace,
+    module_name,
+    stored_traces,
+    write_spec,
+    write_trace_module,
+)
 
+TIMEOUT = 600.0
 VERDICTS: dict[str, TlcVerdict] = {
     "confirmed": "confirmed",
     "rejected": "rejected",
@@ -23,33 +32,52 @@ VERDICTS: dict[str, TlcVerdict] = {
 
 
 def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
-    """Confirm a trace, or compare counts; EnvironmentFault without Java or a jar."""
-    tools = tlc.find_tools(request.jar)
+    """Confirm traces, or compare counts; EnvironmentFault without Java or a jar."""
     if request.count:
-        return _count(request, tools, progress)
+        return _count(request, tlc.find_tools(request.jar), progress)
     if request.run is None:
         raise UsageFault("usage-missing", "give a run folder or a stored trace")
-    return _confirm(request.run, request, tools, progress)
+    paths = stored_traces(request.run)
+    return _confirm_all(paths, request, tlc.find_tools(request.jar), progress)
 
 
-def _confirm(path: Path, request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
-    loaded = load_trace(path)
-    progress.stage(f"TLC checks the trace of {loaded.trace.property}")
+# ---------------------------------------------------------------------------- traces
+
+
+def _confirm_all(
+    paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress
+) -> TlcReport:
+    """One witness after the other; ends at the first that TLC does not confirm, and reports that one."""
+    seconds, said = 0.0, []
+    for number, path in enumerate(paths, start=1):
+        loaded = load_trace(path)
+        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.trace.property}")
+        witness, judged = _judge(loaded, request, tools)
+        seconds += judged.run.seconds
+        said.append(f"{path.name}: {judged.detail}")
+        if judged.verdict != "confirmed":
+            break
+    return TlcReport(
+        verdict=VERDICTS[judged.verdict],
+        module=witness,
+        jar=str(tools.jar),
+        version=judged.run.version,
+        command=_command(tools, f"{witness}.tla"),
+        tlc_exit_code=judged.run.exit_code,
+        seconds=round(seconds, 3),
+        output_tail=(*said, *judged.run.output_tail.splitlines()),
+    )
+
+
+def _judge(loaded: Loaded, request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
+    """(name of the witness module, what TLC says of it)."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
         witness = write_trace_module(loaded, Path(folder))
-        options = tlc.TlcOptions(timeout=request.timeout or 600.0)
-        judged = tlc.check_witness(tools, witness, options)
-        run = judged.run
-        return TlcReport(
-            verdict=VERDICTS[judged.verdict],
-            module=witness.module,
-            jar=str(tools.jar),
-            version=run.version,
-            command=("java", "-cp", str(tools.jar), "tlc2.TLC", f"{witness.module}.tla"),
-            tlc_exit_code=run.exit_code,
-            seconds=round(run.seconds, 3),
-            output_tail=(judged.detail, *run.output_tail.splitlines()),
-        )
+        options = tlc.TlcOptions(timeout=request.timeout or TIMEOUT)
+        return witness.module, tlc.check_witness(tools, witness, options)
+
+
+# ---------------------------------------------------------------------------- counts
 
 
 def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
@@ -69,16 +97,26 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
     theirs = None
     if run.generated is not None and run.distinct is not None:
         theirs = Counts(run.generated, run.distinct, run.depth)
-    verdict: TlcVerdict = "failed" if theirs is None else "same" if theirs == mine else "different"
     return TlcReport(
-        verdict=verdict,
+        verdict=_compared(ours, run, mine, theirs),
         module=name,
         jar=str(tools.jar),
         version=run.version,
-        command=("java", "-cp", str(tools.jar), "tlc2.TLC", "-deadlock", f"{name}.tla"),
+        command=_command(tools, "-deadlock", f"{name}.tla"),
         tlc_exit_code=run.exit_code,
         seconds=round(run.seconds, 3),
         ours=mine,
         theirs=theirs,
-        output_tail=tuple(run.output_tail.splitlines()),
+        output_tail=((ours.reason or "",) if not ours.complete else ()) + tuple(run.output_tail.splitlines()),
     )
+
+
+def _compared(ours: Outcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
+    """Counts say something only if both searches went to their ends."""
+    if run.exit_code != 0 or not ours.complete:
+        return "failed"
+    return "same" if theirs == mine else "different"
+
+
+def _command(tools: tlc.TlcTools, *arguments: str) -> tuple[str, ...]:
+    return ("java", "-cp", str(tools.jar), tlc.MAIN_CLASS, *arguments)

@@ -81,7 +81,9 @@ def constant_name(field: str) -> str:
 
 
 def checked_name(fn: Fn) -> str:
-    """The operator the configuration names for a property."""
+    """The operator a configuration names: what TLC checks of a property, or denies of a witness."""
+    if fn.kind == "sometimes":
+        return f"{fn.name}_Never"
     return f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget"
 
 
@@ -114,7 +116,7 @@ class _Module:
             names.keep(name)
         for fn in fns:
             names.keep(camel(fn.name) if fn.kind == "op" else fn.name)
-        for fn in self.model.always:
+        for fn in (*self.model.always, *self.model.sometimes):
             names.keep(checked_name(fn))
         for name in self.records.values():
             names.keep(name)
@@ -127,9 +129,8 @@ class _Module:
         ops = {fn.name: self._operator(fn) for fn in model.fns.values() if fn.kind == "op"}
         actions = [self._action(fn) for fn in model.actions]
         properties = [self._operator(fn) for fn in (model.bound, *model.always, *model.sometimes)]
-        checked = {fn.name: self._checked(fn) for fn in model.always}
-        for fn, lines in zip((model.bound, *model.always, *model.sometimes), properties, strict=True):
-            lines += [checked[fn.name]] if fn.name in checked else []
+        for fn, lines in zip((*model.always, *model.sometimes), properties[1:], strict=True):
+            lines.append(self._checked(fn))
         copies = self._copies()
         for name, lines in copies.items():
             ops[name] += ["", *lines]  # TLA+ wants definitions before uses
@@ -189,7 +190,12 @@ class _Module:
         return ["Next ==", *(f"    \\/ {self._choice(fn)}" for fn in self.model.actions)]
 
     def _checked(self, fn: Fn) -> str:
-        """What TLC checks: TLC also looks at states outside a CONSTRAINT, our search does not."""
+        """What TLC checks: TLC also looks at states outside a CONSTRAINT, our search does not.
+
+        A trace to a witness "violates" that it never happens.
+        """
+        if fn.kind == "sometimes":
+            return f"{checked_name(fn)} == ~{fn.name}"
         bound = self.model.bound.name
         if fn.is_step:
             return f"{checked_name(fn)} == [][{bound}' => {fn.name}]_vars"

@@ -1,0 +1,74 @@
+"""Properties P-25 and P-27: what an acknowledgement and an expansion of the ISR promise."""
+
+from __future__ import annotations
+
+from elrcheck.invariants.properties import holds_at, still_leads
+from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config
+from elrcheck.model.replica import maximal_isr
+from elrcheck.model.state import Acks, Broker, Epoch, Offset, State, effective_min_isr, is_prefix
+
+
+@op
+def acked_now(before: Broker, after: Broker, k: Offset) -> bool:
+    """The step moves the leader's watermark over its own acks=all record at offset k."""
+    own = after.log[k].epoch == after.view.leader_epoch and after.log[k].acks == Acks.ALL
+    return before.high_watermark <= k and k < after.high_watermark and own
+
+
+@op
+def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
+    """Who holds the leader's record at offset k, or held it until it lost data the leader cannot know of."""
+    return frozenset(
+        b
+        for b in maximal_isr(s.broker[leader])
+        if holds_at(s.broker[b].log, s.broker[leader].log, k)
+        or b in s.lossy
+        or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
+    )
+
+
+@op
+def enough_copies(c: Config, s: State, leader: Replica, k: Offset) -> bool:
+    return len(stored_by(s, leader, k)) >= effective_min_isr(c, s.partition.replicas)
+
+
+@always("P-25")
+def AckDurability(c: Config, s: State, t: State) -> bool:
+    """When acks=all succeeds, min ISR replicas have stored the record."""
+    return conj(
+        min_isr_copies=all(
+            implies(
+                still_leads(s, t, b) and c.strict_hwm,
+                all(
+                    implies(acked_now(s.broker[b], t.broker[b], k), enough_copies(c, t, b, k))
+                    for k in range(len(t.broker[b].log))
+                ),
+            )
+            for b in c.brokers
+        )
+    )
+
+
+@op
+def joined(s: State, t: State) -> RSet:
+    """Brokers that the step adds to the ISR of a leader that stays."""
+    stays = s.partition.leader is not None and s.partition.leader == t.partition.leader
+    return t.partition.isr - s.partition.isr if stays else EMPTY
+
+
+@op
+def proven_epoch(s: State, b: Replica) -> Epoch:
+    """The broker epoch of b that the request of the present leader carries; 0 if it carries none."""
+    leader = s.partition.leader
+    return s.broker[leader].alter.member_epochs[b] if leader is not None else 0
+
+
+@always("P-27")
+def ExpansionProof(c: Config, s: State, t: State) -> bool:
+    """Who joins the ISR is complete, and is the incarnation whose fetch proved it (KIP-903)."""
+    return conj(
+        complete=all(is_prefix(s.committed, s.broker[b].log) for b in joined(s, t) - s.lossy),
+        same_incarnation=all(proven_epoch(s, b) == s.registration[b].epoch for b in joined(s, t)),
+    )

@@ -1,0 +1,229 @@
+"""The inductive invariant: what is true in every reachable state and survives every step.
+
+The properties P-* are not inductive by themselves; these lemmas are, together, for unbounded epochs
+and any number of perturbations. They follow one line of thought:
+
+* views: a broker's view is a past controller record, and one leader epoch has one leader;
+* logs: one epoch is written by one leader, so logs match up to the last common epoch;
+* acknowledgements: what a follower of the same incarnation acknowledged is in its log;
+* quorums: whatever a leader can still commit is held by every present and imminent candidate, because
+  the leader's quorum covers them; a candidate that moved on freezes what its old leader may commit.
+
+Words used below. *Candidates* are ISR, ELR and acceptable joiners that have not lost data. A follower
+has *moved* from a leader when it can never fetch again in that leader's epoch. A leader's *ceiling* is
+what the moved members of its quorum acknowledged: it can commit no more.
+"""
+
+from __future__ import annotations
+
+from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, joiners, upto
+from elrcheck.invariants.lemmas_views import enough, granted
+from elrcheck.invariants.properties import leads_now
+from elrcheck.lang.runtime import EMPTY, implies, lemma, op
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config
+from elrcheck.model.replica import maximal_isr
+from elrcheck.model.state import Error, Offset, Stage, State, Status, is_prefix, leads
+
+# ---------------------------------------------------------------------------- quorums
+
+
+@op
+def may_commit(c: Config, s: State, leader: Replica) -> bool:
+    """l advances its watermark, now or after it learns what was granted."""
+    return leads(s, leader) and (
+        enough(c, s, s.broker[leader].view.isr)
+        or (granted(s, leader) and enough(c, s, s.broker[leader].alter.isr))
+    )
+
+
+@op
+def quorum(c: Config, s: State, leader: Replica) -> RSet:
+    """The least quorum leader may come to use: what was refused is out, what was granted is what counts."""
+    x = s.broker[leader].alter
+    if x.stage == Stage.ANSWERED and x.error == Error.INELIGIBLE_REPLICA:
+        return s.broker[leader].view.isr
+    if granted(s, leader) and enough(c, s, x.isr):
+        return x.isr
+    return maximal_isr(s.broker[leader])
+
+
+@op
+def moved(s: State, f: Replica, leader: Replica) -> bool:
+    """f can never fetch again from leader in leader's epoch."""
+    return (
+        s.partition.leader_epoch > s.broker[leader].view.leader_epoch
+        and s.broker[f].view.leader_epoch != s.broker[leader].view.leader_epoch
+    )
+
+
+@op
+def frozen(c: Config, s: State, leader: Replica) -> RSet:
+    """Members of the quorum whose acknowledgement can no longer grow."""
+    return frozenset(f for f in quorum(c, s, leader) if f != leader and moved(s, f, leader))
+
+
+@op
+def ceiling(c: Config, s: State, leader: Replica) -> Offset:
+    """l commits at most this; meaningful when somebody is frozen."""
+    return min((acked(s, leader, f) for f in frozen(c, s, leader)), default=c.log_slots)
+
+
+@lemma
+def QuorumCovers(c: Config, s: State) -> bool:
+    """The quorum of a leader that may commit in the present epoch covers ISR and ELR."""
+    return all(
+        s.partition.isr | s.partition.elr <= quorum(c, s, leader)
+        for leader in c.brokers
+        if may_commit(c, s, leader) and leads_now(s, leader)
+    )
+
+
+@lemma
+def LaggingInQuorum(c: Config, s: State) -> bool:
+    """A contender that has not even reached leader's epoch is in leader's quorum."""
+    return all(
+        all(
+            implies(
+                s.broker[f].view.partition_epoch > 0
+                and s.broker[f].view.leader_epoch < s.broker[leader].view.leader_epoch,
+                f in quorum(c, s, leader),
+            )
+            for f in contenders(c, s)
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )
+
+
+@op
+def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
+    """b is in leader's quorum, or in a proposal that may still be sent again in the present epoch."""
+    return b in quorum(c, s, leader) or (leads_now(s, leader) and b in s.broker[leader].alter.isr)
+
+
+@lemma
+def ContendersCover(c: Config, s: State) -> bool:
+    """Whatever leader can still commit is, or will be before the commit, in every contender's log."""
+    return all(
+        all(
+            b == leader
+            or (
+                upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+                if counted(c, s, leader, b) and not moved(s, b, leader)
+                else frozen(c, s, leader) != EMPTY
+                and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
+            )
+            for b in contenders(c, s)
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )
+
+
+@lemma
+def LaterLeaderCovers(c: Config, s: State) -> bool:
+    """A later leader starts at or above everything an older leader can still commit."""
+    return all(
+        all(
+            implies(
+                leads(s, m) and s.broker[m].view.leader_epoch > s.broker[leader].view.leader_epoch,
+                frozen(c, s, leader) != EMPTY
+                and ceiling(c, s, leader) <= s.broker[m].epoch_start
+                and upto(s.broker[leader].log, s.broker[m].log, ceiling(c, s, leader)),
+            )
+            for m in c.brokers
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )
+
+
+@lemma
+def CommittedBelowStart(c: Config, s: State) -> bool:
+    """For the present leader everything committed lies below its watermark or its epoch start."""
+    return all(
+        len(s.committed) <= s.broker[leader].high_watermark
+        or len(s.committed) <= s.broker[leader].epoch_start
+        for leader in c.brokers
+        if leads_now(s, leader)
+    )
+
+
+@lemma
+def CommitConsistent(c: Config, s: State) -> bool:
+    """A leader that may commit extends what is committed, or can no longer commit beyond it."""
+    return all(
+        is_prefix(s.committed, s.broker[leader].log)
+        or (
+            frozen(c, s, leader) != EMPTY
+            and ceiling(c, s, leader) <= len(s.committed)
+            and upto(s.broker[leader].log, s.committed, ceiling(c, s, leader))
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )
+
+
+@lemma
+def FollowedLeaderComplete(c: Config, s: State) -> bool:
+    """A leader that a contender still follows has everything committed."""
+    return all(
+        all(
+            implies(
+                s.broker[f].view.leader_epoch == s.broker[leader].view.leader_epoch,
+                is_prefix(s.committed, s.broker[leader].log),
+            )
+            for f in contenders(c, s)
+        )
+        for leader in c.brokers
+        if leads(s, leader)
+    )
+
+
+@lemma
+def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
+    """Who still leads an older epoch is no contender, unless it was re-elected and is alone."""
+    return all(s.partition.leader == b or not leads(s, b) for b in s.partition.isr | joiners(c, s)) and all(
+        implies(
+            s.partition.leader == b and s.broker[b].view.leader_epoch < s.partition.leader_epoch,
+            s.partition.isr == frozenset({b}),
+        )
+        for b in c.brokers
+        if leads(s, b)
+    )
+
+
+@lemma
+def AckValid(c: Config, s: State) -> bool:
+    """What a contender acknowledged to leader is still there while it can follow leader."""
+    return all(
+        all(
+            b == leader
+            or moved(s, b, leader)
+            or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+            for b in contenders(c, s)
+        )
+        for leader in c.brokers
+        if leads(s, leader)
+    )
+
+
+@lemma
+def FreshCovers(c: Config, s: State) -> bool:
+    """Followers that moved on kept what they acknowledged, as far as the old leader can still commit."""
+    return all(
+        all(
+            implies(
+                fresh(s, leader, b)
+                and b not in s.lossy
+                and s.broker[b].status == Status.RUNNING
+                and moved(s, b, leader),
+                upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader))),
+            )
+            for b in c.brokers
+            if b != leader
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )

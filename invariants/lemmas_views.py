@@ -1,0 +1,272 @@
+"""Lemmas about processes, the controller's record, views of it, and AlterPartition under way."""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import EMPTY, implies, lemma, op
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config
+from elrcheck.model.state import Error, Stage, State, Status, effective_min_isr
+
+# ---------------------------------------------------------------------------- controller
+
+
+@op
+def enough(c: Config, s: State, isr: RSet) -> bool:
+    return len(isr) >= effective_min_isr(c, s.partition.replicas)
+
+
+@lemma
+def ControllerRecord(c: Config, s: State) -> bool:
+    """ISR and ELR as KIP-966 wants them."""
+    return (
+        s.partition.isr & s.partition.elr == EMPTY
+        and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
+        and all(not s.registration[b].fenced for b in s.partition.isr)
+        and (
+            s.partition.leader in s.partition.isr
+            if s.partition.leader is not None
+            else s.partition.isr == EMPTY
+        )
+        and implies(s.partition.leader is None, all(s.registration[b].fenced for b in s.partition.elr))
+    )
+
+
+# ---------------------------------------------------------------------------- processes
+
+
+@lemma
+def Processes(c: Config, s: State) -> bool:
+    """A running broker is its registered incarnation; what died keeps only its log and its file."""
+    return all(
+        s.registration[b].epoch >= 1
+        and s.broker[b].clean_file <= s.registration[b].epoch
+        and implies(s.broker[b].status == Status.RUNNING, s.broker[b].epoch == s.registration[b].epoch)
+        and implies(s.broker[b].status == Status.RUNNING, s.broker[b].clean_file == 0 and b not in s.lossy)
+        and implies(s.broker[b].clean_file > 0, b not in s.lossy)
+        and implies(
+            s.broker[b].status != Status.RUNNING,
+            s.broker[b].epoch == 0
+            and s.broker[b].view.leader is None
+            and s.broker[b].view.leader_epoch == 0
+            and s.broker[b].view.partition_epoch == 0,
+        )
+        for b in c.brokers
+    )
+
+
+# ---------------------------------------------------------------------------- views
+
+
+@lemma
+def ViewEpochs(c: Config, s: State) -> bool:
+    """Views are past records; a broker without metadata has a blank view and is fenced."""
+    return (
+        s.partition.leader_epoch >= 1
+        and s.partition.partition_epoch >= 1
+        and all(
+            s.broker[b].view.leader_epoch <= s.partition.leader_epoch
+            and s.broker[b].view.partition_epoch <= s.partition.partition_epoch
+            and implies(
+                s.broker[b].view.partition_epoch == 0,
+                s.broker[b].view.leader_epoch == 0 and s.broker[b].view.leader is None,
+            )
+            and implies(s.broker[b].view.partition_epoch > 0, s.broker[b].view.leader_epoch > 0)
+            and implies(
+                s.broker[b].status == Status.RUNNING and s.broker[b].view.partition_epoch == 0,
+                s.registration[b].fenced,
+            )
+            for b in c.brokers
+        )
+    )
+
+
+@lemma
+def ViewCurrent(c: Config, s: State) -> bool:
+    """A view at the controller's epochs is the controller's record."""
+    return all(
+        implies(
+            s.broker[b].view.partition_epoch == s.partition.partition_epoch,
+            s.broker[b].view.leader_epoch == s.partition.leader_epoch,
+        )
+        and implies(
+            s.broker[b].view.leader_epoch == s.partition.leader_epoch,
+            s.broker[b].view.leader == s.partition.leader,
+        )
+        and implies(
+            s.broker[b].view.partition_epoch == s.partition.partition_epoch and s.partition.leader == b,
+            s.broker[b].view.isr == s.partition.isr,
+        )
+        for b in c.brokers
+    )
+
+
+@lemma
+def ViewsAgree(c: Config, s: State) -> bool:
+    """One leader for each leader epoch, one leader epoch for each partition epoch."""
+    return all(
+        all(
+            implies(
+                s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+                s.broker[a].view.leader == s.broker[b].view.leader,
+            )
+            and implies(
+                s.broker[a].view.partition_epoch == s.broker[b].view.partition_epoch,
+                s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+            )
+            for b in c.brokers
+        )
+        for a in c.brokers
+    )
+
+
+# ---------------------------------------------------------------------------- AlterPartition
+
+
+@lemma
+def RoleShape(c: Config, s: State) -> bool:
+    """Only a leader has a committed ISR, peers, an epoch start; only it, or its ghost, has a request."""
+    return all(
+        implies(
+            s.broker[b].view.leader != b,
+            s.broker[b].view.isr == EMPTY
+            and s.broker[b].epoch_start == 0
+            and all(
+                s.broker[b].peers[f].log_end_offset is None and s.broker[b].peers[f].broker_epoch == 0
+                for f in c.brokers
+            )
+            and (s.broker[b].alter.stage == Stage.IDLE or s.broker[b].alter.stage == Stage.SENT)
+            and implies(s.broker[b].alter.stage == Stage.SENT, s.broker[b].status != Status.RUNNING),
+        )
+        and implies(s.broker[b].view.leader == b, b in s.broker[b].view.isr)
+        for b in c.brokers
+    )
+
+
+@lemma
+def RequestShape(c: Config, s: State) -> bool:
+    """A request carries its sender's epochs; after its sender died it can still be the current one."""
+    return all(
+        implies(
+            s.broker[b].alter.stage == Stage.SENT,
+            b in s.broker[b].alter.isr
+            and s.broker[b].alter.leader_epoch <= s.partition.leader_epoch
+            and s.broker[b].alter.partition_epoch <= s.partition.partition_epoch
+            and implies(s.broker[b].alter.leader_epoch == s.partition.leader_epoch, s.partition.leader == b)
+            and implies(
+                s.broker[b].view.leader == b,
+                s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
+                and s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch
+                and s.broker[b].alter.isr != s.broker[b].view.isr,
+            )
+            and implies(
+                s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
+                s.broker[b].alter.isr != s.partition.isr,
+            ),
+        )
+        for b in c.brokers
+    )
+
+
+@lemma
+def NothingPending(c: Config, s: State) -> bool:
+    """Without an exchange its fields are blank; a refused proposal waits for metadata that exists."""
+    return all(
+        implies(
+            s.broker[b].alter.stage == Stage.IDLE,
+            s.broker[b].alter.isr == EMPTY
+            and all(s.broker[b].alter.member_epochs[f] == 0 for f in c.brokers),
+        )
+        and implies(
+            s.broker[b].alter.stage == Stage.WAITING,
+            s.broker[b].view.partition_epoch < s.partition.partition_epoch,
+        )
+        and implies(
+            s.broker[b].alter.stage == Stage.ANSWERED
+            and s.broker[b].alter.error != Error.NONE
+            and s.broker[b].alter.error != Error.INELIGIBLE_REPLICA,
+            s.broker[b].view.partition_epoch < s.partition.partition_epoch,
+        )
+        for b in c.brokers
+    )
+
+
+@op
+def granted(s: State, b: Replica) -> bool:
+    """The controller granted b's request and b does not know yet."""
+    return s.broker[b].alter.stage == Stage.ANSWERED and s.broker[b].alter.error == Error.NONE
+
+
+@lemma
+def AnswerIsRecord(c: Config, s: State) -> bool:
+    """A success answer is a past controller record of the sender's epoch, newer than its view."""
+    return all(
+        implies(
+            s.broker[b].alter.stage == Stage.ANSWERED,
+            b in s.broker[b].alter.isr
+            and s.broker[b].alter.isr != s.broker[b].view.isr
+            and s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch,
+        )
+        and implies(
+            s.broker[b].alter.stage == Stage.ANSWERED and not granted(s, b),
+            s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch,
+        )
+        and implies(
+            granted(s, b),
+            s.broker[b].alter.partition_epoch > s.broker[b].view.partition_epoch
+            and s.broker[b].alter.partition_epoch <= s.partition.partition_epoch
+            and implies(
+                s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
+                s.partition.leader_epoch == s.broker[b].alter.leader_epoch
+                and s.partition.isr == s.broker[b].alter.isr,
+            )
+            and all(
+                implies(
+                    s.broker[a].view.partition_epoch == s.broker[b].alter.partition_epoch,
+                    s.broker[a].view.leader_epoch == s.broker[b].alter.leader_epoch,
+                )
+                and implies(
+                    granted(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
+                    a == b,
+                )
+                for a in c.brokers
+            ),
+        )
+        for b in c.brokers
+    )
+
+
+@op
+def under_way(s: State, leader: Replica) -> bool:
+    """l's request is on its way, or its answer is, which may be lost and the request sent again."""
+    return s.broker[leader].alter.stage == Stage.SENT or s.broker[leader].alter.stage == Stage.ANSWERED
+
+
+@lemma
+def MemberEpochs(c: Config, s: State) -> bool:
+    """Broker epochs that a leader noted are of incarnations that registered."""
+    return all(
+        all(
+            s.broker[leader].peers[f].broker_epoch <= s.registration[f].epoch
+            and implies(
+                s.broker[leader].peers[f].log_end_offset is not None,
+                s.broker[leader].peers[f].broker_epoch >= 1,
+            )
+            and s.broker[leader].alter.member_epochs[f] <= s.registration[f].epoch
+            and implies(
+                under_way(s, leader) and s.broker[leader].view.leader == leader,
+                s.broker[leader].alter.member_epochs[f] == s.broker[leader].epoch
+                if f == leader
+                else s.broker[leader].alter.member_epochs[f] <= s.broker[leader].peers[f].broker_epoch,
+            )
+            and implies(
+                under_way(s, leader)
+                and s.broker[leader].alter.leader_epoch == s.partition.leader_epoch
+                and s.broker[leader].alter.partition_epoch == s.partition.partition_epoch
+                and f in s.broker[leader].alter.isr
+                and f not in s.partition.isr,
+                s.broker[leader].alter.member_epochs[f] >= 1,
+            )
+            for f in c.brokers
+        )
+        for leader in c.brokers
+    )
