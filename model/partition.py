@@ -159,7 +159,7 @@ def stored_last_known_leader(c: Config, p: Partition) -> Replica | None:
         return p.last_known_leader
     if len(p.last_known_elr) != 1:
         return None
-    return next((r for r in p.replicas if r in p.last_known_elr), None)
+    return next((r for r in tuple(c.brokers) if r in p.last_known_elr), None)
 
 
 @op
@@ -208,7 +208,7 @@ def record_election(c: Config, p: Partition, d: Draft, choice: Choice) -> Draft:
         unclean=choice.unclean,
         isr=won if from_elr or choice.unclean else d.isr,
         elr=d.elr - won if from_elr else d.elr,
-        recovery=Recovery.RECOVERING if choice.unclean else d.recovery,
+        recovery=Recovery.RECOVERING if choice.unclean and d.recovery == p.recovery else d.recovery,
     )
     if c.recheck_elr_after_election and len(elected.isr) >= effective_min_isr(c, p.replicas):
         return replace(
@@ -248,7 +248,7 @@ def write_isr(c: Config, p: Partition, d: Draft) -> Draft:
 def keep_last_known_leader(c: Config, p: Partition, d: Draft) -> Draft:
     """Step 8: remember who led when the ISR emptied, forget it once there is a leader."""
     if not c.elr_enabled:
-        return d
+        return replace(d, last_known_leader=None)
     emptied = d.isr == EMPTY and p.isr != EMPTY
     last = p.leader if p.leader is not None else next((r for r in p.replicas if r in p.isr), None)
     if c.lkl_storage == LklStorage.SEPARATE:
@@ -256,7 +256,9 @@ def keep_last_known_leader(c: Config, p: Partition, d: Draft) -> Draft:
             d, last_known_leader=last if emptied else None if d.leader is not None else d.last_known_leader
         )
     only = frozenset({p.leader}) if p.leader is not None else EMPTY
-    return replace(d, last_known_elr=only if emptied else EMPTY if d.leader is not None else d.last_known_elr)
+    if emptied and p.last_known_elr != only:
+        return replace(d, last_known_elr=only)
+    return replace(d, last_known_elr=EMPTY if d.leader is not None else d.last_known_elr)
 
 
 @op

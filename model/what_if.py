@@ -14,7 +14,8 @@ A question that is not well formed is a `UsageFault` that names the path of the 
 the controller would refuse is an answer, with Kafka's name of the error.
 
 Order of lists: the ISR keeps the order given, or that of the request if the operation asked for an
-ISR; other lists keep theirs and new members follow in ascending order.
+ISR; another list keeps its order while its members stay, and is ascending once they change.
+`last_known_leader`, which only the KIP has as a field, is answered if it was given or is somebody.
 """
 
 from __future__ import annotations

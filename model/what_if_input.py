@@ -177,19 +177,32 @@ def _read_partition(value: object, ids: Ids, config: Config) -> tuple[Partition,
         partition_epoch=given.integer("partition_epoch"),
         recovery=given.member("leader_recovery_state", Recovery),
     )
+    if given.has("last_known_leader"):
+        lists["last_known_leader"] = ()  # the answer then has the field too
     return partition, lists
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """A partition in the shape of the request. Members named by `orders` come first, in that order."""
+    """A partition in the shape of the request.
+
+    The ISR follows `orders`; another list keeps its order while it has the same members and is
+    ascending otherwise, which is how the controller's hash set lists them.
+    """
     lists: dict[str, list[int]] = {}
     for name in SETS:
         members: frozenset[int] = getattr(p, name)
-        lists[name] = [ids.outside[b] for b in _ordered(members, orders.get(name, ()))]
+        order = orders.get(name, ())
+        kept = order if name == "isr" or frozenset(order) == members else ()
+        lists[name] = [ids.outside[b] for b in _ordered(members, kept)]
+    last = (
+        {}
+        if p.last_known_leader is None and "last_known_leader" not in orders
+        else {"last_known_leader": _or_nobody(ids, p.last_known_leader)}
+    )
     return {
         "replicas": [ids.outside[b] for b in p.replicas],
         **lists,
-        "last_known_leader": _or_nobody(ids, p.last_known_leader),
+        **last,
         "leader": _or_nobody(ids, p.leader),
         "leader_epoch": p.leader_epoch,
         "partition_epoch": p.partition_epoch,

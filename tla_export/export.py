@@ -196,6 +196,7 @@ def write_trace_module(loaded: Loaded, folder: Path, name: str | None = None) ->
         properties=properties,
         constants=spec.constants,
         types=model.state_fields,
+        init=model.init.name,
         taken=spec.taken,
         comment=f"{trace.property} in {trace.variant}, {trace.scope}",
     )

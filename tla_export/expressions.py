@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from elrcheck.lang.ir import E, Fn, UnsupportedNode, Walker
 from elrcheck.tla_export.layout import Bullets, Chain, Doc, Group, Head, If, Item, Items, Let, Text
-from elrcheck.tla_export.names import camel, local_name
+from elrcheck.tla_export.names import Names, camel, local_name
 from elrcheck.tla_export.rigid import Rigidity, lets_of
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
@@ -53,12 +53,15 @@ class Expressions(Walker):
 
     backend = "TLA+"
 
-    def __init__(self, fns: Mapping[str, Fn], constants: Mapping[str, str], visible: set[str]) -> None:
-        self.fns, self.constants, self.visible = fns, constants, visible
-        self.operators = {name: camel(name) for name in fns}
+    def __init__(self, fns: Mapping[str, Fn], constants: Mapping[str, str], names: Names) -> None:
+        """names: what the module defines apart from operators, which get theirs here."""
+        self.fns, self.constants, self.names = fns, constants, names
+        self.operators = {
+            name: names.new(camel(name)) if fn.kind in ("op", "lemma") else name for name, fn in fns.items()
+        }
         self.rigidity = Rigidity(fns)
         self.lets = {name: lets_of(fn) for name, fn in fns.items()}
-        self.copies: list[str] = []
+        self.copies: dict[str, str] = {}
 
     def doc(self, e: E, scope: Scope, least: int = LOOSE) -> Doc:
         """The expression, in parentheses if it binds less than `least`."""
@@ -74,7 +77,7 @@ class Expressions(Walker):
 
     def fresh(self, name: str, scope: Scope) -> str:
         """A local name that hides nothing."""
-        taken = self.visible.union(*(WORD.findall(text) for text in scope.local.values()))
+        taken = self.names.taken.union(*(WORD.findall(text) for text in scope.local.values()))
         return local_name(name, taken)
 
     # ------------------------------------------------------------------------- atoms
@@ -374,10 +377,10 @@ class Expressions(Walker):
         return Printed(Items(f"{operator}(", [self.doc(a, scope) for a in e.args], f"){prime}"), APPLY)
 
     def _copy(self, name: str) -> str:
-        """The operator with every variable primed; the module prints the copies it needs."""
+        """The operator with every variable primed; the module prints the copies that were asked for."""
         if name not in self.copies:
-            self.copies.append(name)
-        return f"{self.operators[name]}Next"
+            self.copies[name] = self.names.new(f"{self.operators[name]}Next")
+        return self.copies[name]
 
 
 def _repeats(e: E) -> bool:

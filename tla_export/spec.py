@@ -28,7 +28,7 @@ from elrcheck.tla_export.expressions import Expressions, Scope
 from elrcheck.tla_export.layout import Bullets, Doc, Group, Head, Item, Items, Text, render
 from elrcheck.tla_export.layout import If as IfDoc
 from elrcheck.tla_export.layout import Let as LetDoc
-from elrcheck.tla_export.names import Names, camel
+from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
 
@@ -98,7 +98,7 @@ class _Module:
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
         self.records = {ty.name: f"{ty.name}Type" for ty in records_of(model.state_ty)}
-        self.printer = Expressions(model.fns, self.constants, self._module_names())
+        self.printer = Expressions(model.fns, self.constants, self._names())
         self.branching = Branching(model.fns)
 
     def _read_fields(self) -> list[str]:
@@ -109,18 +109,19 @@ class _Module:
         used |= {"broker_count", *limits(self.model.state_ty)}
         return [f for f in self.config.__dataclass_fields__ if f in used]
 
-    def _module_names(self) -> set[str]:
-        fns = self.model.fns.values()
+    def _names(self) -> Names:
+        """Names that must stay as they are; operators are named after them."""
         names = Names()
         for name in (*self.variables, *self.constants.values(), *FIXED):
             names.keep(name)
-        for fn in fns:
-            names.keep(camel(fn.name) if fn.kind == "op" else fn.name)
+        for fn in self.model.fns.values():
+            if fn.kind not in ("op", "lemma"):
+                names.keep(fn.name)
         for fn in (*self.model.always, *self.model.sometimes):
             names.keep(checked_name(fn))
         for name in self.records.values():
             names.keep(name)
-        return names.taken
+        return names
 
     # ------------------------------------------------------------------------- the module
 
@@ -135,17 +136,18 @@ class _Module:
         for name, lines in copies.items():
             ops[name] += ["", *lines]  # TLA+ wants definitions before uses
         init, types = self._init(), self._types()
+        behaviour = [init, *actions, self._next(), [f"Spec == {model.init.name} /\\ [][Next]_vars"]]
         body = [
             *_section("Operators", ops.values()),
             *_section("Types of the variables", types),
-            *_section("Behaviour", [init, *actions, self._next(), ["Spec == Init /\\ [][Next]_vars"]]),
+            *_section("Behaviour", behaviour),
             *_section("Bound and properties", properties),
         ]
         tla = "\n".join([*self._opening("\n".join(body)), *body, "=" * WIDTH]) + "\n"
-        taken = self.printer.visible | {f"{self.printer.operators[name]}Next" for name in copies}
         constants = "\n".join(self._constant_lines()) + "\n"
         bare = f"{constants}SPECIFICATION Spec\nCONSTRAINT {model.bound.name}\n"
-        return Spec(self.module, tla, bare + self._checks(), bare, frozenset(taken), constants)
+        taken = frozenset(self.printer.names.taken)
+        return Spec(self.module, tla, bare + self._checks(), bare, taken, constants)
 
     def _opening(self, body: str) -> list[str]:
         """From the title to the helpers that the body uses."""
@@ -239,7 +241,7 @@ class _Module:
         return (f"{name}({params}) ==" if params else f"{name} =="), scope
 
     def _operator(self, fn: Fn, *, primed: bool = False) -> list[str]:
-        name = self.printer.operators[fn.name] + ("Next" if primed else "")
+        name = (self.printer.copies if primed else self.printer.operators)[fn.name]
         head, scope = self._head(fn, name)
         body = self._value(fn.body, Scope(fn.name, scope.local, primed))
         title = f"{fn.ident}. {fn.doc}" if fn.ident else fn.doc

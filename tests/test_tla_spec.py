@@ -1,0 +1,197 @@
+"""The exported module: what is printed, that it is legal, and that it means what the model means."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import tiny_model
+from tiny_model import Colour, Room, Tiny
+
+from elrcheck.explorer.reference import search
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.ir import E, UnsupportedNode
+from elrcheck.lang.load import Model, load
+from elrcheck.lang.types import BOOL
+from elrcheck.model.config import CleanCheck, Config
+from elrcheck.tla_export.expressions import Expressions, Scope
+from elrcheck.tla_export.names import Names
+from elrcheck.tla_export.spec import Spec, spec_text
+from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_checked_model()
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Model:
+    return load(Room, Tiny, [tiny_model])
+
+
+@pytest.fixture(scope="module")
+def spec(model: Model) -> Spec:
+    return spec_text(model, Config(), "Exported", "a comment")
+
+
+def definition(spec: Spec, name: str) -> str:
+    """The lines from `name ==` or `name(..) ==` to the next blank line."""
+    found = re.search(rf"^{name}(\(.*\))? ==(.|\n)*?(?=\n\n)", spec.tla, re.MULTILINE)
+    assert found is not None, name
+    return found[0]
+
+
+# ---------------------------------------------------------------------------- what is printed
+
+
+def test_action_reads_like_its_source(spec: Spec) -> None:
+    assert definition(spec, "Unfence") == "\n".join(
+        (
+            "Unfence(b) ==",
+            "    /\\ registration[b].fenced  \\* b is fenced",
+            '    /\\ broker[b].status = "RUNNING"  \\* b is running',
+            "    /\\ broker[b].view.partition_epoch > 0  \\* b has applied its own registration",
+            "    /\\ partition' = UnfencedPartition(partition, registration, b)",
+            "    /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
+            "    /\\ UNCHANGED <<broker, committed, lossy, spent>>",
+        )
+    )
+    assert "\\* Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)." in spec.tla
+
+
+def test_next_tries_what_our_search_tries(model: Model, spec: Spec) -> None:
+    lines = definition(spec, "Next").splitlines()[1:]
+    assert [re.findall(r": (\w+)\(", line)[-1] for line in lines] == [fn.name for fn in model.actions]
+    assert "    \\/ \\E b \\in Brokers, keep \\in 0..LOG_SLOTS : Crash(b, keep)" in lines
+
+
+def test_guards_true_for_two_reasons_are_values(spec: Spec, tiny: Model) -> None:
+    assert 'TRUE = (acks = "ONE" \\/ enough)' in definition(spec, "Produce")
+    put = definition(spec_text(tiny, Tiny(), "T"), "Put")
+    assert 'TRUE = (size > 0 \\/ colour = "RED")' in put
+    assert "/\\ Len(me.queue) < SLOTS  \\* room" in put
+
+
+def test_configuration_names_every_constant(model: Model) -> None:
+    config = Config(clean_check=CleanCheck.ALWAYS_CLEAN, elr_enabled=False, records=3)
+    spec = spec_text(model, config, "Exported")
+    declared = re.search(r"^CONSTANTS((?:.|\n)*?)\n\n", spec.tla, re.MULTILINE)
+    assert declared is not None
+    given = dict(line.split(" = ") for line in spec.constants.splitlines()[1:])
+    assert [name.strip() for name in declared[1].split(",")] == [name.strip() for name in given]
+    assert given["    CLEAN_CHECK"] == '"ALWAYS_CLEAN"'
+    assert given["    ELR_ENABLED"] == "FALSE"
+    assert given["    RECORDS"] == "3"
+    assert given["    None"] == "None"
+    assert spec.tla == spec_text(model, Config(), "Exported").tla, "only the configuration depends on values"
+
+
+def test_every_property_is_checked(model: Model, spec: Spec) -> None:
+    asked = spec.cfg.split("INVARIANTS")[1].split()
+    for fn in model.always:
+        assert (f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget") in asked
+    assert len(asked) == len(model.always) + len(("TypeOK", "PROPERTIES"))
+    assert "INVARIANT" not in spec.count_cfg
+    assert spec.cfg.startswith(spec.count_cfg)
+
+
+def test_definitions_come_before_uses(spec: Spec) -> None:
+    code = re.sub(r"\\\*.*", "", spec.tla)
+    defined = re.finditer(r"^([A-Z]\w*)(?:\(.*\))? ==", code, re.MULTILINE)
+    for match in defined:
+        first = re.search(rf"\b{match[1]}\b", code.split("VARIABLES", 1)[1])
+        assert first is not None
+        assert code.index("VARIABLES") + len("VARIABLES") + first.start() == match.start(), match[1]
+
+
+def test_text_is_plain_and_not_wide(spec: Spec) -> None:
+    assert spec.tla.isascii()
+    assert "\t" not in spec.tla
+    code = [line for line in spec.tla.splitlines() if not line.lstrip().startswith("\\*")]
+    assert max(map(len, code)) <= 110
+
+
+def test_the_same_model_gives_the_same_text(model: Model, spec: Spec) -> None:
+    assert spec_text(load_checked_model(), Config(), "Exported", "a comment") == spec
+
+
+# ---------------------------------------------------------------------------- names and primes
+
+
+def test_names_never_clash(tiny: Model) -> None:
+    spec = spec_text(tiny, Tiny(), "T")
+    assert "Doubled == " in spec.tla
+    assert "Doubled_(queue) ==" in spec.tla, "the operator gives way to the property"
+    assert "\\E y \\in DOMAIN queue : \\E x \\in DOMAIN queue : queue[x].size < queue[y].size" in spec.tla
+    assert "Longest(slots_of2, picked2) ==" in spec.tla, "parameters give way to variables"
+    assert {"Doubled", "Doubled_", "BusyNext", "Few", "vars"} <= spec.taken
+
+
+def test_next_state_of_an_operator(spec: Spec, tiny: Model) -> None:
+    """One prime behind it where the argument is rigid, a copy where it is not."""
+    assert "Leads(b)'" in definition(spec, "StillLeads")
+    text = spec_text(tiny, Tiny(), "T")
+    grew = "BusyNext(b, Least(Cardinality(picked), 1)) /\\ ~Busy(b, Least(Cardinality(picked), 1))"
+    assert definition(text, "Grew").split(" == ")[1] == grew
+    assert "MineNext(b) == slots_of'[b]" in text.tla
+
+
+def test_unknown_node_is_refused() -> None:
+    printer = Expressions({}, {}, Names())
+    with pytest.raises(UnsupportedNode, match=r"TLA\+ cannot print the node 'power' \(source line 7\)"):
+        printer.doc(E("power", BOOL, line=7), Scope("f", {}))
+
+
+def test_nothing_is_dropped_inside_one_line() -> None:
+    """A named conjunction has comments, so it cannot stand where only one line fits."""
+    parts = (E("const", BOOL, x=True), E("const", BOOL, x=False))
+    named = E("conj", BOOL, parts, ("a", "b"))
+    with pytest.raises(UnsupportedNode, match="conj"):
+        Expressions({}, {}, Names()).text(named, Scope("f", {}))
+
+
+# ---------------------------------------------------------------------------- what it means
+
+
+@pytest.mark.tlc
+@pytest.mark.parametrize(
+    "config",
+    [
+        Tiny(),
+        Tiny(strict=False, paint=Colour.GREEN),
+        Tiny(broker_count=1, slots=1, steps=4),
+        Tiny(steps=2, slots=3),
+    ],
+    ids=["plain", "knobs", "one-broker", "longer"],
+)
+def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) -> None:
+    """Every printer that the protocol's model does not use; properties hold as they do for us."""
+    expected = search(tiny, config)
+    spec = spec_text(tiny, config, "T")
+    (tmp_path / "T.tla").write_text(spec.tla)
+    broken = [fn.ident for fn in tiny.always if fn.ident in expected.first]
+    assert broken == []
+    (tmp_path / "T.cfg").write_text(spec.cfg)
+    run = run_tlc(find_tools(), tmp_path / "T.tla", None, TlcOptions(workers=2, deadlock=False))
+    assert run.exit_code == 0, run.output_tail
+    assert (run.generated, run.distinct, run.depth) == (
+        expected.generated,
+        expected.distinct,
+        expected.diameter,
+    )
+
+
+@pytest.mark.tlc
+def test_tlc_checks_types_and_properties(model: Model, tmp_path: Path) -> None:
+    """The whole configuration passes where our own search finds nothing."""
+    small = {"broker_count": 2, "records": 1, "log_slots": 1, "acks_one": 0, "fences": 0, "shrinks": 0}
+    config = dataclasses.replace(Config(), **small)
+    spec = spec_text(model, config, "Checked")
+    (tmp_path / "Checked.tla").write_text(spec.tla)
+    (tmp_path / "Checked.cfg").write_text(spec.cfg)
+    run = run_tlc(find_tools(), tmp_path / "Checked.tla", None, TlcOptions(workers=2, deadlock=False))
+    assert run.exit_code == 0, run.output_tail
+    assert (run.generated, run.distinct, run.depth) == (12674, 1218, 18)
