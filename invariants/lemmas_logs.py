@@ -35,7 +35,10 @@ def log_matches(a: Log, b: Log) -> bool:
     """Log matching, and every epoch starts at the same offset wherever it occurs."""
     return all(
         all(
-            implies(a[k].epoch == b[j].epoch and k <= j, all(a[i] == b[i] for i in range(len(a)) if i <= k))
+            implies(
+                a[k].epoch == b[j].epoch and k <= j,
+                all(i < len(b) and a[i] == b[i] for i in range(len(a)) if i <= k),
+            )
             for j in range(len(b))
         )
         for k in range(len(a))

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 DEFAULT_VARIANT = "kip_full"
 DEFAULT_SCOPE = "three-brokers"
 
-EngineName: TypeAlias = Literal["local", "reference", "numpy"]
+EngineName: TypeAlias = Literal["local", "reference"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 

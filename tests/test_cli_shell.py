@@ -155,7 +155,7 @@ def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
 def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
     calls = job("elrcheck.explorer.check", "run_check", REPORT)
     invoke("check", "--variant", "legacy", "--scope", "s.toml", "--set", "a=1", "--set", "b=2",
-           "-p", "P-*", "-p", "W-1", "--engine", "numpy", "--workers", "3", "--max-depth", "4",
+           "-p", "P-*", "-p", "W-1", "--engine", "reference", "--workers", "3", "--max-depth", "4",
            "--max-states", "5", "--time-budget", "1h30m", "--memory", "2GiB", "--stop-at-first",
            "--run-dir", "r")  # fmt: skip
     request: CheckRequest = calls[0][0]

@@ -1,0 +1,195 @@
+"""`check`, `export` and `tlc` from the command line to the files they write."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck.report.request import Selection
+from elrcheck.tla_export.export import export_trace, load_trace, replayed, trace_of_repro, write_trace_module
+from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
+
+SMALL = ("--scope", "two-brokers")
+# Losing the last ISR member needs two removals besides the crash: this scope has just enough.
+BREAKS = ("--variant", "legacy", "--scope", "two-brokers", "--set", "shrinks=1", "--set", "fences=0")
+
+
+def run(folder: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "elrcheck", "--no-progress", *args]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def check(folder: Path, *args: str) -> tuple[int, dict[str, Any]]:
+    done = run(folder, "check", *args, "--format", "json")
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the stored traces of a violated run."""
+    folder = tmp_path_factory.mktemp("finding")
+    code, report = check(folder, *BREAKS, "--run-dir", str(folder / "run"))
+    assert code == 1 and report["verdict"] == "violated"
+    return folder / "run"
+
+
+def test_holds_and_is_complete(tmp_path: Path) -> None:
+    code, report = check(tmp_path, *SMALL)
+    assert (code, report["verdict"]) == (0, "holds")
+    search = report["search"]
+    assert (search["complete"], search["generated"], search["distinct"], search["diameter"]) == (
+        True, 218433, 21105, 26,
+    )  # fmt: skip
+    assert sum(search["levels"]) == 21105
+    assert sum(a["new_states"] for a in report["actions"]) == 21104
+    assert sum(a["fired"] for a in report["actions"]) == 218432
+    variables = {v["name"]: v["distinct"] for v in report["variables"]}
+    assert variables["registration[0].fenced"] == 2
+    assert not (tmp_path / ".elrcheck").exists(), "nothing is written without a finding"
+
+
+def test_violation_is_shortest_explained_and_stored(finding: Path) -> None:
+    stored = sorted(p.name for p in finding.glob("P-*.trace.json"))
+    assert "P-1.trace.json" in stored
+    loaded = load_trace(finding / "P-1.trace.json")
+    assert replayed(loaded) is None
+    assert len(loaded.trace.steps) == 10
+
+
+def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
+    _, report = check(tmp_path, *BREAKS, "--property", "P-1")
+    (found,) = report["properties"]
+    assert (found["verdict"], found["conjunct"], found["depth"]) == ("violated", "leader_holds_committed", 10)
+    assert found["witness"].startswith("b=")
+    steps = found["counterexample"]["steps"]
+    assert len(steps) == 10 and steps[-1]["action"] == "Unfence"
+    assert {"path": "partition.leader", "old": "none", "new": "0"} in steps[-1]["changes"]
+    again = trace_of_repro(found["counterexample"]["repro"], Selection("legacy", "two-brokers", BREAKS[5::2]))
+    assert again.trace.property == "P-1"
+
+
+def test_engines_agree(tmp_path: Path) -> None:
+    arguments = (*SMALL, "--set", "fences=0")
+    _, local = check(tmp_path, *arguments, "--workers", "2")
+    _, reference = check(tmp_path, *arguments, "--engine", "reference")
+    for key in ("generated", "distinct", "diameter", "levels", "cut", "deadlocks"):
+        assert local["search"][key] == reference["search"][key]
+    strip = [{k: v for k, v in p.items() if k in ("id", "verdict", "depth")} for p in local["properties"]]
+    assert strip == [
+        {k: v for k, v in p.items() if k in ("id", "verdict", "depth")} for p in reference["properties"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [(("--max-depth", "5"), "--max-depth 5"), (("--max-states", "1000"), "--max-states 1000")],
+)
+def test_a_limit_is_never_a_pass(tmp_path: Path, limit: tuple[str, ...], said: str) -> None:
+    code, report = check(tmp_path, *SMALL, *limit)
+    assert (code, report["verdict"], report["search"]["complete"]) == (3, "inconclusive", False)
+    assert said in report["search"]["stopped_by"]
+    assert "holds" not in {p["verdict"] for p in report["properties"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("check", "--variant", "kip_ful"), 2, "did you mean `kip_full`"),
+        (("check", "--scope", "three-broker"), 2, "did you mean `three-brokers`"),
+        (("check", "--scope", "missing.toml"), 2, "cannot read"),
+        (("check", "--set", "crahes=1"), 2, "did you mean `crashes`"),
+        (("check", "--set", "crashes=many"), 2, "whole number"),
+        (("check", "--property", "LeaderCompletenes"), 2, "did you mean `LeaderCompleteness`"),
+        (("check", "--property", "X-*"), 5, "no property matches"),
+        (("prove", "--property", "W-*"), 5, "only `always` properties"),
+        (("export", "trace", "nothing.json", "--out", "x"), 2, "nothing.json"),
+        (("export", "trace", "--repro", "0/99", "--out", "x"), 2, "step 2"),
+        (("tlc", "nothing.json", "--tla2tools", "no.jar"), 4, "no.jar"),
+        (("show", "nobody"), 2, "nobody"),
+    ],
+)
+def test_bad_input_is_one_message(tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == "" and list(tmp_path.iterdir()) == [], "nothing half-written"
+
+
+def test_malformed_scope_and_trace(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[budgets]\ncrashes = \n")
+    done = run(tmp_path, "check", "--scope", "bad.toml")
+    assert done.returncode == 2 and "bad.toml:2" in done.stderr
+    bad.write_text("[budgets]\ncrashs = 1\n")
+    done = run(tmp_path, "check", "--scope", "bad.toml")
+    assert done.returncode == 2 and "bad.toml:2" in done.stderr and "crashes" in done.stderr
+    trace = tmp_path / "bad.trace.json"
+    trace.write_text('{"schema": "elrcheck.trace/1"')
+    done = run(tmp_path, "export", "trace", "bad.trace.json", "--out", "out")
+    assert done.returncode == 2 and "bad.trace.json" in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_no_java_for_tlc(tmp_path: Path, finding: Path) -> None:
+    done = run(tmp_path, "tlc", str(finding / "P-1.trace.json"), PATH="/nonexistent", JAVA_HOME="")
+    assert done.returncode == 4
+    assert "java" in done.stderr.lower() and "Traceback" not in done.stderr
+
+
+def test_exports(tmp_path: Path, finding: Path) -> None:
+    selection = Selection()
+    for form, suffix in (("itf", ".itf.json"), ("json", ".trace.json"), ("mermaid", ".mmd"), ("dot", ".dot")):
+        (path,) = export_trace(finding / "P-1.trace.json", None, selection, form, tmp_path)
+        assert path.name.endswith(suffix) and path.stat().st_size > 200
+    assert (tmp_path / "LegacyTwoBrokers_P1.mmd").read_text().startswith("sequenceDiagram")
+    again = load_trace(tmp_path / "LegacyTwoBrokers_P1.trace.json")
+    assert again.trace == load_trace(finding / "P-1.trace.json").trace
+
+
+def damaged(path: Path, folder: Path) -> Path:
+    """The trace with one number in the middle changed."""
+    document = json.loads(path.read_text())
+    state = document["states"][len(document["states"]) // 2]
+    state["partition"]["partition_epoch"] += 1
+    target = folder / "damaged.trace.json"
+    target.write_text(json.dumps(document))
+    return target
+
+
+@pytest.mark.tlc
+def test_tlc_confirms_every_finding_and_rejects_a_damaged_one(tmp_path: Path, finding: Path) -> None:
+    tools = find_tools()
+    for path in sorted(finding.glob("P-*.trace.json")):
+        verdict = check_witness(
+            tools, write_trace_module(load_trace(path), tmp_path / path.stem), TlcOptions()
+        )
+        assert (verdict.verdict, verdict.run.exit_code) == ("confirmed", 12), path.name
+    bad = damaged(finding / "P-1.trace.json", tmp_path)
+    assert replayed(load_trace(bad)) is not None
+    verdict = check_witness(tools, write_trace_module(load_trace(bad), tmp_path / "bad"), TlcOptions())
+    assert (verdict.verdict, verdict.run.exit_code) == ("rejected", 11)
+
+
+@pytest.mark.tlc
+def test_tlc_command(tmp_path: Path, finding: Path) -> None:
+    done = run(tmp_path, "tlc", str(finding / "P-1.trace.json"))
+    assert done.returncode == 0 and "CONFIRMED" in done.stdout
+    done = run(tmp_path, "tlc", str(damaged(finding / "P-1.trace.json", tmp_path)))
+    assert done.returncode == 1 and "REJECTED" in done.stdout
+    done = run(tmp_path, "tlc", "--count", "--scope", "two-brokers", "--set", "fences=0", "--format", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdict"] == "same"
