@@ -162,7 +162,7 @@ def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
     assert (request.selection.variant, request.selection.scope) == ("legacy", "s.toml")
     assert request.selection.overrides == ("a=1", "b=2")
     assert request.properties == ("P-*", "W-1")
-    assert (request.engine, request.workers, request.stop_at_first) == ("numpy", 3, True)
+    assert (request.engine, request.workers, request.stop_at_first) == ("reference", 3, True)
     assert (request.limits.max_depth, request.limits.max_states) == (4, 5)
     assert (request.limits.time_budget, request.limits.memory) == (5400.0, 2 * 1024**3)
     assert request.run_dir == Path("r")

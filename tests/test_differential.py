@@ -119,7 +119,11 @@ def compare_z3(count: int) -> Counter[str]:
         for fn in (*model.always, *model.lemmas):
             if not fn.is_step:
                 value = z3.is_true(solved.eval(checks[fn.name], model_completion=True))
-                assert value == plain.holds(fn, state), fn.name
+                try:
+                    expected = plain.holds(fn, state)
+                except IndexError:  # a watermark beyond its log: only a perturbed state has that
+                    continue
+                assert value == expected, fn.name
     return fired
 
 
