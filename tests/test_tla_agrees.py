@@ -69,7 +69,7 @@ def test_successors_are_the_same(model: Model, variant: str, tmp_path: Path) -> 
     """TLC fails at a successor that is not ours; as many on both sides, they are the same."""
     config = configuration(variant)
     plain = PlainModel(model, config)
-    states = sample(model, config, 60, seed=11)
+    states = sample(model, config, 20, seed=11)
     after = [[t for _, t in plain.successors(s)] for s in states]
     names = list(model.state_fields)
     expected = ["{" + ", ".join(shown(model, t) for t in set(ts)) + "}" for ts in after]
@@ -98,7 +98,7 @@ def judged(plain: PlainModel, fn: Fn, before: Any, after: Any) -> bool | None:
 def test_properties_are_the_same(model: Model, variant: str, tmp_path: Path) -> None:
     config = configuration(variant)
     plain = PlainModel(model, config)
-    states = sample(model, config, 160, seed=23)
+    states = sample(model, config, 120, seed=23)
     pairs = list(itertools.pairwise(states))
     every = (*model.always, *model.sometimes)
     ours = [[judged(plain, fn, s, t) for fn in every] for s, t in pairs]
