@@ -32,12 +32,10 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         page.table(_COLUMNS, (_row(obligation) for obligation in report.initiation), right=("seconds",))
         page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
     rest = f"{report.variant}, {report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
-    page.verdict_line(report.verdict, rest)
     brokers, slots = report.config.get("broker_count"), report.config.get("log_slots")
-    if detail >= 0 and brokers is not None:
-        page.labelled(
-            "scope", f"{brokers} brokers, unbounded epochs and perturbations, logs up to {slots} records"
-        )
+    if detail >= 0 and slots is not None:
+        page.line(f"{brokers} brokers, unbounded epochs and perturbations, logs of up to {slots} records")
+    page.verdict_line(report.verdict, rest)
 
 
 def _print_obligation(obligation: ObligationReport, page: Page) -> None:
