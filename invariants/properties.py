@@ -108,7 +108,8 @@ def LogMatchingBelowWatermark(c: Config, s: State) -> bool:
             all(
                 all(
                     s.broker[a].log[k] == s.broker[b].log[k]
-                    for k in range(min(s.broker[a].high_watermark, s.broker[b].high_watermark))
+                    for k in range(min(len(s.broker[a].log), len(s.broker[b].log)))
+                    if k < s.broker[a].high_watermark and k < s.broker[b].high_watermark
                 )
                 for b in c.brokers
             )
