@@ -1,8 +1,12 @@
 """The compiled search: level-synchronous breadth-first over native code.
 
-Each level is a range of rows in one array. `search` expands the range on one or more threads and
-appends what is new; then the state checks run over the new rows. Counts, diameter and depths do not
-depend on the number of threads. Traces are found afterwards (`retrace`), so no parents are stored.
+Each level is a range of rows. `Search` runs the state checks over it, expands it on one or more
+threads, which append what is new, closes the gaps and goes on. Counts, diameter, depths and the
+credit of new states to actions do not depend on the number of threads; the order of rows inside a
+level does, and nothing reported depends on that order. Traces are found afterwards (`retrace`).
+
+Native calls get a share of a level that takes a fraction of a second, so limits and interrupts are
+seen at a point where nothing is half done.
 """
 
 from __future__ import annotations
@@ -16,17 +20,21 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.layout import make_layout
-from elrcheck.explorer.native_code import KernelCache, Native, compile_module
-from elrcheck.explorer.native_expand import Counters
-from elrcheck.explorer.native_search import CHUNK, NARROW, build_module
+from elrcheck.explorer.check_ir import NARROW
+from elrcheck.explorer.expand_ir import INSTANCE_BITS
+from elrcheck.explorer.kernel import Kernel, build
+from elrcheck.explorer.native_code import KernelCache
 from elrcheck.explorer.program import Program
-from elrcheck.explorer.result import LevelStats, Limits, SearchResult
+from elrcheck.explorer.result import LevelStats, Limits, SearchResult, Successors
+from elrcheck.explorer.retrace import Retrace
+from elrcheck.explorer.table_ir import Context, Shared
+from elrcheck.explorer.visited import Visited
 
-Cells = npt.NDArray[np.uint64]
-LOAD = 0.6
-SLICE = 1 << 19
-"""Rows handed to native code at once, so that an interrupt and the clock are looked at."""
+Progress = Callable[[LevelStats], None]
+SLICE = 256
+ALONE = 2048  # frontiers this small are not worth a second thread
+ROUND_SECONDS = 0.2
+Rows = npt.NDArray[np.uint64]
 
 
 def default_workers() -> int:
@@ -34,213 +42,275 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Search:
-    """One search over one program; `run` explores, `retrace` rebuilds traces."""
+def search(
+    program: Program,
+    *,
+    limits: Limits | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: str = "complete",
+    kernel_cache: KernelCache | None = None,
+) -> SearchResult:
+    """Explore a program and rebuild a trace for everything that was hit."""
+    run = Search(program, workers=workers, cache=kernel_cache, limits=limits or Limits())
+    result = run.run(progress, stop)
+    retrace = Retrace(run)
+    result.traces = retrace.traces(list(result.first))
+    result.deadlock_trace = retrace.deadlock()
+    return result
 
-    def __init__(self, program: Program, *, workers: int, cache: KernelCache | None, limits: Limits) -> None:
+
+class Search:
+    """One search over one program; its rows stay for `retrace`."""
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        workers: int,
+        cache: KernelCache | None,
+        limits: Limits,
+        expected: int | None = None,
+    ) -> None:
         self.program, self.workers, self.limits = program, workers, limits
-        self.layout = make_layout(program.leaves)
-        self.counters = Counters(len(program.instances), len(program.leaves), len(program.checks))
-        started = time.perf_counter()
-        self.native: Native = compile_module(build_module(program, self.layout, self.counters), cache)
-        self.compile_seconds = time.perf_counter() - started
-        words = self.layout.words
-        self.room = CHUNK * max(1, len(program.instances))
-        self.scratch = [
-            (
-                np.empty((self.room, words), np.uint64),
-                np.empty(self.room, np.uint64),
-                np.empty(self.room, np.uint64),
-            )
-            for _ in range(workers)
-        ]
-        self.cells: list[Cells] = [np.zeros(self.counters.size, np.uint64) for _ in range(workers)]
-        self.states = np.empty((self._first_room(), words), np.uint64)
-        self.table = np.zeros(1 << 16, np.uint64)
-        self.count = np.zeros(1, np.uint64)
+        self.native: Kernel = build(program, cache)
+        self.layout = self.native.layout
+        self.compile_seconds = self.native.seconds
+        self.visited = Visited(self.native, workers, limits.memory_bytes, expected)
         self.starts = [0]
         self.first: dict[int, int] = {}
+        self.first_deadlock: int | None = None
+        self.new_states = np.zeros(max(1, len(program.instances)), np.int64)
+        self._step = 4 * SLICE
+        self._started = 0.0
+        self._progress: Progress | None = None
 
-    def _first_room(self) -> int:
-        return 1 << 18
+    # -- exploring
 
-    # ------------------------------------------------------------------------- exploring
-
-    def run(self, progress: Callable[[LevelStats], None] | None, stop: str) -> SearchResult:
-        started = time.perf_counter()
-        self._begin()
-        reason: str | None = None
-        depth = 0
-        while reason is None and self.starts[-1] < self.distinct:
-            lo, hi = self.starts[-1], self.distinct
-            self._note(depth, lo, hi)
-            if stop == "first" and self._failed():
-                reason = "--stop-at-first"
-                break
-            if self.limits.max_depth is not None and depth >= self.limits.max_depth:
-                reason = f"--max-depth {self.limits.max_depth}"
-                break
-            self.starts.append(hi)
-            depth += 1
-            reason = self._expand(lo, hi, depth, started, progress)
-            self._note_steps(depth)
-        if reason is not None and self.starts[-1] < self.distinct:
-            self._note(depth, self.starts[-1], self.distinct)
-        return self._result(reason, time.perf_counter() - started)
+    def run(self, progress: Progress | None, stop: str) -> SearchResult:
+        self._started, self._progress = time.perf_counter(), progress
+        with ThreadPoolExecutor(max(1, self.workers - 1)) as pool:
+            self._pool = pool
+            reason = self._explore(stop)
+            seconds = time.perf_counter() - self._started
+            return self._result(reason, seconds)
 
     @property
     def distinct(self) -> int:
-        return int(self.count[0])
+        return self.visited.count
 
-    def _begin(self) -> None:
-        rows = np.unique(self.layout.pack_rows(self.program.init), axis=0)
-        self.states[: len(rows)] = rows
-        self.count[0] = len(rows)
-        self._call("rehash", self.states, self.table, len(self.table) - 1, 0, len(rows))
+    @property
+    def generated(self) -> int:
+        n = len(self.program.instances)
+        return len(self.program.init) + sum(int(c[1 : 1 + n].sum()) for c in self._counters())
 
-    def _expand(
-        self, lo: int, hi: int, depth: int, started: float, progress: Callable[[LevelStats], None] | None
-    ) -> str | None:
+    def _counters(self) -> list[npt.NDArray[np.int64]]:
+        return [arrays[0] for _, arrays in self.visited.contexts]
+
+    def _explore(self, stop: str) -> str | None:
+        self.visited.insert(np.unique(self.layout.pack_rows(self.program.init), axis=0))
+        depth, lo, hi = 0, 0, self.distinct
+        while True:
+            self._check(depth, lo, hi)
+            if lo == hi:
+                self.starts.pop()
+                return None
+            if stop == "first" and self._failed():
+                return "--stop-at-first"
+            if self.limits.max_depth is not None and depth >= self.limits.max_depth:
+                return f"--max-depth {self.limits.max_depth}"
+            self.starts.append(hi)
+            reason = self._level(depth, lo, hi)
+            depth, lo, hi = depth + 1, hi, self.distinct
+            if reason is not None:
+                self._check(depth, lo, hi)
+                if lo == hi:
+                    self.starts.pop()
+                return reason
+
+    def _level(self, depth: int, lo: int, hi: int) -> str | None:
         """Expand the rows lo..hi; the reason if a limit stopped it."""
-        ticket = np.array([lo], np.uint64)
-        while int(ticket[0]) < hi:
-            stopped = self._make_room()
-            if stopped is not None:
-                return stopped
-            end = min(hi, int(ticket[0]) + SLICE)
-            self._search(ticket, end)
-            ticket[0] = min(int(ticket[0]), end)
-            seconds = time.perf_counter() - started
-            if progress is not None:
-                progress(
-                    LevelStats(depth, hi - lo, int(ticket[0]) - lo, self.generated, self.distinct, seconds)
-                )
-            if self.limits.seconds is not None and seconds > self.limits.seconds and int(ticket[0]) < hi:
-                return f"--time-budget {self.limits.seconds:g}s"
-            if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
-                return f"--max-states {self.limits.max_states}"
-        if self.limits.seconds is not None and time.perf_counter() - started > self.limits.seconds:
-            return f"--time-budget {self.limits.seconds:g}s" if self.distinct > hi else None
+        visited, shared = self.visited, self.visited.shared
+        visited.begin_level()
+        dead = self._deadlocks
+        shared[Shared.CURSOR], shared[Shared.SLICE] = lo, SLICE
+        reason = None
+        while reason is None and (shared[Shared.CURSOR] < hi or self._unfinished()):
+            reason = self._limit(depth, lo, hi)
+            if reason is None:
+                room = visited.make_room()
+                if room is None:
+                    reason = f"--memory {self.limits.memory_bytes}"
+                    break
+                if self.limits.max_states is not None:
+                    room = min(room, self.limits.max_states + 2 * visited.margin)  # unused rows do not count
+                shared[Shared.LIMIT] = room
+                shared[Shared.STOP] = min(hi, int(shared[Shared.CURSOR]) + self._step)
+                self._round()
+                shared[Shared.CURSOR] = min(shared[Shared.CURSOR], shared[Shared.STOP])
+        visited.close_level()
+        self.new_states += visited.credits(hi, visited.reserved)
+        self._note_steps(depth + 1)
+        if self._deadlocks > dead and self.first_deadlock is None:
+            self.first_deadlock = depth
+        return reason
+
+    def _unfinished(self) -> bool:
+        return any(c[Context.AT] < c[Context.END] for c, _ in self.visited.contexts)
+
+    def _limit(self, depth: int, lo: int, hi: int) -> str | None:
+        """The limit that has been reached, if any; tells the progress on the way."""
+        seconds = time.perf_counter() - self._started
+        done = int(self.visited.shared[Shared.CURSOR]) - lo
+        if self._progress is not None:
+            self._progress(LevelStats(depth + 1, hi - lo, done, self.generated, self.distinct, seconds))
+        if self.limits.seconds is not None and seconds > self.limits.seconds:
+            return f"--time-budget {self.limits.seconds:g}s"
+        if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
+            return f"--max-states {self.limits.max_states}"
         return None
 
-    def _search(self, ticket: Cells, end: int) -> None:
-        margin = self.workers * self.room
-        limit = min(int(len(self.table) * LOAD), len(self.states)) - margin
+    def _round(self) -> None:
+        """One native call per worker."""
+        started = time.perf_counter()
+        explore, shared = self.native.functions["explore"], self.visited.shared
 
-        def work(worker: int) -> None:
-            out, origin, hashes = self.scratch[worker]
-            self._call("search", self.states, self.table, len(self.table) - 1, ticket, end, self.count, limit,
-                       out, origin, hashes, self.cells[worker])  # fmt: skip
+        def work(worker: int) -> int:
+            return explore(shared.ctypes.data, self.visited.contexts[worker][0].ctypes.data)
 
-        if self.workers == 1 or end - int(ticket[0]) < 4 * CHUNK:
+        several = self._step > ALONE and shared[Shared.STOP] - shared[Shared.CURSOR] > ALONE
+        others = [self._pool.submit(work, w) for w in range(1, self.workers)] if several else []
+        try:
             work(0)
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                list(pool.map(work, range(self.workers)))
+        finally:
+            for other in others:
+                other.result()
+        if not several:
+            for worker in range(1, self.workers):
+                if self._unfinished():
+                    work(worker)
+        if time.perf_counter() - started < ROUND_SECONDS / 2:
+            self._step = min(2 * self._step, 1 << 24)
+        elif time.perf_counter() - started > ROUND_SECONDS:
+            self._step = max(self._step // 2, 4 * SLICE)
 
-    def _make_room(self) -> str | None:
-        """Grow the array and the table ahead of need; the reason if memory does not allow it."""
-        margin = self.workers * self.room
-        need = self.distinct + 2 * margin
-        if need > len(self.states):
-            larger = max(2 * len(self.states), need)
-            if self._too_much(larger, len(self.table)):
-                return f"--memory {self.limits.memory_bytes}"
-            grown = np.empty((larger, self.layout.words), np.uint64)
-            grown[: self.distinct] = self.states[: self.distinct]
-            self.states = grown
-        size = len(self.table)
-        while need > size * LOAD:
-            size *= 2
-        if size != len(self.table):
-            size *= 2
-            if self._too_much(len(self.states), size):
-                return f"--memory {self.limits.memory_bytes}"
-            self.table = np.zeros(size, np.uint64)
-            self._call("rehash", self.states, self.table, size - 1, 0, self.distinct)
-        return None
+    # -- checks
 
-    def _too_much(self, rows: int, slots: int) -> bool:
-        cap = self.limits.memory_bytes
-        return cap is not None and 8 * (rows * self.layout.words + slots) > cap
-
-    # ------------------------------------------------------------------------- checks
-
-    def _note(self, depth: int, lo: int, hi: int) -> None:
+    def _check(self, depth: int, lo: int, hi: int) -> None:
         """Run the state checks over new rows."""
-        cells = [np.zeros(self.counters.size, np.uint64) for _ in range(self.workers)]
-        self._split(lo, hi, lambda w, a, b: self._call("check", self.states, a, b, cells[w]))
-        self._first_hits(np.sum(cells, axis=0), depth)
+        checks = self.native.state_checks
+        hits = [np.zeros(max(1, len(checks)), np.int64) for _ in range(self.workers)]
+        states = self.visited.rows.address
+        check = self.native.functions["check"]
+        self._split(lo, hi, lambda w, a, b: check(states, a, b, hits[w].ctypes.data, 0))
+        for place, index in enumerate(checks):
+            if any(found[place] for found in hits):
+                self.first.setdefault(index, depth)
 
     def _note_steps(self, depth: int) -> None:
-        total = np.sum(self.cells, axis=0)
-        self._first_hits(total, depth)
-
-    def _first_hits(self, cells: Cells, depth: int) -> None:
-        for check in range(len(self.program.checks)):
-            if cells[self.counters.hits + check]:
-                self.first.setdefault(check, depth)
+        for context, _ in self.visited.contexts:
+            for word in range(self.native.record.flag_words):
+                flags = int(context[Context.FLAGS + word])
+                for bit in range(64):
+                    if flags >> bit & 1:
+                        self.first.setdefault(64 * word + bit, depth)
 
     def _failed(self) -> bool:
         return any(self.program.checks[check].kind == "always" for check in self.first)
 
-    # ------------------------------------------------------------------------- results
+    # -- what was stored
+
+    def level(self, depth: int) -> tuple[int, int]:
+        """The rows of a level."""
+        bounds = [*self.starts, self.distinct]
+        return bounds[depth], bounds[depth + 1]
+
+    def rows(self, first: int, last: int) -> Rows:
+        """Some packed states; a view that must be dropped before the search goes on."""
+        return self.visited.view(first, last)
+
+    def successors(self, rows: Rows) -> Successors:
+        """Expand packed states; counts nothing and stores nothing."""
+        record = self.native.record
+        rows = np.ascontiguousarray(rows)
+        out = np.empty((len(rows) * max(1, len(self.program.instances)), record.size), np.uint64)
+        counters = np.zeros(self.native.counters.size, np.int64)
+        enabled = np.zeros(len(rows), np.int64)
+        made = self.native.functions["expand"](
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, counters.ctypes.data, enabled.ctypes.data
+        )
+        origin = out[:made, record.origin].astype(np.int64)
+        return Successors(
+            rows=out[:made, : record.words],
+            sources=origin >> INSTANCE_BITS,
+            instances=origin & ((1 << INSTANCE_BITS) - 1),
+            flags=out[:made, record.origin + 1 :],
+            enabled=enabled,
+        )
+
+    def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which packed states a state check reports."""
+        lanes, checks = self.native.lanes.count, self.native.state_checks
+        rows = np.ascontiguousarray(rows)
+        out = np.zeros((-(-len(rows) // lanes), len(checks)), np.int64)
+        self.native.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
+        bits = out[:, checks.index(check), None] >> np.arange(lanes) & 1
+        hits: npt.NDArray[np.bool_] = (bits != 0).reshape(-1)[: len(rows)]
+        return hits
+
+    # -- results
 
     @property
-    def generated(self) -> int:
-        enabled = sum(int(cells[: self.counters.instances].sum()) for cells in self.cells)
-        return enabled + len(self.program.init)
+    def _deadlocks(self) -> int:
+        return sum(int(c[0]) for c in self._counters())
 
     def _result(self, reason: str | None, seconds: float) -> SearchResult:
-        c = self.counters
-        total = np.sum(self.cells, axis=0)
-        overflow = {i: int(n) for i, n in enumerate(total[c.overflow : c.overflow + c.leaves]) if n}
+        c, n = self.native.counters, len(self.program.instances)
+        total = np.sum(self._counters(), axis=0)
+        overflow = {i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]}
         if overflow and reason is None:
-            worst = ", ".join(self.program.leaves[i].path for i in overflow)
-            reason = f"numbers outgrew their room: {worst}"
-        enabled = [int(n) for n in total[: c.instances]]
-        stored = [int(n) for n in total[c.stored : c.stored + c.instances]]
+            reason = f"numbers outgrew their room: {', '.join(self.program.leaves[i].path for i in overflow)}"
         bounds = [*self.starts, self.distinct]
-        sizes = [b - a for a, b in itertools.pairwise(bounds) if b > a]
         return SearchResult(
             complete=reason is None,
             reason=reason,
             generated=self.generated,
             distinct=self.distinct,
-            levels=tuple(sizes),
+            levels=tuple(b - a for a, b in itertools.pairwise(bounds)),
             seconds=seconds,
             compile_seconds=self.compile_seconds,
-            bytes_per_state=(self.states[: self.distinct].nbytes + self.table.nbytes)
-            // max(1, self.distinct),
+            bytes_per_state=self.visited.used_bytes // max(1, self.distinct),
             workers=self.workers,
-            enabled=enabled,
-            cut=[max(0, e - s) for e, s in zip(enabled, stored, strict=True)],
-            new_states=[int(n) for n in total[c.fresh : c.fresh + c.instances]],
-            deadlocks=int(total[c.deadlocks]),
+            enabled=[int(total[c.enabled(i)]) for i in range(n)],
+            cut=[int(total[c.cut(i)]) for i in range(n)],
+            new_states=[int(x) for x in self.new_states[:n]],
+            deadlocks=int(total[0]),
             overflow=overflow,
             first=dict(sorted(self.first.items())),
             leaf_values=self._leaf_values(),
+            first_deadlock=self.first_deadlock,
         )
 
     def _leaf_values(self) -> list[int]:
         """Number of different values of each leaf."""
-        seen = [np.zeros(len(self.program.leaves), np.uint64) for _ in range(self.workers)]
-        self._split(0, self.distinct, lambda w, lo, hi: self._call("values", self.states, lo, hi, seen[w]))
-        found = [int(bits).bit_count() for bits in np.bitwise_or.reduce(seen, axis=0)]
+        seen = [np.zeros(len(self.program.leaves), np.int64) for _ in range(self.workers)]
+        states, values = self.visited.rows.address, self.native.functions["values"]
+        self._split(0, self.distinct, lambda w, a, b: values(states, a, b, seen[w].ctypes.data))
+        found = [int(bits).bit_count() for bits in np.bitwise_or.reduce(seen, axis=0).view(np.uint64)]
         for leaf, slot in enumerate(self.layout.slots):
-            if slot.bits > NARROW:
-                found[leaf] = len(np.unique(self.layout.column(self.states[: self.distinct], leaf)))
+            if slot.bits == 0:
+                found[leaf] = 1
+            elif slot.bits > NARROW:
+                found[leaf] = len(np.unique(self.layout.column(self.visited.view(0, self.distinct), leaf)))
         return found
 
-    def _split(self, lo: int, hi: int, work: Callable[[int, int, int], None]) -> None:
+    def _split(self, lo: int, hi: int, work: Callable[[int, int, int], object]) -> None:
         """Run work(worker, from, to) over a range of rows, on all threads if it is worth it."""
-        if self.workers == 1 or hi - lo < 1 << 12:
+        if self.workers == 1 or hi - lo < ALONE:
             work(0, lo, hi)
             return
         cuts = [lo + (hi - lo) * w // self.workers for w in range(self.workers + 1)]
-        with ThreadPoolExecutor(self.workers) as pool:
-            list(pool.map(lambda w: work(w, cuts[w], cuts[w + 1]), range(self.workers)))
-
-    def _call(self, name: str, *args: np.ndarray[tuple[int, ...], np.dtype[np.uint64]] | int) -> None:
-        plain = [a.ctypes.data if isinstance(a, np.ndarray) else a for a in args]
-        self.native.functions[name](*plain)
+        others = [self._pool.submit(work, w, cuts[w], cuts[w + 1]) for w in range(1, self.workers)]
+        work(0, cuts[0], cuts[1])
+        for other in others:
+            other.result()

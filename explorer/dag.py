@@ -296,6 +296,8 @@ def _piece(x: Node) -> tuple[Node, int] | None:
     """(m, k) if x is m & k for a constant k, also when written as "if m has bit i then {i} else {}"."""
     if x.op == "band" and x.args[1].is_const:
         return x.args[0], x.args[1].lo
+    if x.op == "bit" and x.args[1].is_const and x.args[1].lo == 0:
+        return x.args[0], 1
     if x.op == "ite" and x.args[0].op == "bit" and x.args[0].args[1].is_const:
         alone = 1 << x.args[0].args[1].lo
         if x.args[1].is_const and x.args[1].lo == alone and x.args[2].is_const and x.args[2].lo == 0:

@@ -32,7 +32,7 @@ from elrcheck.explorer.program import Instance, Program
 
 EDGE = 0.35
 KEPT = 0.95
-COPY = 0.01
+COPY = 0.2
 
 Site = tuple["Block", int]
 
@@ -61,12 +61,15 @@ class Block:
         return block
 
 
-def build_tree(program: Program) -> Block:
-    """The tree of guards with one pair of blocks (enters, stores) for every instance that can fire."""
+def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
+    """The tree of guards, with one pair of blocks (enters, stores) for every instance that can fire.
+
+    members: the instances to consider, all by default.
+    """
     root = Block(None, (), 1.0)
     open_guards = []
-    for index, instance in enumerate(program.instances):
-        guards = conjuncts(instance.guards)
+    for index in range(len(program.instances)) if members is None else members:
+        guards = conjuncts(program.instances[index].guards)
         if guards is not None:
             open_guards.append((index, guards))
     _grow(root, open_guards, program.instances)

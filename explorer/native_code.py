@@ -1,5 +1,9 @@
 """Machine code from LLVM IR, with a cache on disk.
 
+Few passes run on the IR: the expression graph is already simplified and free of repetition, so what
+is left is inlining the small functions of the search loop. That makes a kernel in about half the time
+of -O1, at the same speed (measured on the three-broker model).
+
 Compiled object code is kept under the SHA-256 of the IR, the llvmlite version and the processor. An
 entry carries a checksum: a damaged one is ignored and made again. Nothing else is read from the
 cache, and files are written whole.
@@ -12,7 +16,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +27,7 @@ import llvmlite.binding as llvm
 from elrcheck.explorer.atomic import write_bytes
 
 MAGIC = b"elrcheck-kernel/1\n"
-SIGNATURES = {"search": 11, "rehash": 5, "check": 4, "values": 4, "mark": 7, "edges": 7}
+PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached kernel
 
 
 def default_cache() -> Path:
@@ -62,22 +66,25 @@ class KernelCache:
 class Native:
     """Callable search functions; keeps the machine code alive. Calls release Python's global lock."""
 
-    functions: dict[str, Callable[..., None]]
+    functions: dict[str, Callable[..., int]]
     engine: Any
     seconds: float
     cached: bool
 
 
-def compile_module(text: str, cache: KernelCache | None) -> Native:
-    """Machine code of the module for this processor."""
+def compile_module(text: str, signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
+    """Machine code of the module for this processor.
+
+    signatures: the functions to call from Python, each with its number of 64-bit arguments.
+    """
     started = time.perf_counter()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=2, jit=True, reloc="static", codemodel="jitdefault"
+        cpu=cpu, features=features, opt=1, jit=True, reloc="static", codemodel="jitdefault"
     )
-    identity = "\0".join((llvmlite.__version__, cpu, features, llvm.get_default_triple(), text))
+    identity = "\0".join((llvmlite.__version__, PIPELINE, cpu, features, llvm.get_default_triple(), text))
     key = hashlib.sha256(identity.encode()).hexdigest()
     stored = cache.load(key) if cache is not None else None
     empty = llvm.parse_assembly("")
@@ -90,9 +97,9 @@ def compile_module(text: str, cache: KernelCache | None) -> Native:
         code = stored
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    functions: dict[str, Callable[..., None]] = {}
-    for name, count in SIGNATURES.items():
-        kind = ctypes.CFUNCTYPE(None, *([ctypes.c_uint64] * count))
+    functions: dict[str, Callable[..., int]] = {}
+    for name, count in signatures.items():
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_int64] * count))
         functions[name] = kind(engine.get_function_address(name))
     return Native(functions, engine, time.perf_counter() - started, stored is not None)
 
@@ -100,8 +107,11 @@ def compile_module(text: str, cache: KernelCache | None) -> Native:
 def _object_code(text: str, machine: Any) -> bytes:
     module = llvm.parse_assembly(text)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
     code: bytes = machine.emit_object(module)
     return code

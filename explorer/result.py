@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from elrcheck.explorer.layout import Layout
+    from elrcheck.explorer.program import Program
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,11 @@ class SearchResult:
     """Counts as TLC makes them; per-instance lists follow the program's instances.
 
     first: for each check, the smallest depth at which it failed (always) or was reached (sometimes).
-    traces: for each such check the leaf values of the states of one shortest trace, initial first.
+    first_deadlock: the smallest depth of a state without an enabled instance, or None.
+    new_states: a new state is credited to the lowest instance among those that reach it from the
+    level before, so these numbers do not depend on the number of workers.
+    traces: for each such check the leaf values of the states of one shortest trace, initial first;
+    deadlock_trace: the same for a deadlock. Filled by `retrace`.
     overflow: leaf index -> transitions dropped because a value outgrew its leaf.
     """
 
@@ -53,7 +65,50 @@ class SearchResult:
     first: dict[int, int] = field(default_factory=dict)
     leaf_values: list[int] = field(default_factory=list)
     traces: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    first_deadlock: int | None = None
+    deadlock_trace: list[tuple[int, ...]] | None = None
 
     @property
     def diameter(self) -> int:
         return len(self.levels)
+
+
+@dataclass(frozen=True)
+class Successors:
+    """Every transition of some states that stays inside the bound, in no particular order.
+
+    rows: the packed successors; sources: position of the predecessor among the given states;
+    instances: which instance; flags: per transition, bit c % 64 of word c // 64 is set if it hits
+    step check c; enabled: for each given state, how many instances are enabled in it.
+    """
+
+    rows: npt.NDArray[np.uint64]
+    sources: npt.NDArray[np.int64]
+    instances: npt.NDArray[np.int64]
+    flags: npt.NDArray[np.uint64]
+    enabled: npt.NDArray[np.int64]
+
+
+class Searched(Protocol):
+    """What rebuilding a trace needs from a finished search, whatever the engine."""
+
+    program: Program
+    layout: Layout
+    first: dict[int, int]
+    first_deadlock: int | None
+
+    def level(self, depth: int) -> tuple[int, int]:
+        """The rows of a level."""
+        ...
+
+    def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
+        """Some packed states."""
+        ...
+
+    def successors(self, rows: npt.NDArray[np.uint64]) -> Successors:
+        """Expand packed states."""
+        ...
+
+    def state_hits(self, check: int, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Which packed states a state check reports."""
+        ...

@@ -2,9 +2,11 @@
 
 States lie level by level. From the targets of one level the whole level before is expanded again and
 for each target the least predecessor (its packed words compared as numbers) is chosen; so on back to
-the start. The choice does not depend on the order of rows inside a level, hence not on the threads.
+the start. Of all states that hit a check at its smallest depth the least one is the target; for a step
+check the least successor, then its least predecessor. These choices do not depend on the order of rows
+inside a level, hence not on the threads, nor on the engine.
 
-Cost: at most one more expansion of the levels up to the target, for all traces together.
+Cost: at most one more expansion of the levels up to the deepest target, for all traces together.
 """
 
 from __future__ import annotations
@@ -14,95 +16,106 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.program import Check
+from elrcheck.explorer.result import Searched
 
 Row = tuple[int, ...]
 Rows = npt.NDArray[np.uint64]
+Trace = list[tuple[int, ...]]
 BATCH = 4096
+MIX = 0x9E3779B97F4A7C15
 
 
 class Retrace:
-    """Rebuilds traces of the checks a finished search has hit."""
+    """Rebuilds traces of what a finished search has hit."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Searched) -> None:
         self.search = search
-        self.program, self.counters = search.program, search.counters
-        room = BATCH * max(1, len(self.program.instances))
-        self.out = np.empty((room, search.layout.words), np.uint64)
-        self.origin = np.empty(room, np.uint64)
-        self.cells = np.zeros(self.counters.size, np.uint64)
 
-    def traces(self, checks: list[int]) -> dict[int, list[tuple[int, ...]]]:
+    def traces(self, checks: list[int]) -> dict[int, Trace]:
         """Leaf values of the states of a shortest trace for each check, initial state first."""
-        ends: dict[int, tuple[int, Row, Row | None]] = {}
-        for check in checks:
-            ends[check] = self._end(check, self.search.first[check])
-        paths: dict[int, list[Row]] = {
-            check: [row] if after is None else [row, after] for check, (_, row, after) in ends.items()
-        }
-        deepest = max((depth for depth, _, _ in ends.values()), default=0)
-        for depth in range(deepest, 0, -1):
-            wanted = {paths[check][0] for check, (at, _, _) in ends.items() if at >= depth}
-            before = self._predecessors(depth - 1, wanted)
-            for check, (at, _, _) in ends.items():
-                if at >= depth:
-                    paths[check].insert(0, before[paths[check][0]])
-        unpack = self.search.layout.unpack
-        return {check: [unpack(row) for row in path] for check, path in paths.items()}
+        return self._traces({check: self._end(check, self.search.first[check]) for check in checks})
 
-    def _level(self, depth: int) -> Iterator[tuple[int, int]]:
-        starts = [*self.search.starts, self.search.distinct]
-        for lo in range(starts[depth], starts[depth + 1], BATCH):
-            yield lo, min(lo + BATCH, starts[depth + 1])
-
-    def _end(self, check: int, depth: int) -> tuple[int, Row, Row | None]:
-        """(depth, state, successor or None) where the check is hit first; the least one."""
-        what: Check = self.program.checks[check]
-        at = depth if what.scope == "state" else depth - 1
+    def deadlock(self) -> Trace | None:
+        """A shortest trace to a state without an enabled instance, if there is one."""
+        depth = self.search.first_deadlock
+        if depth is None:
+            return None
         best: Row | None = None
-        for lo, hi in self._level(at):
-            marks = np.zeros(hi - lo, np.uint64)
-            self.search._call("mark", self.search.states, lo, hi, self.out, self.origin, self.cells, marks)
-            hit = np.nonzero(marks >> np.uint64(check) & np.uint64(1))[0]
-            for row in self.search.states[lo:hi][hit]:
-                found = tuple(int(word) for word in row)
-                best = found if best is None or found < best else best
-        assert best is not None, "a check that was hit is hit again"
-        return at, best, None if what.scope == "state" else self._step(check, best)
+        for rows in self._level(depth):
+            best = _lesser(best, least(rows[self.search.successors(rows).enabled == 0]))
+        assert best is not None, "the search has met a deadlock at this depth"
+        return self._traces({-1: (depth, [best])})[-1]
 
-    def _step(self, check: int, row: Row) -> Row:
-        """The least successor of the row that hits the step check."""
-        from elrcheck.explorer.nodes import evaluate_all
+    def _traces(self, ends: dict[int, tuple[int, list[Row]]]) -> dict[int, Trace]:
+        """ends: for each key the depth of its target and the last rows of its trace, the target first."""
+        for depth in range(max((depth for depth, _ in ends.values()), default=0), 0, -1):
+            wanted = {tail[0] for at, tail in ends.values() if at >= depth}
+            before = self._predecessors(depth - 1, wanted)
+            for at, tail in ends.values():
+                if at >= depth:
+                    tail.insert(0, before[tail[0]])
+        unpack = self.search.layout.unpack
+        return {key: [unpack(row) for row in tail] for key, (_, tail) in ends.items()}
 
-        what, leaves = self.program.checks[check], self.search.layout.unpack(row)
-        found: list[Row] = []
-        for instance in self.program.instances:
-            node = instance.step_checks.get(check)
-            value = 1 if node is None else evaluate_all((node,), leaves)[0]
-            if value != what.hit_value or not all(evaluate_all((*instance.guards, *instance.within), leaves)):
-                continue
-            after = list(leaves)
-            for leaf, update in instance.updates.items():
-                after[leaf] = evaluate_all((update,), leaves)[0]
-            if all(x.lo <= v <= x.hi for x, v in zip(self.program.leaves, after, strict=True)):
-                found.append(self.search.layout.pack(after))
-        return min(found)
+    def _level(self, depth: int) -> Iterator[Rows]:
+        first, last = self.search.level(depth)
+        for start in range(first, last, BATCH):
+            yield self.search.rows(start, min(start + BATCH, last))
+
+    def _end(self, check: int, depth: int) -> tuple[int, list[Row]]:
+        """Where the trace of a check ends: depth of the last state that has to be reached, and the tail."""
+        if self.search.program.checks[check].scope == "step":
+            return depth - 1, self._last_step(check, depth)
+        best: Row | None = None
+        for rows in self._level(depth):
+            best = _lesser(best, least(rows[self.search.state_hits(check, rows)]))
+        assert best is not None, "the check was hit at this depth"
+        return depth, [best]
+
+    def _last_step(self, check: int, depth: int) -> list[Row]:
+        """The least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
+        best: Row | None = None
+        for rows in self._level(depth - 1):
+            made = self.search.successors(rows)
+            hit = made.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
+            best = _lesser(best, least(np.hstack([made.rows[hit], rows[made.sources[hit]]])))
+        assert best is not None, "the check was hit at this depth"
+        words = len(best) // 2
+        return [best[words:], best[:words]]
 
     def _predecessors(self, depth: int, wanted: set[Row]) -> dict[Row, Row]:
         """For each wanted row its least predecessor in a level."""
         found: dict[Row, Row] = {}
-        keys = {row[0] for row in wanted}
-        first = np.array(sorted(keys), np.uint64)
-        for lo, hi in self._level(depth):
-            ends = np.zeros(hi - lo, np.uint64)
-            self.search._call("edges", self.search.states, lo, hi, self.out, self.origin, self.cells, ends)
-            made = self.out[: int(ends[-1])]
-            for k in np.nonzero(np.isin(made[:, 0], first))[0]:
-                row = tuple(int(word) for word in made[k])
+        keys = np.unique(_keys(np.array(sorted(wanted), np.uint64)))
+        for rows in self._level(depth):
+            made = self.search.successors(rows)
+            for k in np.nonzero(np.isin(_keys(made.rows), keys))[0]:
+                row = _row(made.rows[k])
                 if row in wanted:
-                    source = self.search.states[lo + int(np.searchsorted(ends, k, side="right"))]
-                    before = tuple(int(word) for word in source)
-                    if row not in found or before < found[row]:
-                        found[row] = before
+                    found[row] = _lesser(found.get(row), _row(rows[made.sources[k]])) or row
         return found
+
+
+def least(rows: Rows) -> Row | None:
+    """The row that is least when its words are compared from the first on; None if there is none."""
+    for word in range(rows.shape[1]):
+        if len(rows) > 1:
+            rows = rows[rows[:, word] == rows[:, word].min()]
+    return _row(rows[0]) if len(rows) else None
+
+
+def _row(words: Rows) -> Row:
+    return tuple(int(word) for word in words)
+
+
+def _lesser(a: Row | None, b: Row | None) -> Row | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+def _keys(rows: Rows) -> Rows:
+    """A number for each row, to find candidates quickly."""
+    keys: Rows = np.zeros(len(rows), np.uint64)
+    for word in range(rows.shape[1]):
+        keys = (keys ^ rows[:, word]) * np.uint64(MIX)
+        keys ^= keys >> np.uint64(29)
+    return keys

@@ -10,7 +10,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import z3
 from sampling import perturbed, reachable
@@ -59,18 +58,11 @@ def compare_kernel(model: Model, lowered: Lowered, count: int) -> Counter[str]:
     plain = PlainModel(model, CONFIG)
     run = Search(lowered.program, workers=1, cache=None, limits=Limits())
     fired: Counter[str] = Counter()
-    words = run.layout.words
-    out, origin = run.scratch[0][0], run.scratch[0][1]
     for state in sample(model, lowered, count):
-        row = run.layout.pack_rows([lowered.encode(state)])
-        ends = np.zeros(1, np.uint64)
-        run._call("edges", row, 0, 1, out, origin, run.cells[0], ends)
+        successors = run.successors(run.layout.pack_rows([lowered.encode(state)]))
         made = Counter(
-            (
-                lowered.program.instances[int(origin[k])].action,
-                lowered.decode(run.layout.unpack(out[k, :words])),
-            )
-            for k in range(int(ends[0]))
+            (lowered.program.instances[int(instance)].action, lowered.decode(run.layout.unpack(row)))
+            for instance, row in zip(successors.instances, successors.rows, strict=True)
         )
         expected: Counter[tuple[str, Any]] = Counter()
         for label, after in plain.successors(state):

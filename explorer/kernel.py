@@ -1,0 +1,99 @@
+"""A program as callable machine code.
+
+`build` writes the LLVM IR of all native functions of a program (`expand_ir`, `search_ir`, `check_ir`)
+and has it compiled, or finds it in the cache (`native_code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.explorer.check_ir import WORD_LANES, check_function, choose_lanes, state_checks, values_function
+from elrcheck.explorer.emit import Lanes
+from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, expand_function, flag_words
+from elrcheck.explorer.layout import Layout, make_layout
+from elrcheck.explorer.native_code import KernelCache, compile_module
+from elrcheck.explorer.program import Program
+from elrcheck.explorer.search_ir import explore_function
+from elrcheck.explorer.table_ir import table_functions
+
+CHUNK = 32
+"""States whose successors share one buffer."""
+SIGNATURES = {
+    "expand": 6,
+    "explore": 2,
+    "insert_rows": 4,
+    "rehash": 7,
+    "relocate": 3,
+    "check": 5,
+    "values": 4,
+}
+"""Native functions and their numbers of arguments, all 64-bit."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The functions of one program, and the shapes of what they read and write.
+
+    Calls take addresses and counts as plain integers and release Python's global lock.
+    """
+
+    program: Program
+    layout: Layout
+    record: Record
+    counters: Counters
+    lanes: Lanes
+    state_checks: tuple[int, ...]
+    functions: dict[str, Callable[..., int]]
+    seconds: float
+    cached: bool
+    keep: Any
+
+
+def build(program: Program, cache: KernelCache | None = None) -> Kernel:
+    """Compile a program."""
+    if len(program.instances) >= 1 << INSTANCE_BITS:
+        raise ValueError(f"{len(program.instances)} action instances do not fit a record")
+    layout = make_layout(program.leaves)
+    record = Record(layout.words, flag_words(program))
+    lanes = choose_lanes(program)
+    text = module_text(program, layout, record, lanes)
+    code = compile_module(text, SIGNATURES, cache)
+    return Kernel(
+        program=program,
+        layout=layout,
+        record=record,
+        counters=Counters(len(program.instances), len(program.leaves)),
+        lanes=lanes,
+        state_checks=tuple(state_checks(program)),
+        functions=code.functions,
+        seconds=code.seconds,
+        cached=code.cached,
+        keep=code.engine,
+    )
+
+
+def module_text(program: Program, layout: Layout, record: Record, lanes: Lanes) -> str:
+    """The LLVM IR of all functions."""
+    return "\n".join(
+        [
+            _declarations(lanes),
+            expand_function(program, layout),
+            table_functions(layout.words),
+            explore_function(record, CHUNK),
+            check_function(program, layout),
+            values_function(layout),
+        ]
+    )
+
+
+def _declarations(lanes: Lanes) -> str:
+    lines = ["declare i64 @llvm.umin.i64(i64, i64)", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    lines.append(f"declare i64 @llvm.vector.reduce.or.{WORD_LANES.suffix}({WORD_LANES.number})")
+    for kind in dict.fromkeys([Lanes(), lanes]):
+        number, suffix = kind.number, kind.suffix
+        lines.append(f"declare {number} @llvm.ctpop.{suffix}({number})")
+        lines += [f"declare {number} @llvm.{name}.{suffix}({number}, {number})" for name in ("smin", "smax")]
+    return "\n".join(lines)
