@@ -33,7 +33,7 @@ Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
 LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets")
-ENGINES = ("local", "reference")
+ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
 
@@ -102,7 +102,7 @@ def _missing(what: str, command: str) -> UsageFault:
 @selection_options
 @property_option
 @click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
-              help="local: compiled; reference: plain Python, slow.")
+              help="local: compiled; numpy: portable; reference: plain Python, slow.")
 @workers_option
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")

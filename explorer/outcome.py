@@ -54,20 +54,21 @@ def _compiled(
     from elrcheck.explorer.native_code import KernelCache, default_cache
     from elrcheck.explorer.result import LevelStats, Limits
     from elrcheck.explorer.retrace import Retrace
+    from elrcheck.explorer.vector import VectorSearch
 
     progress.stage("compiling the model")
     lowered = lower(model, config, chosen)
     limits = request.limits
-    search = Search(
-        lowered.program,
-        workers=request.workers or default_workers(),
-        cache=KernelCache(default_cache()),
-        limits=Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory),
-    )
-    how = "from the cache" if search.native.cached else "compiled"
-    detail = (
-        f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, kernel {how}"
-    )
+    stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
+    search: Search | VectorSearch
+    if request.engine == "numpy":
+        search = VectorSearch(lowered.program, limits=stops)
+        how = "numpy"
+    else:
+        workers = request.workers or default_workers()
+        search = Search(lowered.program, workers=workers, cache=KernelCache(default_cache()), limits=stops)
+        how = "kernel from the cache" if search.native.cached else "kernel compiled"
+    detail = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, {how}"
     progress.stage("searching")
 
     def tell(level: LevelStats) -> None:
