@@ -7,7 +7,7 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
 from elrcheck.model.replica import maximal_isr
-from elrcheck.model.state import Acks, Broker, Epoch, Offset, State, effective_min_isr, is_prefix
+from elrcheck.model.state import Acks, Broker, Epoch, Offset, State, is_prefix, leader_min_isr
 
 
 @op
@@ -31,7 +31,7 @@ def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
 
 @op
 def enough_copies(c: Config, s: State, leader: Replica, k: Offset) -> bool:
-    return len(stored_by(s, leader, k)) >= effective_min_isr(c, s.partition.replicas)
+    return len(stored_by(s, leader, k)) >= leader_min_isr(c, s.settings, s.broker[leader], leader)
 
 
 @always("P-25")

@@ -12,7 +12,7 @@ from elrcheck.model.state import Error, Stage, State, Status, effective_min_isr
 
 @op
 def enough(c: Config, s: State, isr: RSet) -> bool:
-    return len(isr) >= effective_min_isr(c, s.partition.replicas)
+    return len(isr) >= effective_min_isr(s.settings, s.partition.replicas)
 
 
 @lemma

@@ -24,6 +24,7 @@ from elrcheck.model.state import (
     Status,
     effective_min_isr,
     is_prefix,
+    leader_min_isr,
     leads,
 )
 
@@ -43,7 +44,7 @@ def leads_now(s: State, b: Replica) -> bool:
 @op
 def committed_isr_is_enough(c: Config, s: State, b: Replica) -> bool:
     """The leader's committed ISR has min ISR members, so it may advance the high watermark."""
-    return len(s.broker[b].view.isr) >= effective_min_isr(c, s.partition.replicas)
+    return len(s.broker[b].view.isr) >= leader_min_isr(c, s.settings, s.broker[b], b)
 
 
 # ---------------------------------------------------------------------------- data
@@ -197,7 +198,8 @@ def ElrOnlyBelowMinIsr(c: Config, s: State) -> bool:
     """The ELR exists only while the ISR is below min ISR."""
     return conj(
         below_min_isr=implies(
-            s.partition.elr != EMPTY, len(s.partition.isr) < effective_min_isr(c, s.partition.replicas)
+            s.partition.elr != EMPTY,
+            len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas),
         )
     )
 
@@ -273,7 +275,7 @@ def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
     """With ELR there is no leader exactly when the ISR is empty."""
     return conj(
         leaderless_iff_empty=implies(
-            c.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
+            s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
         )
     )
 
@@ -283,7 +285,7 @@ def IsrMembersActive(c: Config, s: State) -> bool:
     """ISR members are unfenced; without ELR the last one may stay while there is no leader (KIP-841)."""
     return conj(
         isr_active=s.partition.isr <= active(c, s.registration)
-        or (not c.elr_enabled and s.partition.leader is None and len(s.partition.isr) == 1)
+        or (not s.settings.elr_enabled and s.partition.leader is None and len(s.partition.isr) == 1)
     )
 
 

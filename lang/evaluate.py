@@ -270,6 +270,13 @@ class Evaluator(Walker):
     def on_append(self, e: E, env: Env) -> Any:
         return self.structure.append(self.ev(e.args[0], env), self.ev(e.args[1], env), e.ty.elem)
 
+    def on_concat(self, e: E, env: Env) -> Any:
+        made, (length, slots) = (self.ev(a, env) for a in e.args)
+        for k, value in enumerate(slots):
+            longer = self.structure.append(made, value, e.ty.elem)
+            made = self.structure.ite(self.alg.cmp("lt", k, length), longer, made, e.ty)
+        return made
+
     def on_seqfilter(self, e: E, env: Env) -> Any:
         made = self.structure.blank(e.ty)
         for holds, value, _ in self.over(e, env):

@@ -247,7 +247,10 @@ class Expressions(Calls):
         left = self.ex(node.left, env)
         operator = type(node.op).__name__
         if left.ty.kind == "seq" and operator == "Add":
-            if not (isinstance(node.right, ast.Tuple) and len(node.right.elts) == 1):
+            if not isinstance(node.right, ast.Tuple):
+                more = self.coerce(self.ex(node.right, env), left.ty, node.right)
+                return E("concat", left.ty, (left, more))
+            if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
             element = self.coerce(self.ex(node.right.elts[0], env), left.ty.elem, node.right)
             return E("append", left.ty, (left, element))

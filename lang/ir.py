@@ -11,7 +11,7 @@ Expression kinds (`E.kind`), children in `E.args`, the rest in `E.x`:
     ite c a b | and .. | or .. | not a | implies a b | conj NAMES | isnone a
     eq a b | lt | le | gt | ge | add | sub | min a b | max a b
     in r set | setlit .. | union | inter | diff | subset | card | elems seq
-    vget v i | put v i x | vecmk body | slen | sget s i | take s n | append s x | seqfilter
+    vget v i | put v i x | vecmk body | slen | sget s i | take s n | append s x | concat s t | seqfilter
     all | any | count | filter | first | minof | maxof        binders, see below
     elet NAME value body | call NAME args
 

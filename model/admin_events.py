@@ -14,7 +14,7 @@ from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active
 from elrcheck.model.partition import Election, change, target
-from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList
+from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList, Settings
 
 
 class AdminError(enum.Enum):
@@ -36,17 +36,19 @@ class AdminDecision:
 
 
 @op
-def elected(c: Config, p: Partition, registration: Vec[Registration], election: Election) -> Partition:
+def elected(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], election: Election
+) -> Partition:
     """An election that no broker event caused: the ISR is asked to stay as it is."""
-    return change(c, p, target(p, p.isr, election, active(c, registration), EMPTY))
+    return change(c, p, target(g, p, p.isr, election, active(c, registration), EMPTY))
 
 
 @op
-def elect_preferred(c: Config, p: Partition, registration: Vec[Registration]) -> AdminDecision:
+def elect_preferred(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> AdminDecision:
     """ElectLeaders, type PREFERRED. Any change counts as success, whoever leads then."""
     if p.leader == p.replicas[0]:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
-    after = elected(c, p, registration, Election.PREFERRED)
+    after = elected(c, g, p, registration, Election.PREFERRED)
     return AdminDecision(
         error=AdminError.PREFERRED_LEADER_NOT_AVAILABLE if after == p else AdminError.NONE,
         partition=after,
@@ -54,11 +56,11 @@ def elect_preferred(c: Config, p: Partition, registration: Vec[Registration]) ->
 
 
 @op
-def elect_unclean(c: Config, p: Partition, registration: Vec[Registration]) -> AdminDecision:
+def elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> AdminDecision:
     """ElectLeaders, type UNCLEAN: only without a leader, and whatever the topic allows (KIP-460)."""
     if p.leader is not None:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
-    after = elected(c, p, registration, Election.UNCLEAN)
+    after = elected(c, g, p, registration, Election.UNCLEAN)
     return AdminDecision(
         error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else AdminError.NONE,
         partition=after,
@@ -66,20 +68,20 @@ def elect_unclean(c: Config, p: Partition, registration: Vec[Registration]) -> A
 
 
 @op
-def balance_preferred(c: Config, p: Partition, registration: Vec[Registration]) -> Partition:
+def balance_preferred(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> Partition:
     """The periodic balancing: the preferred replica takes over if it is active and in the ISR."""
     preferred = p.replicas[0]
     if p.leader == preferred or preferred not in p.isr & active(c, registration):
         return p
-    return elected(c, p, registration, Election.PREFERRED)
+    return elected(c, g, p, registration, Election.PREFERRED)
 
 
 @op
-def maybe_elect_unclean(c: Config, p: Partition, registration: Vec[Registration]) -> Partition:
+def maybe_elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> Partition:
     """The periodic unclean election: without a leader, and only if the topic allows it."""
     if p.leader is not None or not c.unclean_leader_election_enable:
         return p
-    return elected(c, p, registration, Election.UNCLEAN)
+    return elected(c, g, p, registration, Election.UNCLEAN)
 
 
 @op

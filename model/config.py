@@ -58,6 +58,29 @@ class ReassignGate(enum.Enum):
     KIP = "all adding replicas in the final ISR, and that ISR not below min ISR"
     ADDING = "all adding replicas in the final ISR (before KAFKA-15665)"
     ALL_TARGETS = "all target replicas in the final ISR (KAFKA-15665)"
+    TRUNK_2025 = "all adding replicas, and all targets if the list gets shorter (KAFKA-19975)"
+
+
+class MinIsrChange(enum.Enum):
+    """When a change of min.insync.replicas clears the ELR (C-13)."""
+
+    KIP = "when the ISR has the new number of members"
+    ALWAYS = "whenever the value is written (4.0, 4.1)"
+    NEVER = "never (F-19, KAFKA-16540)"
+
+
+class Propagation(enum.Enum):
+    """How a broker learns what the controller wrote."""
+
+    LATEST = "it applies the newest record, whatever came before it"
+    LOG = "it may stop at any record between the one it has and the newest"
+
+
+class MinIsrPropagation(enum.Enum):
+    """How a leader learns a new min.insync.replicas (C-16)."""
+
+    ATOMIC = "at once, in the step that changes it"
+    LOG = "in a step of its own, after or before the ISR that came with it (F-24)"
 
 
 class AlterReject(enum.Enum):
@@ -79,15 +102,17 @@ class Config:
     """One configuration. All engines, the proof and the TLA+ module read the same fields."""
 
     # ---- sizes
-    # Brokers, each of which holds a replica of the partition.
+    # Brokers. Each holds a replica of the partition at the start, except the spare ones.
     broker_count: int = 3
-    # min.insync.replicas of the topic; in effect at most the number of replicas (C-17).
+    # Brokers, the last ones, that hold no replica at the start; a reassignment may move to them.
+    spare_brokers: int = 0
+    # min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17).
     min_isr: int = 2
     # Slots of a replica's log: the only data bound the proof keeps.
     log_slots: int = 2
 
     # ---- the features of a version
-    # Eligible Leader Replicas are tracked (C-29).
+    # Eligible Leader Replicas are tracked at the start (C-29).
     elr_enabled: bool = True
     # The high watermark moves only while the ISR has min ISR members (C-18, F-39).
     strict_hwm: bool = True
@@ -95,6 +120,8 @@ class Config:
     unclean_leader_election_enable: bool = False
     # Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021).
     bump_leader_epoch_on_isr_shrink: bool = False
+    # Metadata versions from 3.2 mark a leader elected uncleanly as RECOVERING (KIP-704).
+    recovery_state_supported: bool = True
 
     # ---- the controller
     clean_check: CleanCheck = CleanCheck.EPOCH
@@ -108,6 +135,19 @@ class Config:
     # With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28).
     downgrade_ignores_elr: bool = True
     reassign_gate: ReassignGate = ReassignGate.KIP
+    # Cancelling a reassignment must leave min ISR members in the ISR (C-22, E-20).
+    cancel_gate: bool = True
+    # Cancelling while the ISR is empty forces the first replica in, if unclean election is allowed (C-50).
+    cancel_forces_first_replica: bool = False
+    min_isr_change: MinIsrChange = MinIsrChange.KIP
+    # Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21).
+    unregister_prunes_elr: bool = True
+    # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
+    dirs_wipe_elr: bool = False
+    # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).
+    last_known_in_every_election: bool = False
+    # Nobody but a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).
+    keep_min_isr: bool = False
     # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
     alter_checks_fenced: bool = True
     # AlterPartition compares the broker epochs of the members (KIP-903, F-5).
@@ -124,7 +164,11 @@ class Config:
     alter_reject: AlterReject = AlterReject.KEEP
     acks_admission: AcksAdmission = AcksAdmission.COMMITTED
 
-    # ---- fidelity: what the network may do
+    # ---- fidelity: how brokers learn, what the network may do
+    metadata: Propagation = Propagation.LATEST
+    # A restarted broker reads metadata up to its own registration before it acts on any (F-15).
+    registration_catch_up: bool = True
+    min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
     # An AlterPartition response may be lost; the leader then sends the same request again.
     response_loss: bool = True
     # A fetch response may be lost after the leader has taken note of the fetch.
@@ -143,6 +187,20 @@ class Config:
     fences: int = 1
     # ISR shrinks proposed by a leader.
     shrinks: int = 1
+    # Controlled shutdowns that a broker asks for.
+    shutdowns: int = 0
+    # Brokers that an operator unregisters.
+    unregistrations: int = 0
+    # Elections by ElectLeaders or by preferred balancing.
+    elections: int = 0
+    # Reassignments started, re-targeted or cancelled.
+    reassignments: int = 0
+    # Changes of min.insync.replicas.
+    min_isr_changes: int = 0
+    # Upgrades and downgrades of the ELR feature.
+    feature_changes: int = 0
+    # Assignments of replicas to log directories.
+    directory_changes: int = 0
 
     @property
     def brokers(self) -> Universe:
@@ -152,17 +210,33 @@ class Config:
     @property
     def disturbances(self) -> int:
         """Budgeted events that make the controller drop a broker."""
-        return self.crashes + self.clean_stops + self.fences
+        return self.crashes + self.clean_stops + self.fences + self.shutdowns + self.unregistrations
+
+    @property
+    def operations(self) -> int:
+        """Budgeted events of an operator that change the partition."""
+        writes = self.min_isr_changes + self.feature_changes + self.directory_changes
+        return self.elections + self.reassignments + writes
+
+    @property
+    def metadata_slots(self) -> int:
+        """Records of the metadata log that are kept."""
+        return self.cap_partition_epoch if self.metadata == Propagation.LOG else 0
+
+    @property
+    def most_min_isr(self) -> int:
+        """The greatest min.insync.replicas that a change may set; more makes no difference."""
+        return max(self.broker_count, self.min_isr)
 
     # Room a compiled search reserves; meeting one of these makes a run inconclusive.
 
     @property
     def cap_leader_epoch(self) -> int:
-        return 1 + 2 * self.disturbances + self.shrinks
+        return 1 + 2 * self.disturbances + self.shrinks + 3 * self.operations
 
     @property
     def cap_partition_epoch(self) -> int:
-        return 1 + 4 * self.disturbances + 2 * self.shrinks
+        return 1 + 4 * self.disturbances + 2 * self.shrinks + 4 * self.operations
 
     @property
     def cap_broker_epoch(self) -> int:

@@ -1,7 +1,7 @@
-"""Controller events: fencing, unfencing, registration and AlterPartition.
+"""What the controller decides about one partition: fencing, unfencing, registration, AlterPartition.
 
-The functions on a `Partition` and the broker registrations are the rules; the actions below them
-apply a rule to the whole state. Sources: ReplicationControlManager, ClusterControlManager,
+Functions of the partition and the broker registrations, without the rest of the state; the actions in
+`elrcheck.model.broker_events` apply them. Sources: ReplicationControlManager, ClusterControlManager,
 BrokerHeartbeatManager (Kafka controller); KIP-966, KIP-841, KIP-903.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.runtime import EMPTY, action, op, put, record, require
+from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.config import CleanCheck, Config, Reregistration
 from elrcheck.model.partition import Election, change, target
@@ -17,17 +17,12 @@ from elrcheck.model.state import (
     BrokerEpoch,
     Epoch,
     Error,
-    Exchange,
     Partition,
     PartitionEpoch,
     Recovery,
     Registration,
-    Stage,
-    State,
-    Status,
-    no_exchange,
-    no_peers,
-    no_view,
+    Settings,
+    effective_min_isr,
 )
 
 
@@ -56,11 +51,14 @@ class Decision:
 
 
 @op
+def is_active(r: Registration) -> bool:
+    return r.registered and not r.fenced and not r.in_controlled_shutdown
+
+
+@op
 def active(c: Config, registration: Vec[Registration]) -> RSet:
-    """Brokers that may lead: neither fenced nor in controlled shutdown."""
-    return frozenset(
-        b for b in c.brokers if not registration[b].fenced and not registration[b].in_controlled_shutdown
-    )
+    """Brokers that may lead: registered, neither fenced nor in controlled shutdown."""
+    return frozenset(b for b in c.brokers if is_active(registration[b]))
 
 
 @op
@@ -70,30 +68,38 @@ def election_type(c: Config) -> Election:
 
 
 @op
-def fenced_partition(c: Config, p: Partition, registration: Vec[Registration], b: Replica) -> Partition:
+def fenced_partition(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
+) -> Partition:
     """handleBrokerFenced: b leaves the ISR; the other brokers are seen as they are before this event."""
     if b not in p.isr:
         return p
     acceptable = active(c, registration) - {b}
-    return change(c, p, target(p, p.isr - {b}, election_type(c), acceptable, EMPTY))
+    stays = c.keep_min_isr and len(p.isr) <= effective_min_isr(g, p.replicas)
+    isr = p.isr if stays else p.isr - {b}
+    return change(c, p, target(g, p, isr, election_type(c), acceptable, EMPTY))
 
 
 @op
-def unfenced_partition(c: Config, p: Partition, registration: Vec[Registration], b: Replica) -> Partition:
+def unfenced_partition(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
+) -> Partition:
     """handleBrokerUnfenced: only a partition without a leader is looked at."""
     if p.leader is not None or b not in p.replicas:
         return p
     acceptable = active(c, registration) | {b}
-    return change(c, p, target(p, p.isr, election_type(c), acceptable, EMPTY))
+    return change(c, p, target(g, p, p.isr, election_type(c), acceptable, EMPTY))
 
 
 @op
-def unclean_partition(c: Config, p: Partition, registration: Vec[Registration], b: Replica) -> Partition:
+def unclean_partition(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
+) -> Partition:
     """handleUncleanBrokerShutdown: b leaves the ISR and the ELR and cannot be elected."""
     if b not in p.isr and b not in p.elr:
         return p
     acceptable = active(c, registration) - {b}
-    return change(c, p, target(p, p.isr - {b}, election_type(c), acceptable, frozenset({b})))
+    return change(c, p, target(g, p, p.isr - {b}, election_type(c), acceptable, frozenset({b})))
 
 
 @op
@@ -106,38 +112,59 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 @op
 def registered_partition(
-    c: Config, p: Partition, registration: Vec[Registration], b: Replica, clean: bool
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica, clean: bool
 ) -> Partition:
     """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
-    if not c.elr_enabled:
+    if not registration[b].registered:
+        return p
+    if not g.elr_enabled:
         if c.rereg_without_elr == Reregistration.IGNORE:
             return p
-        return fenced_partition(c, p, registration, b)
+        return fenced_partition(c, g, p, registration, b)
     if clean:
-        return fenced_partition(c, p, registration, b)
-    return unclean_partition(c, p, registration, b)
+        return fenced_partition(c, g, p, registration, b)
+    return unclean_partition(c, g, p, registration, b)
+
+
+@op
+def unregistered_partition(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
+) -> Partition:
+    """handleBrokerUnregistered: partitions with b in the ISR, then those with b in the ELR, as if fenced.
+
+    The code passes b as the broker to remove, which takes it out of the ISR but not out of the ELR
+    (F-21); nobody will check how it stopped when the id comes back, so it has to leave both.
+    """
+    if b not in p.isr and b not in p.elr:
+        return p
+    acceptable = active(c, registration) - {b}
+    gone = frozenset({b}) if c.unregister_prunes_elr else EMPTY
+    return change(c, p, target(g, p, p.isr - {b}, election_type(c), acceptable, gone))
 
 
 @op
 def new_incarnation(old: Registration) -> Registration:
     """A registration always starts fenced, with a broker epoch never used before."""
-    return Registration(fenced=True, in_controlled_shutdown=False, epoch=old.epoch + 1)
+    return Registration(
+        registered=True, fenced=True, in_controlled_shutdown=False, shutdown_offset=0, epoch=old.epoch + 1
+    )
 
 
 @op
 def member_is_eligible(
-    c: Config, registration: Vec[Registration], member: Replica, carried: BrokerEpoch
+    c: Config, p: Partition, registration: Vec[Registration], member: Replica, carried: BrokerEpoch
 ) -> bool:
     """KIP-841 and KIP-903: an ISR member is live, and is the incarnation the leader heard from."""
     r = registration[member]
-    live = (not r.fenced and not r.in_controlled_shutdown) or not c.alter_checks_fenced
+    stays = c.keep_min_isr and member in p.isr
+    live = is_active(r) or stays or (r.registered and not c.alter_checks_fenced)
     return live and (carried == 0 or carried == r.epoch or not c.alter_checks_epochs)
 
 
 @op
 def validate_alter(c: Config, p: Partition, registration: Vec[Registration], r: AlterRequest) -> Error:
     """ReplicationControlManager.validateAlterPartitionData, in its order."""
-    if r.sender_epoch != registration[r.sender].epoch:
+    if not registration[r.sender].registered or r.sender_epoch != registration[r.sender].epoch:
         return Error.STALE_BROKER_EPOCH
     if r.leader_epoch > p.leader_epoch or r.partition_epoch > p.partition_epoch:
         return Error.NOT_CONTROLLER
@@ -151,121 +178,22 @@ def validate_alter(c: Config, p: Partition, registration: Vec[Registration], r: 
         return Error.INVALID_REQUEST
     if r.recovery == Recovery.RECOVERING and (len(r.isr) > 1 or p.recovery == Recovery.RECOVERED):
         return Error.INVALID_REQUEST
-    if not all(member_is_eligible(c, registration, m, r.member_epochs[m]) for m in r.isr):
+    if not all(member_is_eligible(c, p, registration, m, r.member_epochs[m]) for m in r.isr):
         return Error.INELIGIBLE_REPLICA
     return Error.NONE
 
 
 @op
-def alter_partition(c: Config, p: Partition, registration: Vec[Registration], r: AlterRequest) -> Decision:
+def alter_partition(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], r: AlterRequest
+) -> Decision:
     """ReplicationControlManager.alterPartition for one partition."""
     error = validate_alter(c, p, registration, r)
     if error != Error.NONE:
         return Decision(error=error, partition=p)
-    wanted = target(p, r.isr, election_type(c), active(c, registration), EMPTY)
+    wanted = target(g, p, r.isr, election_type(c), active(c, registration), EMPTY)
     after = change(c, p, replace(wanted, recovery=r.recovery))
     return Decision(
         error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED,
         partition=after,
-    )
-
-
-# ---------------------------------------------------------------------------- actions
-
-
-@action
-def Fence(c: Config, s: State, b: Replica) -> State:
-    """The controller fences b because its session expired (BrokerHeartbeatManager, one broker a step).
-
-    A dead broker's session expires for free; fencing a live broker is a budgeted disturbance.
-    """
-    require(not s.registration[b].fenced, "b is unfenced")
-    alive = s.broker[b].status == Status.RUNNING
-    return replace(
-        s,
-        partition=fenced_partition(c, s.partition, s.registration, b),
-        registration=put(s.registration, b, replace(s.registration[b], fenced=True)),
-        spent=replace(s.spent, fences=s.spent.fences + 1 if alive else s.spent.fences),
-    )
-
-
-@action
-def Unfence(c: Config, s: State, b: Replica) -> State:
-    """Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)."""
-    require(s.registration[b].fenced, "b is fenced")
-    require(s.broker[b].status == Status.RUNNING, "b is running")
-    require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
-    return replace(
-        s,
-        partition=unfenced_partition(c, s.partition, s.registration, b),
-        registration=put(s.registration, b, replace(s.registration[b], fenced=False)),
-    )
-
-
-@action
-def Register(c: Config, s: State, b: Replica) -> State:
-    """A restarted broker registers; the controller decides whether its shutdown was clean (KIP-966).
-
-    An unfenced registration means its session has expired but the fencing was not executed yet;
-    while the session is valid the answer is DUPLICATE_BROKER_REGISTRATION and b tries again.
-    """
-    me = s.broker[b]
-    old = s.registration[b]
-    require(me.status == Status.STARTING, "b is starting")
-    require(old.fenced or c.register_before_fence, "b was fenced first")
-    clean = shutdown_was_clean(c, me.clean_file, old.epoch)
-    running = replace(
-        me,
-        status=Status.RUNNING,
-        epoch=old.epoch + 1,
-        clean_file=0,
-        view=no_view(),
-        epoch_start=0,
-        peers=no_peers(c),
-        alter=no_exchange(c),
-    )
-    return replace(
-        s,
-        partition=registered_partition(c, s.partition, s.registration, b, clean),
-        registration=put(s.registration, b, new_incarnation(old)),
-        broker=put(s.broker, b, running),
-        lossy=s.lossy - {b},
-    )
-
-
-@op
-def answer(x: Exchange, decision: Decision) -> Exchange:
-    """The response on its way back. Only a success carries the partition's new epochs."""
-    granted = decision.error == Error.NONE
-    return replace(
-        x,
-        stage=Stage.ANSWERED,
-        error=decision.error,
-        leader_epoch=decision.partition.leader_epoch if granted else x.leader_epoch,
-        partition_epoch=decision.partition.partition_epoch if granted else x.partition_epoch,
-    )
-
-
-@action
-def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
-    """The controller handles the AlterPartition of leader; the sender may be dead by now."""
-    me = s.broker[leader]
-    require(me.alter.stage == Stage.SENT, "a request of leader is on its way")
-    request = AlterRequest(
-        sender=leader,
-        sender_epoch=me.alter.member_epochs[leader],
-        leader_epoch=me.alter.leader_epoch,
-        partition_epoch=me.alter.partition_epoch,
-        isr=me.alter.isr,
-        member_epochs=me.alter.member_epochs,
-        recovery=Recovery.RECOVERED,
-    )
-    decision = alter_partition(c, s.partition, s.registration, request)
-    heard = me.status == Status.RUNNING
-    return replace(
-        s,
-        partition=decision.partition,
-        broker=put(
-            s.broker, leader, replace(me, alter=answer(me.alter, decision) if heard else no_exchange(c))
-        ),
     )

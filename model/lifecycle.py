@@ -30,7 +30,7 @@ def process_ends(c: Config, me: Broker) -> Broker:
         me,
         status=Status.OFFLINE,
         epoch=0,
-        view=no_view(),
+        view=no_view(c),
         epoch_start=0,
         peers=no_peers(c),
         alter=me.alter if me.alter.stage == Stage.SENT else no_exchange(c),

@@ -27,7 +27,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage, ReassignGate
-from elrcheck.model.state import Partition, Recovery, ReplicaList, effective_min_isr
+from elrcheck.model.state import MinIsr, Partition, Recovery, ReplicaList, Settings, configured_min_isr
 
 
 class Election(enum.Enum):
@@ -43,6 +43,7 @@ class Target:
     """What an event asks of the change builder.
 
     acceptable: brokers that may lead; unclean: brokers that just registered after an unclean stop.
+    min_isr: the configured value; elr_enabled: what the event believes, which F-23 gets wrong.
     """
 
     replicas: ReplicaList
@@ -53,6 +54,8 @@ class Target:
     acceptable: RSet
     unclean: RSet
     recovery: Recovery
+    min_isr: MinIsr
+    elr_enabled: bool
 
 
 @record
@@ -84,7 +87,9 @@ class Choice:
 
 
 @op
-def target(p: Partition, isr: RSet, election: Election, acceptable: RSet, unclean: RSet) -> Target:
+def target(
+    g: Settings, p: Partition, isr: RSet, election: Election, acceptable: RSet, unclean: RSet
+) -> Target:
     """A target that leaves assignment and recovery state as they are."""
     return Target(
         replicas=p.replicas,
@@ -95,7 +100,15 @@ def target(p: Partition, isr: RSet, election: Election, acceptable: RSet, unclea
         acceptable=acceptable,
         unclean=unclean,
         recovery=p.recovery,
+        min_isr=configured_min_isr(g),
+        elr_enabled=g.elr_enabled,
     )
+
+
+@op
+def needed(t: Target, replicas: ReplicaList) -> int:
+    """The effective min ISR of a replica list (KIP-966): min.insync.replicas, or all of them if fewer."""
+    return min(t.min_isr, len(replicas))
 
 
 @op
@@ -109,7 +122,10 @@ def reassignment_completes(c: Config, p: Partition, t: Target) -> bool:
         return replicas <= isr
     if c.reassign_gate == ReassignGate.ADDING:
         return t.adding <= isr
-    return t.adding <= isr and len(isr) >= effective_min_isr(c, p.replicas)
+    if c.reassign_gate == ReassignGate.TRUNK_2025:
+        shrinks = len(t.removing) > len(t.adding)
+        return t.adding <= isr and (not shrinks or replicas <= isr)
+    return t.adding <= isr and len(isr) >= min(t.min_isr, len(replicas))
 
 
 @op
@@ -132,20 +148,20 @@ def complete_reassignment(c: Config, p: Partition, t: Target) -> Draft:
 
 
 @op
-def update_elr(c: Config, p: Partition, d: Draft, unclean: RSet) -> Draft:
+def update_elr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     """Step 2, the heart of KIP-966: members that leave an ISR below min ISR stay eligible.
 
     They are complete, because the high watermark froze when the ISR fell below min ISR.
     """
-    if not c.elr_enabled:
+    if not t.elr_enabled:
         return replace(d, elr=EMPTY) if c.downgrade_ignores_elr else d
-    if len(d.isr) >= effective_min_isr(c, p.replicas):
+    if len(d.isr) >= needed(t, p.replicas):
         return replace(
             d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr
         )
     members = p.elr | p.isr
     candidates = members & frozenset(d.replicas) if c.elr_intersect_replicas else members
-    elr = (candidates - d.isr) - unclean
+    elr = (candidates - d.isr) - t.unclean
     if c.lkl_storage == LklStorage.OVERLOAD:
         return replace(d, elr=elr)
     known = ((candidates | p.last_known_elr) & frozenset(d.replicas)) - d.isr
@@ -166,7 +182,9 @@ def stored_last_known_leader(c: Config, p: Partition) -> Replica | None:
 def elect_last_known(c: Config, p: Partition, d: Draft, t: Target) -> Replica | None:
     """The last known leader when nobody else is left. [4.0] does not look whether it is alive (F-1)."""
     stored = stored_last_known_leader(c, p)
-    if not c.elr_enabled or c.last_known_leader == LastKnownLeader.NEVER or d.isr != EMPTY or d.elr != EMPTY:
+    if not t.elr_enabled or c.last_known_leader == LastKnownLeader.NEVER or d.isr != EMPTY or d.elr != EMPTY:
+        return None
+    if t.election != Election.ONLINE and not c.last_known_in_every_election:
         return None
     if c.last_known_leader == LastKnownLeader.ACTIVE and stored not in t.acceptable:
         return None
@@ -195,12 +213,13 @@ def elect(c: Config, p: Partition, d: Draft, t: Target) -> Choice:
 
 
 @op
-def record_election(c: Config, p: Partition, d: Draft, choice: Choice) -> Draft:
+def record_election(c: Config, p: Partition, d: Draft, t: Target, choice: Choice) -> Draft:
     """Step 3. Nothing is recorded when the leader stays, whatever happened to the ISR."""
     if choice.leader == p.leader:
         return d
     won = frozenset({choice.leader}) if choice.leader is not None else EMPTY
     from_elr = choice.leader in d.elr
+    marked = choice.unclean and c.recovery_state_supported and d.recovery == p.recovery
     elected = replace(
         d,
         leader=choice.leader,
@@ -208,9 +227,9 @@ def record_election(c: Config, p: Partition, d: Draft, choice: Choice) -> Draft:
         unclean=choice.unclean,
         isr=won if from_elr or choice.unclean else d.isr,
         elr=d.elr - won if from_elr else d.elr,
-        recovery=Recovery.RECOVERING if choice.unclean and d.recovery == p.recovery else d.recovery,
+        recovery=Recovery.RECOVERING if marked else d.recovery,
     )
-    if c.recheck_elr_after_election and len(elected.isr) >= effective_min_isr(c, p.replicas):
+    if c.recheck_elr_after_election and len(elected.isr) >= needed(t, p.replicas):
         return replace(
             elected,
             elr=EMPTY,
@@ -227,9 +246,9 @@ def name_leader_if_replica_removed(p: Partition, d: Draft) -> Draft:
 
 
 @op
-def drop_elr_after_unclean_election(c: Config, d: Draft) -> Draft:
+def drop_elr_after_unclean_election(c: Config, d: Draft, t: Target) -> Draft:
     """Step 5: after an unclean election, or with ELR off, no broker is eligible."""
-    if not d.unclean and c.elr_enabled:
+    if not d.unclean and t.elr_enabled:
         return d
     return replace(
         d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr
@@ -237,17 +256,17 @@ def drop_elr_after_unclean_election(c: Config, d: Draft) -> Draft:
 
 
 @op
-def write_isr(c: Config, p: Partition, d: Draft) -> Draft:
+def write_isr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     """Steps 6 and 7. Without ELR an empty ISR is never written: the last replica stays in."""
-    isr = d.isr if d.isr != EMPTY or c.elr_enabled else p.isr
+    isr = d.isr if d.isr != EMPTY or t.elr_enabled else p.isr
     shrank = isr != p.isr and not p.isr <= isr
     return replace(d, isr=isr, names_leader=d.names_leader or (c.bump_leader_epoch_on_isr_shrink and shrank))
 
 
 @op
-def keep_last_known_leader(c: Config, p: Partition, d: Draft) -> Draft:
+def keep_last_known_leader(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     """Step 8: remember who led when the ISR emptied, forget it once there is a leader."""
-    if not c.elr_enabled:
+    if not t.elr_enabled:
         return replace(d, last_known_leader=None)
     emptied = d.isr == EMPTY and p.isr != EMPTY
     last = p.leader if p.leader is not None else next((r for r in p.replicas if r in p.isr), None)
@@ -290,10 +309,10 @@ def merge(p: Partition, d: Draft) -> Partition:
 def change(c: Config, p: Partition, t: Target) -> Partition:
     """The partition after one event of the controller."""
     d1 = complete_reassignment(c, p, t)
-    d2 = update_elr(c, p, d1, t.unclean)
-    d3 = record_election(c, p, d2, elect(c, p, d2, t))
+    d2 = update_elr(c, p, d1, t)
+    d3 = record_election(c, p, d2, t, elect(c, p, d2, t))
     d4 = name_leader_if_replica_removed(p, d3)
-    d5 = drop_elr_after_unclean_election(c, d4)
-    d6 = write_isr(c, p, d5)
-    d7 = keep_last_known_leader(c, p, d6)
+    d5 = drop_elr_after_unclean_election(c, d4, t)
+    d6 = write_isr(c, p, d5, t)
+    d7 = keep_last_known_leader(c, p, d6, t)
     return merge(p, d7)

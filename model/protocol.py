@@ -5,10 +5,30 @@ from __future__ import annotations
 from types import ModuleType
 
 from elrcheck.lang.load import Model, load
-from elrcheck.model import controller, lifecycle, partition, replica, state
+from elrcheck.model import (
+    broker_events,
+    controller,
+    isr_proposals,
+    lifecycle,
+    metadata,
+    partition,
+    replica,
+    start,
+    state,
+)
 from elrcheck.model.config import Config
 
-MODULES: tuple[ModuleType, ...] = (state, partition, controller, replica, lifecycle)
+MODULES: tuple[ModuleType, ...] = (
+    state,
+    start,
+    partition,
+    controller,
+    broker_events,
+    metadata,
+    replica,
+    isr_proposals,
+    lifecycle,
+)
 
 
 def load_model(*extra: ModuleType) -> Model:

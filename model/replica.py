@@ -1,8 +1,8 @@
-"""Brokers as leader and follower: metadata, produce, fetch, the high watermark, AlterPartition.
+"""Brokers as leader and follower: produce, fetch, the high watermark, truncation.
 
 Sources: Partition and Replica (core), ReplicaManager, AbstractFetcherThread, UnifiedLog,
 LeaderEpochFileCache; KIP-966 for the strict min-ISR rule, KIP-101, KIP-279 and KIP-320 for
-truncation.
+truncation. Metadata and proposals of a leader are in `metadata` and `isr_proposals`.
 
 Abstractions, each an over-approximation unless said otherwise:
 * A fetch is one atomic exchange whose answer may be lost. A delayed answer of the same leader epoch
@@ -18,28 +18,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.runtime import EMPTY, action, op, put, record, require
-from elrcheck.lang.types import Replica, RSet, Vec
-from elrcheck.model.config import AcksAdmission, AlterReject, Config, HwmGate
+from elrcheck.lang.runtime import action, op, put, record, require
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import AcksAdmission, Config, HwmGate
 from elrcheck.model.state import (
     Acks,
     Broker,
     Entry,
     Epoch,
-    Error,
-    Exchange,
     Log,
     Offset,
     Peer,
-    ReplicaList,
+    Settings,
     Stage,
     State,
     Status,
-    View,
-    effective_min_isr,
+    leader_min_isr,
     leads,
-    no_exchange,
-    no_peers,
 )
 
 # ---------------------------------------------------------------------------- rules of a leader
@@ -52,12 +47,12 @@ def maximal_isr(me: Broker) -> RSet:
 
 
 @op
-def may_advance(c: Config, me: Broker, replicas: ReplicaList) -> bool:
+def may_advance(c: Config, g: Settings, me: Broker, leader: Replica) -> bool:
     """The strict min-ISR rule (KIP-966, KAFKA-15583): the committed ISR has min ISR members."""
     if not c.strict_hwm:
         return True
     counted = me.view.isr if c.hwm_gate == HwmGate.COMMITTED else maximal_isr(me)
-    return len(counted) >= effective_min_isr(c, replicas)
+    return len(counted) >= leader_min_isr(c, g, me, leader)
 
 
 @op
@@ -70,11 +65,11 @@ def known_end(me: Broker, leader: Replica, b: Replica) -> Offset:
 
 
 @op
-def with_high_watermark(c: Config, me: Broker, leader: Replica, replicas: ReplicaList) -> Broker:
+def with_high_watermark(c: Config, g: Settings, me: Broker, leader: Replica) -> Broker:
     """Partition.maybeIncrementLeaderHW: the least log end of the maximal ISR, never backwards."""
     quorum = maximal_isr(me) if c.maximal_isr else me.view.isr
     least = min((known_end(me, leader, b) for b in quorum), default=0)
-    if not may_advance(c, me, replicas) or least <= me.high_watermark:
+    if not may_advance(c, g, me, leader) or least <= me.high_watermark:
         return me
     return replace(me, high_watermark=least)
 
@@ -83,32 +78,6 @@ def with_high_watermark(c: Config, me: Broker, leader: Replica, replicas: Replic
 def with_committed(committed: Log, me: Broker) -> Log:
     """Ghost: what lies below the highest watermark ever reached by a leader."""
     return me.log[: me.high_watermark] if me.high_watermark > len(committed) else committed
-
-
-@op
-def may_join(c: Config, me: Broker, f: Replica) -> bool:
-    """Partition.isFollowerInSync for an expansion: HW reached and the leader's epoch start (KAFKA-7128)."""
-    end = me.peers[f].log_end_offset
-    return (
-        end is not None
-        and end >= me.high_watermark
-        and (end >= me.epoch_start or not c.join_requires_epoch_start)
-    )
-
-
-@op
-def proposal(c: Config, me: Broker, leader: Replica, isr: RSet) -> Exchange:
-    """A new AlterPartition request, with the broker epoch of every member the leader knows (KIP-903)."""
-    return Exchange(
-        stage=Stage.SENT,
-        error=Error.NONE,
-        leader_epoch=me.view.leader_epoch,
-        partition_epoch=me.view.partition_epoch,
-        isr=isr,
-        member_epochs=tuple(
-            (me.epoch if b == leader else me.peers[b].broker_epoch) if b in isr else 0 for b in c.brokers
-        ),
-    )
 
 
 # ---------------------------------------------------------------------------- rules of logs
@@ -154,54 +123,6 @@ def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
     return min(mine.offset, leader_end.offset) if mine.epoch == leader_end.epoch else mine.offset
 
 
-# ---------------------------------------------------------------------------- metadata
-
-
-@op
-def kept_peers(c: Config, me: Broker, b: Replica, isr: RSet, same_epoch: bool) -> Vec[Peer]:
-    """Partition.makeLeader: what a leader still knows of its followers after new metadata.
-
-    In the same epoch everything; re-elected without stepping down, the ISR members; else nothing.
-    """
-    return tuple(
-        me.peers[f]
-        if f != b and me.view.leader == b and (same_epoch or f in isr)
-        else Peer(log_end_offset=None, broker_epoch=0)
-        for f in c.brokers
-    )
-
-
-@action
-def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
-    """b applies the newest partition record (a batch collapses to its final state).
-
-    makeLeader or makeFollower; any pending proposal is dropped.
-    """
-    me = s.broker[b]
-    p = s.partition
-    require(me.status == Status.RUNNING, "b is running")
-    require(me.view.partition_epoch < p.partition_epoch, "there is newer metadata")
-    same_epoch = me.view.leader_epoch == p.leader_epoch
-    view = View(
-        leader=p.leader,
-        leader_epoch=p.leader_epoch,
-        partition_epoch=p.partition_epoch,
-        isr=p.isr if p.leader == b else EMPTY,
-    )
-    if p.leader == b:
-        leading = replace(
-            me,
-            view=view,
-            epoch_start=me.epoch_start if same_epoch else len(me.log),
-            peers=kept_peers(c, me, b, p.isr, same_epoch),
-            alter=no_exchange(c),
-        )
-        advanced = with_high_watermark(c, leading, b, p.replicas)
-        return replace(s, broker=put(s.broker, b, advanced), committed=with_committed(s.committed, advanced))
-    following = replace(me, view=view, epoch_start=0, peers=no_peers(c), alter=no_exchange(c))
-    return replace(s, broker=put(s.broker, b, following))
-
-
 # ---------------------------------------------------------------------------- produce and fetch
 
 
@@ -212,11 +133,11 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
     require(leads(s, leader), "leader leads by its own view")
     require(len(me.log) < c.log_slots, "the log has room")
     admitting = me.view.isr if c.acks_admission == AcksAdmission.COMMITTED else maximal_isr(me)
-    enough = len(admitting) >= effective_min_isr(c, s.partition.replicas)
+    enough = len(admitting) >= leader_min_isr(c, s.settings, me, leader)
     require(acks == Acks.ONE or enough, "acks=all finds min ISR members")
     entry = Entry(id=s.spent.records + 1, epoch=me.view.leader_epoch, acks=acks)
     appended = replace(me, log=me.log + (entry,))  # noqa: RUF005
-    advanced = with_high_watermark(c, appended, leader, s.partition.replicas)
+    advanced = with_high_watermark(c, s.settings, appended, leader)
     one = s.spent.acks_one + 1 if acks == Acks.ONE else s.spent.acks_one
     return replace(
         s,
@@ -237,6 +158,7 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     you = s.broker[leader]
     require(f != leader, "f is not l")
     require(me.status == Status.RUNNING and me.view.leader == leader, "f follows l")
+    require(f in me.view.replicas and f in you.view.replicas, "f is a replica")
     require(leads(s, leader) and me.view.leader_epoch == you.view.leader_epoch, "l leads in the epoch of f")
     offset = len(me.log)
     end = end_offset_for(you.log, you.view.leader_epoch, last_epoch(me.log))
@@ -247,7 +169,7 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
         cut = replace(me, log=me.log[:keep], high_watermark=min(me.high_watermark, keep))
         return replace(s, broker=put(s.broker, f, cut))
     noted = replace(you, peers=put(you.peers, f, Peer(log_end_offset=offset, broker_epoch=me.epoch)))
-    advanced = with_high_watermark(c, noted, leader, s.partition.replicas)
+    advanced = with_high_watermark(c, s.settings, noted, leader)
     grown = me.log + (you.log[offset],) if offset < len(you.log) else me.log  # noqa: RUF005
     fetched = replace(me, log=grown, high_watermark=min(advanced.high_watermark, len(grown)))
     return replace(
@@ -255,83 +177,3 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
         broker=put(put(s.broker, leader, advanced), f, me if lost else fetched),
         committed=with_committed(s.committed, advanced),
     )
-
-
-# ---------------------------------------------------------------------------- AlterPartition at the leader
-
-
-@action
-def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
-    """l proposes to add follower f (Partition.maybeExpandIsr); one follower for each proposal."""
-    me = s.broker[leader]
-    require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
-    require(f != leader and f not in me.view.isr, "f is outside the ISR")
-    require(may_join(c, me, f), "f has caught up")
-    return replace(
-        s, broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr | {f})))
-    )
-
-
-@action
-def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
-    """l proposes to drop lagging followers (Partition.maybeShrinkIsr); time decides which, so any may go."""
-    me = s.broker[leader]
-    require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
-    require(leader not in out and out != EMPTY and out <= me.view.isr, "out are followers in the ISR")
-    require(all(known_end(me, leader, b) < len(me.log) for b in out), "out lag behind")
-    return replace(
-        s,
-        broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr - out))),
-        spent=replace(s.spent, shrinks=s.spent.shrinks + 1),
-    )
-
-
-@action
-def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
-    """l handles the answer to its AlterPartition (Partition.submitAlterPartition).
-
-    Success commits the returned ISR. INELIGIBLE_REPLICA proves that nothing was applied, so the
-    proposal is dropped. A stale answer proves nothing: the proposal stays pending, and the maximal
-    ISR wide, until newer metadata arrives. A stale broker or controller epoch means: send it again.
-    """
-    me = s.broker[leader]
-    x = me.alter
-    require(me.status == Status.RUNNING and x.stage == Stage.ANSWERED, "an answer has arrived")
-    fits = x.leader_epoch == me.view.leader_epoch and x.partition_epoch >= me.view.partition_epoch
-    if x.error == Error.NONE and fits:
-        view = replace(me.view, isr=x.isr, partition_epoch=x.partition_epoch)
-        settled = with_high_watermark(
-            c, replace(me, view=view, alter=no_exchange(c)), leader, s.partition.replicas
-        )
-        return replace(
-            s, broker=put(s.broker, leader, settled), committed=with_committed(s.committed, settled)
-        )
-    if x.error == Error.STALE_BROKER_EPOCH or x.error == Error.NOT_CONTROLLER:
-        return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))
-    if x.error == Error.INELIGIBLE_REPLICA or (
-        c.alter_reject == AlterReject.ROLLBACK and x.error != Error.NONE
-    ):
-        return replace(s, broker=put(s.broker, leader, replace(me, alter=no_exchange(c))))
-    waiting = replace(no_exchange(c), stage=Stage.WAITING, isr=x.isr)
-    return replace(s, broker=put(s.broker, leader, replace(me, alter=waiting)))
-
-
-@op
-def sent_again(me: Broker) -> Exchange:
-    """The same request once more; the leader's epochs have not moved since, or it would be gone."""
-    return replace(
-        me.alter,
-        stage=Stage.SENT,
-        error=Error.NONE,
-        leader_epoch=me.view.leader_epoch,
-        partition_epoch=me.view.partition_epoch,
-    )
-
-
-@action
-def LoseResponse(c: Config, s: State, leader: Replica) -> State:
-    """The answer to leader's AlterPartition is lost; leader times out and sends the request again."""
-    me = s.broker[leader]
-    require(c.response_loss, "responses may be lost")
-    require(me.status == Status.RUNNING and me.alter.stage == Stage.ANSWERED, "an answer is on its way")
-    return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))

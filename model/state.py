@@ -11,16 +11,17 @@ from __future__ import annotations
 import enum
 from typing import Annotated
 
-from elrcheck.lang.runtime import EMPTY, conj, init, op, record, state
-from elrcheck.lang.runtime import bound as bound_of
+from elrcheck.lang.runtime import EMPTY, op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
-from elrcheck.model.config import Config
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
 BrokerEpoch = Annotated[int, nat("BrokerEpoch", cap="cap_broker_epoch")]
 Offset = Annotated[int, nat("Offset", hi="log_slots")]
 RecordId = Annotated[int, nat("RecordId", cap="records")]
+RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
+MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 
 
@@ -99,11 +100,44 @@ class Partition:
 
 @record
 class Registration:
-    """The controller's registration of a broker (BrokerRegistration)."""
+    """The controller's registration of a broker (BrokerRegistration).
 
+    registered: unregistering keeps the epoch, so that a later registration is a new one.
+    shutdown_offset: the partition epoch when a controlled shutdown began (controlledShutdownOffset).
+    """
+
+    registered: bool
     fenced: bool
     in_controlled_shutdown: bool
+    shutdown_offset: PartitionEpoch
     epoch: BrokerEpoch
+
+
+@record
+class Settings:
+    """What operators configured, as the controller has it: min.insync.replicas and the ELR feature.
+
+    A topic's value goes before a broker's own, which goes before the cluster's; while ELR is on there
+    are no values of single brokers (KAFKA-16540).
+    """
+
+    topic_min_isr: MinIsr | None
+    cluster_min_isr: MinIsr
+    broker_min_isr: Vec[MinIsr | None]
+    elr_enabled: bool
+
+
+@record
+class Snapshot:
+    """A partition record of the metadata log, as far as brokers look at it; kept only in order to lag."""
+
+    leader: Replica | None
+    leader_epoch: Epoch
+    isr: RSet
+    replicas: RSet
+
+
+Metadata = Annotated[tuple[Snapshot, ...], SeqMark("metadata_slots")]
 
 
 @record
@@ -114,6 +148,7 @@ class View:
     leader_epoch: Epoch
     partition_epoch: PartitionEpoch
     isr: RSet
+    replicas: RSet
 
 
 @record
@@ -145,10 +180,14 @@ class Broker:
     """A broker process and its replica of the partition.
 
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
+    registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
+    min_isr: the min.insync.replicas it has applied, if that takes a step of its own.
     """
 
     status: Status
     epoch: BrokerEpoch
+    registered_at: PartitionEpoch
+    min_isr: MinIsr
     clean_file: BrokerEpoch
     log: Log
     high_watermark: Offset
@@ -168,17 +207,27 @@ class Spent:
     clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")]
     fences: Annotated[int, nat("Fences", cap="fences")]
     shrinks: Annotated[int, nat("Shrinks", cap="shrinks")]
+    shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")]
+    unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")]
+    elections: Annotated[int, nat("Elections", cap="elections")]
+    reassignments: Annotated[int, nat("Reassignments", cap="reassignments")]
+    min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")]
+    feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")]
+    directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")]
 
 
 @state
 class State:
     """The state variables. `committed` and `lossy` are ghosts: no protocol rule reads them.
 
+    metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
     committed: the records below the highest watermark any leader ever had.
     lossy: brokers that lost a suffix of their log and have not registered since.
     """
 
+    settings: Settings
     partition: Partition
+    metadata: Metadata
     registration: Vec[Registration]
     broker: Vec[Broker]
     committed: Log
@@ -193,9 +242,31 @@ GHOSTS = ("committed", "lossy", "spent")
 
 
 @op
-def effective_min_isr(c: Config, replicas: ReplicaList) -> int:
-    """min.insync.replicas, but never more than there are replicas (KIP-966, effective min ISR)."""
-    return min(c.min_isr, len(replicas))
+def configured_min_isr(g: Settings) -> MinIsr:
+    """min.insync.replicas as the controller resolves it: the topic's value, else the cluster's."""
+    return g.topic_min_isr if g.topic_min_isr is not None else g.cluster_min_isr
+
+
+@op
+def broker_min_isr(g: Settings, b: Replica) -> MinIsr:
+    """min.insync.replicas as broker b resolves it, whose own value goes before the cluster's."""
+    own = g.broker_min_isr[b]
+    if g.topic_min_isr is None and own is not None:
+        return own
+    return configured_min_isr(g)
+
+
+@op
+def effective_min_isr(g: Settings, replicas: ReplicaList) -> int:
+    """At the controller: never more than there are replicas, adding ones included (KIP-966, C-17)."""
+    return min(configured_min_isr(g), len(replicas))
+
+
+@op
+def leader_min_isr(c: Config, g: Settings, me: Broker, b: Replica) -> int:
+    """At leader b: what it has applied of the configuration and of the replica list (Partition)."""
+    known = broker_min_isr(g, b) if c.min_isr_propagation == MinIsrPropagation.ATOMIC else me.min_isr
+    return min(known, len(me.view.replicas))
 
 
 @op
@@ -223,67 +294,34 @@ def no_exchange(c: Config) -> Exchange:
 
 
 @op
-def no_view() -> View:
-    """Nothing applied since the process started."""
-    return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY)
+def initial_replicas(c: Config) -> ReplicaList:
+    """The brokers that hold a replica at the start, in order."""
+    return tuple(c.brokers)[: c.broker_count - c.spare_brokers]
+
+
+@op
+def no_view(c: Config) -> View:
+    """Nothing applied since the process started; `replicas` means nothing without a leader."""
+    replicas = frozenset(initial_replicas(c))
+    return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY, replicas=replicas)
+
+
+@op
+def snapshot(p: Partition) -> Snapshot:
+    """What the metadata log says about the partition."""
+    return Snapshot(
+        leader=p.leader, leader_epoch=p.leader_epoch, isr=p.isr, replicas=frozenset(p.replicas)
+    )
+
+
+@op
+def logged(c: Config, s: State, p: Partition) -> Metadata:
+    """The metadata log once the partition has become p; nothing is written if it did not change."""
+    if c.metadata == Propagation.LATEST or p.partition_epoch == s.partition.partition_epoch:
+        return s.metadata
+    return s.metadata + (snapshot(p),)  # noqa: RUF005
 
 
 @op
 def no_peers(c: Config) -> Vec[Peer]:
     return tuple(Peer(log_end_offset=None, broker_epoch=0) for b in c.brokers)
-
-
-# ---------------------------------------------------------------------------- start and budgets
-
-
-@init
-def Init(c: Config) -> State:
-    """All brokers run, registered and unfenced; broker 0 leads and the ISR is complete."""
-    return State(
-        partition=Partition(
-            replicas=tuple(c.brokers),
-            adding=EMPTY,
-            removing=EMPTY,
-            isr=c.brokers,
-            elr=EMPTY,
-            last_known_elr=EMPTY,
-            last_known_leader=None,
-            leader=0,
-            leader_epoch=1,
-            partition_epoch=1,
-            recovery=Recovery.RECOVERED,
-        ),
-        registration=tuple(
-            Registration(fenced=False, in_controlled_shutdown=False, epoch=1) for b in c.brokers
-        ),
-        broker=tuple(
-            Broker(
-                status=Status.RUNNING,
-                epoch=1,
-                clean_file=0,
-                log=(),
-                high_watermark=0,
-                view=View(leader=0, leader_epoch=1, partition_epoch=1, isr=c.brokers if b == 0 else EMPTY),
-                epoch_start=0,
-                peers=no_peers(c),
-                alter=no_exchange(c),
-            )
-            for b in c.brokers
-        ),
-        committed=(),
-        lossy=EMPTY,
-        spent=Spent(records=0, acks_one=0, crashes=0, clean_stops=0, fences=0, shrinks=0),
-    )
-
-
-@bound_of
-def WithinBudget(c: Config, s: State) -> bool:
-    """The bound of a search: perturbations are limited, healing never is."""
-    return conj(
-        records=s.spent.records <= c.records,
-        acks_one=s.spent.acks_one <= c.acks_one,
-        crashes=s.spent.crashes <= c.crashes,
-        clean_stops=s.spent.clean_stops <= c.clean_stops,
-        fences=s.spent.fences <= c.fences,
-        shrinks=s.spent.shrinks <= c.shrinks,
-    )

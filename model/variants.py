@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.model.config import CleanCheck, LastKnownLeader, LklStorage, ReassignGate, Reregistration
+from elrcheck.model.config import (
+    CleanCheck,
+    LastKnownLeader,
+    LklStorage,
+    MinIsrChange,
+    ReassignGate,
+    Reregistration,
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,12 @@ _CODE = {
     "recheck_elr_after_election": False,
     "downgrade_ignores_elr": False,
     "reassign_gate": ReassignGate.ALL_TARGETS,
+    "cancel_gate": False,
+    "cancel_forces_first_replica": True,
+    "min_isr_change": MinIsrChange.ALWAYS,
+    "unregister_prunes_elr": False,
+    "dirs_wipe_elr": True,
+    "last_known_in_every_election": True,
 }
 _LEGACY = {
     "elr_enabled": False,
@@ -34,14 +47,27 @@ _LEGACY = {
     "rereg_without_elr": Reregistration.IGNORE,
     "register_before_fence": False,
     "reassign_gate": ReassignGate.ADDING,
+    "cancel_gate": False,
+    "cancel_forces_first_replica": True,
+    "min_isr_change": MinIsrChange.NEVER,
 }
 
 VARIANTS: tuple[Variant, ...] = (
     Variant("kip_full", "KIP-966 as intended: strict min ISR, ELR, clean-shutdown detection", {}),
     Variant(
+        "kip_phase1",
+        "the KIP without its recovery manager: the last known leader leads when ISR and ELR are empty",
+        {"last_known_leader": LastKnownLeader.ACTIVE},
+    ),
+    Variant(
         "code_2024_10",
         "the source of October 2024: every restart counts as unclean, KAFKA-19522 present",
-        {**_CODE, "clean_check": CleanCheck.ALWAYS_UNCLEAN, "last_known_leader": LastKnownLeader.ANY},
+        {
+            **_CODE,
+            "clean_check": CleanCheck.ALWAYS_UNCLEAN,
+            "last_known_leader": LastKnownLeader.ANY,
+            "min_isr_change": MinIsrChange.NEVER,
+        },
     ),
     Variant(
         "code_4_0",

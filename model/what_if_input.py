@@ -15,7 +15,7 @@ from typing import Any
 from elrcheck.config import check_value, config_fields
 from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.state import Partition, Recovery, Registration, Spent
+from elrcheck.model.state import Partition, Recovery, Registration, Settings, Spent
 from elrcheck.model.variants import VARIANTS
 from elrcheck.model.what_if_json import Fields, array, integer, mistyped
 
@@ -72,6 +72,7 @@ class Request:
     """
 
     config: Config
+    settings: Settings
     ids: Ids
     keys: tuple[int, ...]
     registration: tuple[Registration, ...]
@@ -84,12 +85,18 @@ def read_request(given: Fields, *, needs_partition: bool) -> Request:
     config = _read_config(given)
     ids, keys, registration = _read_brokers(given.get("brokers"))
     config = replace(config, broker_count=len(keys))
+    settings = Settings(
+        topic_min_isr=config.min_isr,
+        cluster_min_isr=config.min_isr,
+        broker_min_isr=tuple(None for _ in keys),
+        elr_enabled=config.elr_enabled,
+    )
     if not needs_partition and (not given.has("partition") or given.get("partition") is None):
-        return Request(config, ids, keys, registration, None, {})
+        return Request(config, settings, ids, keys, registration, None, {})
     if not given.has("partition"):
         raise UsageFault("what-if-missing-key", "`partition` is missing", where="partition")
     partition, lists = _read_partition(given.get("partition"), ids, config)
-    return Request(config, ids, keys, registration, partition, lists)
+    return Request(config, settings, ids, keys, registration, partition, lists)
 
 
 def knob_names() -> tuple[str, ...]:
@@ -140,8 +147,10 @@ def _read_brokers(value: object) -> tuple[Ids, tuple[int, ...], tuple[Registrati
             )
         broker = Fields(inner, path, ("fenced", "in_controlled_shutdown", "epoch"))
         found[int(key)] = Registration(
+            registered=True,
             fenced=broker.boolean("fenced"),
             in_controlled_shutdown=broker.boolean("in_controlled_shutdown"),
+            shutdown_offset=0,
             epoch=broker.integer("epoch", least=0) + 1,
         )
     ids = Ids(tuple(sorted(found)))

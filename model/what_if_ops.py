@@ -34,12 +34,12 @@ from elrcheck.model.controller import (
     unfenced_partition,
 )
 from elrcheck.model.partition import Election, Target, change
-from elrcheck.model.state import Error, Partition, Recovery, Registration
+from elrcheck.model.state import Error, Partition, Recovery, Registration, Settings, configured_min_isr
 from elrcheck.model.what_if_input import NOBODY, Request
 from elrcheck.model.what_if_json import Fields, array, integer, mistyped
 
 NONE = "NONE"
-Rule = Callable[[Config, Partition, tuple[Registration, ...]], Partition]
+Rule = Callable[[Config, Settings, Partition, tuple[Registration, ...]], Partition]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _fence(request: Request, op: Fields) -> Outcome:
     p, registration = _partition(request), request.registration
     if registration[b].fenced:
         return Outcome(NONE, p, registration)
-    after = fenced_partition(request.config, p, registration, b)
+    after = fenced_partition(request.config, request.settings, p, registration, b)
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=True)))
 
 
@@ -92,7 +92,7 @@ def _unfence(request: Request, op: Fields) -> Outcome:
     p, registration = _partition(request), request.registration
     if not registration[b].fenced:
         return Outcome(NONE, p, registration)
-    after = unfenced_partition(request.config, p, registration, b)
+    after = unfenced_partition(request.config, request.settings, p, registration, b)
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=False)))
 
 
@@ -102,7 +102,7 @@ def _register(request: Request, op: Fields) -> Outcome:
     p, registration = _partition(request), request.registration
     presented = registration[b].epoch if op.boolean("clean") else 0
     clean = shutdown_was_clean(request.config, presented, registration[b].epoch)
-    after = registered_partition(request.config, p, registration, b, clean)
+    after = registered_partition(request.config, request.settings, p, registration, b, clean)
     return Outcome(NONE, after, put(registration, b, new_incarnation(registration[b])))
 
 
@@ -125,6 +125,7 @@ def _alter_partition(request: Request, op: Fields) -> Outcome:
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
     decision = alter_partition(
         request.config,
+        request.settings,
         p,
         registration,
         AlterRequest(
@@ -162,7 +163,7 @@ def _elect_leaders(request: Request, op: Fields) -> Outcome:
             "what-if-bad-value", f"{kind.name} takes no desired leader", where=op.at("desired_leader")
         )
     rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
-    decision = rule(request.config, _partition(request), request.registration)
+    decision = rule(request.config, request.settings, _partition(request), request.registration)
     return Outcome(decision.error.name, decision.partition, request.registration)
 
 
@@ -170,7 +171,7 @@ def _quietly(rule: Rule) -> Callable[[Request, Fields], Outcome]:
     """A periodic event: nobody asked, so there is no error."""
 
     def apply(request: Request, op: Fields) -> Outcome:
-        after = rule(request.config, _partition(request), request.registration)
+        after = rule(request.config, request.settings, _partition(request), request.registration)
         return Outcome(NONE, after, request.registration)
 
     return apply
@@ -214,6 +215,8 @@ def _change(request: Request, op: Fields) -> Outcome:
             acceptable=acceptable,
             unclean=frozenset(listed("unclean_shutdown_replicas", ())),
             recovery=recovery,
+            min_isr=configured_min_isr(request.settings),
+            elr_enabled=request.settings.elr_enabled,
         ),
     )
     return Outcome(NONE, after, registration, {"isr": isr, "adding": adding, "removing": removing})

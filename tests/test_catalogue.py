@@ -15,7 +15,7 @@ from elrcheck.cli import LISTED, cli
 from elrcheck.errors import ExitCode, UsageFault
 from elrcheck.invariants import catalogue
 from elrcheck.invariants.catalogue import KINDS, entries, find, full_entries
-from elrcheck.model import controller
+from elrcheck.model import broker_events
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.shell import run
@@ -71,7 +71,9 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
     names = [entry["name"] for kind in ("knobs", "budgets") for entry in entries(kind)]
     assert names == [part.name for part in dataclasses.fields(Config)]
     assert [entry["name"] for entry in entries("budgets")] == [
-        "records", "acks_one", "crashes", "clean_stops", "fences", "shrinks",
+        "records", "acks_one", "crashes", "clean_stops", "fences", "shrinks", "shutdowns",
+        "unregistrations", "elections", "reassignments", "min_isr_changes", "feature_changes",
+        "directory_changes",
     ]  # fmt: skip
 
 
@@ -107,8 +109,13 @@ def test_the_source_line_is_where_the_function_starts(kind: str) -> None:
 def test_an_action_shows_its_choices_and_its_guards_in_order() -> None:
     unfence = find("Unfence")
     assert unfence["parameters"] == {"b": "Replica"}
-    assert unfence["guards"] == ["b is fenced", "b is running", "b has applied its own registration"]
-    source = inspect.getsource(controller.Unfence)
+    assert unfence["guards"] == [
+        "b is fenced",
+        "b is running",
+        "b has applied its own registration",
+        "b is not shutting down",
+    ]
+    source = inspect.getsource(broker_events.Unfence)
     assert [source.index(f'"{guard}"') for guard in unfence["guards"]] == sorted(
         source.index(f'"{guard}"') for guard in unfence["guards"]
     )

@@ -22,12 +22,20 @@ from elrcheck.invariants.modules import load_checked_model, load_proof_model
 from elrcheck.invariants.transition import Transitions
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.model.config import Config
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 from elrcheck.tla_export.values import show_state
 
 CONFIG = Config(broker_count=3, log_slots=2, records=2, clean_stops=1)
+# Actions that need more than the default configuration: what else they need.
+FEATURES: dict[str, dict[str, Any]] = {
+    "StartControlledShutdown": {"shutdowns": 1},
+    "GrantShutdown": {"shutdowns": 1},
+    "Unregister": {"unregistrations": 1},
+    "ApplyOlderRecord": {"metadata": Propagation.LOG},
+    "ApplyMinIsr": {"min_isr_propagation": MinIsrPropagation.LOG},
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +83,8 @@ def compare_kernel(model: Model, lowered: Lowered, count: int) -> Counter[str]:
 
 def test_kernel_agrees(model: Model, lowered: Lowered) -> None:
     fired = compare_kernel(model, lowered, 400)
-    assert set(fired) == {fn.name for fn in model.actions}, "every action fired"
+    missing = {fn.name for fn in model.actions} - set(fired)
+    assert missing == set(FEATURES), "every action of the default configuration fired"
 
 
 @pytest.mark.slow

@@ -54,9 +54,12 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "    /\\ registration[b].fenced  \\* b is fenced",
             '    /\\ broker[b].status = "RUNNING"  \\* b is running',
             "    /\\ broker[b].view.partition_epoch > 0  \\* b has applied its own registration",
-            "    /\\ partition' = UnfencedPartition(partition, registration, b)",
-            "    /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
-            "    /\\ UNCHANGED <<broker, committed, lossy, spent>>",
+            "    /\\ ~registration[b].in_controlled_shutdown  \\* b is not shutting down",
+            "    /\\ LET after == UnfencedPartition(settings, partition, registration, b)",
+            "       IN  /\\ partition' = after",
+            "           /\\ metadata' = Logged(after)",
+            "           /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
+            "           /\\ UNCHANGED <<settings, broker, committed, lossy, spent>>",
         )
     )
     assert "\\* Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)." in spec.tla

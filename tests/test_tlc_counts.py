@@ -24,6 +24,8 @@ from elrcheck.model.config import (
     HwmGate,
     LastKnownLeader,
     LklStorage,
+    MinIsrPropagation,
+    Propagation,
     ReassignGate,
     Reregistration,
 )
@@ -80,6 +82,23 @@ CASES: dict[str, dict[str, Any]] = {
         "crashes": 0,
         "rereg_without_elr": Reregistration.IGNORE,
         "elr_enabled": False,
+    },
+    "lagging": {
+        "metadata": Propagation.LOG,
+        "min_isr_propagation": MinIsrPropagation.LOG,
+        "registration_catch_up": False,
+        "shutdowns": 1,
+        "crashes": 0,
+        "fences": 0,
+    },
+    "replaced": {
+        "unregistrations": 1,
+        "fences": 0,
+        "keep_min_isr": True,
+        "elr_enabled": False,
+        "unregister_prunes_elr": False,
+        "reassign_gate": ReassignGate.TRUNK_2025,
+        "recovery_state_supported": False,
     },
     "one-broker": {"broker_count": 1, "log_slots": 2, "records": 2, "acks_one": 1, "clean_stops": 1},
 }

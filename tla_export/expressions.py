@@ -283,6 +283,9 @@ class Expressions(Walker):
     def on_append(self, e: E, scope: Scope) -> Printed:
         return self._applied("Append", e.args, scope)
 
+    def on_concat(self, e: E, scope: Scope) -> Printed:
+        return self._infix("\\o", SUM, e.args, scope)
+
     def on_seqfilter(self, e: E, scope: Scope) -> Printed:
         return self._selecting("SelectSeq", e, scope)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, fn_nodes
 from elrcheck.lang.load import Model
-from elrcheck.lang.types import Ty, record_fields
+from elrcheck.lang.types import INT, Ty, record_fields
 from elrcheck.tla_export.expressions import Expressions, Scope
 from elrcheck.tla_export.layout import Bullets, Doc, Group, Head, Item, Items, Text, render
 from elrcheck.tla_export.layout import If as IfDoc
@@ -102,12 +102,13 @@ class _Module:
         self.branching = Branching(model.fns)
 
     def _read_fields(self) -> list[str]:
-        """Configuration fields that the model reads, in the order they are declared."""
+        """Configuration fields that the model reads, in the order they are declared, then derived limits."""
         used = {node.x for fn in self.model.fns.values() for node in fn_nodes(fn) if node.kind == "param"}
         for fn in self.model.actions:
             used |= {field for _, ty in fn.params for field in limits(ty)}
         used |= {"broker_count", *limits(self.model.state_ty)}
-        return [f for f in self.config.__dataclass_fields__ if f in used]
+        declared = [f for f in self.config.__dataclass_fields__ if f in used]
+        return declared + sorted(used - set(declared))
 
     def _names(self) -> Names:
         """Names that must stay as they are; operators are named after them."""
@@ -168,7 +169,8 @@ class _Module:
         """What values the constants may have."""
         fields = record_fields(self.model.config)
         items = [
-            Item(Head(f"{name} \\in", self._type(fields[field]))) for field, name in self.constants.items()
+            Item(Head(f"{name} \\in", self._type(fields.get(field, INT))))
+            for field, name in self.constants.items()
         ]
         return render(Head("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
@@ -320,7 +322,8 @@ class _Module:
             if field not in same:
                 yield Head(f"{field}{prime} =", self.printer.doc(e, scope))
         if same:
-            yield Text(f"UNCHANGED {same[0]}" if len(same) == 1 else f"UNCHANGED <<{', '.join(same)}>>")
+            many = Items("UNCHANGED <<", [Text(f) for f in same], ">>")
+            yield Text(f"UNCHANGED {same[0]}") if len(same) == 1 else many
 
 
 def _names(keyword: str, names: Sequence[str]) -> list[str]:

@@ -1,0 +1,109 @@
+"""How a broker applies metadata: it becomes leader or follower, or loses its replica.
+
+Sources: BrokerMetadataPublisher, ReplicaManager.applyDelta, Partition.makeLeader and makeFollower.
+
+A batch collapses to its final state. With propagation LATEST a broker applies the newest record;
+with LOG it may stop at any record in between, but not before its own registration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation
+from elrcheck.model.replica import with_committed, with_high_watermark
+from elrcheck.model.state import (
+    Broker,
+    PartitionEpoch,
+    Peer,
+    RecordNumber,
+    Settings,
+    Snapshot,
+    State,
+    Status,
+    View,
+    broker_min_isr,
+    leads,
+    no_exchange,
+    no_peers,
+    snapshot,
+)
+
+
+@op
+def kept_peers(c: Config, me: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
+    """Partition.makeLeader: what a leader still knows of its followers after new metadata.
+
+    In the same epoch everything; re-elected without stepping down, the ISR members; else nothing.
+    """
+    same_epoch = me.view.leader_epoch == to.leader_epoch
+    return tuple(
+        me.peers[f]
+        if f != b and me.view.leader == b and f in to.replicas and (same_epoch or f in to.isr)
+        else Peer(log_end_offset=None, broker_epoch=0)
+        for f in c.brokers
+    )
+
+
+@op
+def with_record(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot, at: PartitionEpoch) -> Broker:
+    """b once it has applied record number `at`: makeLeader or makeFollower; a pending proposal is dropped.
+
+    A broker that is no replica any more deletes its log.
+    """
+    view = View(
+        leader=to.leader,
+        leader_epoch=to.leader_epoch,
+        partition_epoch=at,
+        isr=to.isr if to.leader == b else EMPTY,
+        replicas=to.replicas,
+    )
+    if to.leader == b:
+        leading = replace(
+            me,
+            view=view,
+            epoch_start=me.epoch_start if me.view.leader_epoch == to.leader_epoch else len(me.log),
+            peers=kept_peers(c, me, b, to),
+            alter=no_exchange(c),
+        )
+        return with_high_watermark(c, g, leading, b)
+    following = replace(me, view=view, epoch_start=0, peers=no_peers(c), alter=no_exchange(c))
+    if b not in to.replicas:
+        return replace(following, log=(), high_watermark=0)
+    return following
+
+
+@action
+def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
+    """b applies everything up to the newest partition record."""
+    me = s.broker[b]
+    require(me.status == Status.RUNNING, "b is running")
+    require(me.view.partition_epoch < s.partition.partition_epoch, "there is newer metadata")
+    after = with_record(c, s.settings, me, b, snapshot(s.partition), s.partition.partition_epoch)
+    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
+
+
+@action
+def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State:
+    """b applies metadata up to record number `at`, which is not the newest, and stops there for now."""
+    me = s.broker[b]
+    require(c.metadata == Propagation.LOG, "brokers may lag behind")
+    require(me.status == Status.RUNNING, "b is running")
+    require(me.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
+    require(at >= me.registered_at or not c.registration_catch_up, "b has read its own registration")
+    after = with_record(c, s.settings, me, b, s.metadata[at - 1], at)
+    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
+
+
+@action
+def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
+    """b applies a new min.insync.replicas, which it may do after the ISR that came with it (F-24)."""
+    me = s.broker[b]
+    require(c.min_isr_propagation == MinIsrPropagation.LOG, "min ISR travels through the metadata log")
+    require(me.status == Status.RUNNING, "b is running")
+    require(me.min_isr != broker_min_isr(s.settings, b), "b has an older value")
+    told = replace(me, min_isr=broker_min_isr(s.settings, b))
+    after = with_high_watermark(c, s.settings, told, b) if leads(s, b) else told
+    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))

@@ -1,0 +1,120 @@
+"""Where a run starts, and how far a search may disturb it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, bound, conj, init, op
+from elrcheck.model.config import Config, Propagation
+from elrcheck.model.state import (
+    Broker,
+    Metadata,
+    Partition,
+    Recovery,
+    Registration,
+    Settings,
+    Spent,
+    State,
+    Status,
+    View,
+    initial_replicas,
+    no_exchange,
+    no_peers,
+    snapshot,
+)
+
+
+@op
+def first_records(c: Config, p: Partition) -> Metadata:
+    """The metadata log as it starts; not kept when nobody can lag behind."""
+    nothing: Metadata = ()
+    return nothing + (snapshot(p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
+
+
+@init
+def Init(c: Config) -> State:
+    """All brokers run, registered and unfenced; broker 0 leads and the ISR is complete."""
+    replicas = frozenset(initial_replicas(c))
+    first = Partition(
+        replicas=initial_replicas(c),
+        adding=EMPTY,
+        removing=EMPTY,
+        isr=replicas,
+        elr=EMPTY,
+        last_known_elr=EMPTY,
+        last_known_leader=None,
+        leader=0,
+        leader_epoch=1,
+        partition_epoch=1,
+        recovery=Recovery.RECOVERED,
+    )
+    known = View(leader=0, leader_epoch=1, partition_epoch=1, isr=EMPTY, replicas=replicas)
+    return State(
+        settings=Settings(
+            topic_min_isr=c.min_isr,
+            cluster_min_isr=c.min_isr,
+            broker_min_isr=tuple(None for b in c.brokers),
+            elr_enabled=c.elr_enabled,
+        ),
+        partition=first,
+        metadata=first_records(c, first),
+        registration=tuple(
+            Registration(
+                registered=True, fenced=False, in_controlled_shutdown=False, shutdown_offset=0, epoch=1
+            )
+            for b in c.brokers
+        ),
+        broker=tuple(
+            Broker(
+                status=Status.RUNNING,
+                epoch=1,
+                registered_at=1,
+                min_isr=c.min_isr,
+                clean_file=0,
+                log=(),
+                high_watermark=0,
+                view=replace(known, isr=replicas if b == 0 else EMPTY),
+                epoch_start=0,
+                peers=no_peers(c),
+                alter=no_exchange(c),
+            )
+            for b in c.brokers
+        ),
+        committed=(),
+        lossy=EMPTY,
+        spent=Spent(
+            records=0,
+            acks_one=0,
+            crashes=0,
+            clean_stops=0,
+            fences=0,
+            shrinks=0,
+            shutdowns=0,
+            unregistrations=0,
+            elections=0,
+            reassignments=0,
+            min_isr_changes=0,
+            feature_changes=0,
+            directory_changes=0,
+        ),
+    )
+
+
+@bound
+def WithinBudget(c: Config, s: State) -> bool:
+    """The bound of a search: perturbations are limited, healing never is."""
+    return conj(
+        records=s.spent.records <= c.records,
+        acks_one=s.spent.acks_one <= c.acks_one,
+        crashes=s.spent.crashes <= c.crashes,
+        clean_stops=s.spent.clean_stops <= c.clean_stops,
+        fences=s.spent.fences <= c.fences,
+        shrinks=s.spent.shrinks <= c.shrinks,
+        shutdowns=s.spent.shutdowns <= c.shutdowns,
+        unregistrations=s.spent.unregistrations <= c.unregistrations,
+        elections=s.spent.elections <= c.elections,
+        reassignments=s.spent.reassignments <= c.reassignments,
+        min_isr_changes=s.spent.min_isr_changes <= c.min_isr_changes,
+        feature_changes=s.spent.feature_changes <= c.feature_changes,
+        directory_changes=s.spent.directory_changes <= c.directory_changes,
+    )
