@@ -19,12 +19,16 @@ def acked_now(before: Broker, after: Broker, k: Offset) -> bool:
 
 @op
 def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
-    """Who holds the leader's record at offset k, or held it until it lost data the leader cannot know of."""
+    """Who holds the leader's record at offset k, or held it until something the leader cannot know of yet:
+
+    a loss of data, or a reassignment by which it has deleted its replica.
+    """
     return frozenset(
         b
         for b in maximal_isr(s.broker[leader])
         if holds_at(s.broker[b].log, s.broker[leader].log, k)
         or b in s.lossy
+        or b not in s.broker[b].view.replicas
         or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
     )
 

@@ -234,11 +234,10 @@ def uncleanly(s: State, b: Replica) -> bool:
 
 @op
 def granted_now(s: State, t: State, leader: Replica) -> bool:
-    """The step is the controller granting the AlterPartition of leader."""
-    sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage != Stage.SENT
-    return sent and (
-        t.broker[leader].alter.stage == Stage.ANSWERED and t.broker[leader].alter.error == Error.NONE
-    )
+    """The step is the controller applying the AlterPartition of leader, which may complete a reassignment."""
+    x = t.broker[leader].alter
+    sent = s.broker[leader].alter.stage == Stage.SENT and x.stage == Stage.ANSWERED
+    return sent and (x.error == Error.NONE or x.error == Error.NEW_LEADER_ELECTED)
 
 
 @op

@@ -25,6 +25,7 @@ from elrcheck.invariants.obligations import FRAME, Discharge, Prover
 from elrcheck.invariants.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.model.config import RecoveryStrategy
 from elrcheck.report.model import (
     CellReport,
     CellVerdict,
@@ -75,6 +76,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     config = selected.config
     if "log_slots" not in selected.overrides:
         config = replace(config, log_slots=max(config.log_slots, PROOF_LOG_SLOTS))
+    if "unclean_recovery_strategy" not in selected.overrides:
+        config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
     return Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(
         selected.variant
     )
@@ -90,9 +93,10 @@ class Proof:
         self.plain = PlainModel(model, config)
         self.state_properties = [fn for fn in chosen if not fn.is_step and not fn.note]
         self.step_properties = [fn for fn in chosen if fn.is_step and not fn.note]
-        self.skipped = tuple(Skipped(fn.ident, fn.name, fn.note) for fn in chosen if fn.note)
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config)
+        bounded = [Skipped(fn.ident, fn.name, fn.note) for fn in chosen if fn.note]
+        self.skipped = (*bounded, *self._outside())
         self.prover = Prover(self.transitions, model.lemmas, timeout)
 
     def run(self, variant: str) -> ProveReport:
@@ -126,6 +130,15 @@ class Proof:
             implication=tuple(implication),
             skipped=self.skipped,
         )
+
+    def _outside(self) -> list[Skipped]:
+        """Actions this configuration does not have: the verdict says nothing about them."""
+        inside = {instance.action for instance in self.transitions.instances}
+        return [
+            Skipped("action", fn.name, "INCONCLUSIVE: not part of the proof in this configuration")
+            for fn in self.model.actions
+            if fn.name not in inside
+        ]
 
     # ------------------------------------------------------------------------- phases
 

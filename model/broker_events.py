@@ -35,6 +35,7 @@ from elrcheck.model.state import (
     no_exchange,
     no_peers,
     no_view,
+    recovery_after,
 )
 
 # ---------------------------------------------------------------------------- sessions
@@ -53,6 +54,7 @@ def Fence(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=True)),
         spent=replace(s.spent, fences=s.spent.fences + 1 if alive else s.spent.fences),
     )
@@ -70,6 +72,7 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=False)),
     )
 
@@ -104,6 +107,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, new_incarnation(old)),
         broker=put(s.broker, b, running),
         lossy=s.lossy - {b},
@@ -129,6 +133,7 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, leaving),
         spent=replace(s.spent, shutdowns=s.spent.shutdowns + 1),
     )
@@ -164,6 +169,7 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, gone),
         spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1),
     )
@@ -209,6 +215,7 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        recovery=recovery_after(c, s, decision.partition),
         broker=put(
             s.broker, leader, replace(me, alter=answer(me.alter, decision) if heard else no_exchange(c))
         ),

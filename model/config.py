@@ -83,6 +83,24 @@ class MinIsrPropagation(enum.Enum):
     LOG = "in a step of its own, after or before the ISR that came with it (F-24)"
 
 
+class RecoveryStrategy(enum.Enum):
+    """unclean.recovery.strategy: what follows when ISR and ELR have nobody to elect (KIP-966)."""
+
+    DISABLED = "there is no recovery manager"
+    NONE = "wait for an operator"
+    BALANCED = "recover once the whole LastKnownELR is back; a fenced ELR is waited for"
+    AGGRESSIVE = "recover at once, from whoever answers"
+
+
+class RecoveryQuorum(enum.Enum):
+    """Whose log info a recovery needs before it elects; all but KIP were rejected (E-7, E-9)."""
+
+    KIP = "Balanced: the whole LastKnownELR; Aggressive: anybody, after a wait"
+    MIN_ISR = "as many replicas as min ISR, whoever they are (F-44)"
+    MAJORITY = "a majority of the replicas"
+    ALL = "all replicas"
+
+
 class AlterReject(enum.Enum):
     """What a leader does when AlterPartition is refused as stale (C-39, F-33)."""
 
@@ -118,6 +136,9 @@ class Config:
     strict_hwm: bool = True
     # unclean.leader.election.enable of the topic.
     unclean_leader_election_enable: bool = False
+    unclean_recovery_strategy: RecoveryStrategy = RecoveryStrategy.BALANCED
+    # ElectLeaders can designate a leader and ask for the longest log (version 3, C-31).
+    elect_leaders_v3: bool = True
     # Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021).
     bump_leader_epoch_on_isr_shrink: bool = False
     # Metadata versions from 3.2 mark a leader elected uncleanly as RECOVERING (KIP-704).
@@ -148,6 +169,15 @@ class Config:
     last_known_in_every_election: bool = False
     # Nobody but a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).
     keep_min_isr: bool = False
+    # A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7).
+    retarget_overwrites: bool = True
+    recovery_quorum: RecoveryQuorum = RecoveryQuorum.KIP
+    # Log info counts only if it is of the registered incarnation and of the present leader epoch (F-43).
+    log_info_checks: bool = True
+    # A clean election calls a running recovery off (E-26).
+    election_ends_recovery: bool = True
+    # Without ELR the ISR may become empty too (rejected, E-9).
+    empty_isr_without_elr: bool = False
     # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
     alter_checks_fenced: bool = True
     # AlterPartition compares the broker epochs of the members (KIP-903, F-5).
@@ -191,8 +221,10 @@ class Config:
     shutdowns: int = 0
     # Brokers that an operator unregisters.
     unregistrations: int = 0
-    # Elections by ElectLeaders or by preferred balancing.
+    # Elections of the preferred leader, by ElectLeaders or by balancing.
     elections: int = 0
+    # Elections by ElectLeaders that may lose data: unclean, designated, longest log.
+    unclean_elections: int = 0
     # Reassignments started, re-targeted or cancelled.
     reassignments: int = 0
     # Changes of min.insync.replicas.
@@ -201,6 +233,8 @@ class Config:
     feature_changes: int = 0
     # Assignments of replicas to log directories.
     directory_changes: int = 0
+    # Failovers of the controller while it recovers the partition; others change nothing here.
+    failovers: int = 0
 
     @property
     def brokers(self) -> Universe:
@@ -216,7 +250,7 @@ class Config:
     def operations(self) -> int:
         """Budgeted events of an operator that change the partition."""
         writes = self.min_isr_changes + self.feature_changes + self.directory_changes
-        return self.elections + self.reassignments + writes
+        return self.elections + self.unclean_elections + self.reassignments + writes
 
     @property
     def metadata_slots(self) -> int:

@@ -258,7 +258,8 @@ def drop_elr_after_unclean_election(c: Config, d: Draft, t: Target) -> Draft:
 @op
 def write_isr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     """Steps 6 and 7. Without ELR an empty ISR is never written: the last replica stays in."""
-    isr = d.isr if d.isr != EMPTY or t.elr_enabled else p.isr
+    may_be_empty = t.elr_enabled or c.empty_isr_without_elr
+    isr = d.isr if d.isr != EMPTY or may_be_empty else p.isr
     shrank = isr != p.isr and not p.isr <= isr
     return replace(d, isr=isr, names_leader=d.names_leader or (c.bump_leader_epoch_on_isr_shrink and shrank))
 

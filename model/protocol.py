@@ -8,10 +8,14 @@ from elrcheck.lang.load import Model, load
 from elrcheck.model import (
     broker_events,
     controller,
+    elections,
     isr_proposals,
     lifecycle,
     metadata,
+    operator_settings,
     partition,
+    reassignment,
+    recovery,
     replica,
     start,
     state,
@@ -28,6 +32,10 @@ MODULES: tuple[ModuleType, ...] = (
     replica,
     isr_proposals,
     lifecycle,
+    elections,
+    reassignment,
+    operator_settings,
+    recovery,
 )
 
 

@@ -20,6 +20,7 @@ from elrcheck.model.state import (
     initial_replicas,
     no_exchange,
     no_peers,
+    no_recovery,
     snapshot,
 )
 
@@ -58,6 +59,7 @@ def Init(c: Config) -> State:
         ),
         partition=first,
         metadata=first_records(c, first),
+        recovery=no_recovery(c),
         registration=tuple(
             Registration(
                 registered=True, fenced=False, in_controlled_shutdown=False, shutdown_offset=0, epoch=1
@@ -92,10 +94,12 @@ def Init(c: Config) -> State:
             shutdowns=0,
             unregistrations=0,
             elections=0,
+            unclean_elections=0,
             reassignments=0,
             min_isr_changes=0,
             feature_changes=0,
             directory_changes=0,
+            failovers=0,
         ),
     )
 
@@ -113,8 +117,10 @@ def WithinBudget(c: Config, s: State) -> bool:
         shutdowns=s.spent.shutdowns <= c.shutdowns,
         unregistrations=s.spent.unregistrations <= c.unregistrations,
         elections=s.spent.elections <= c.elections,
+        unclean_elections=s.spent.unclean_elections <= c.unclean_elections,
         reassignments=s.spent.reassignments <= c.reassignments,
         min_isr_changes=s.spent.min_isr_changes <= c.min_isr_changes,
         feature_changes=s.spent.feature_changes <= c.feature_changes,
         directory_changes=s.spent.directory_changes <= c.directory_changes,
+        failovers=s.spent.failovers <= c.failovers,
     )

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from elrcheck.lang.runtime import EMPTY, op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation, RecoveryStrategy
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
@@ -175,6 +175,40 @@ class Exchange:
     member_epochs: Vec[BrokerEpoch]
 
 
+class InfoStage(enum.Enum):
+    """Where the log info of a replica stands in a recovery."""
+
+    NONE = 0
+    SENT = 1
+    ACCEPTED = 2
+
+
+@record
+class LogInfo:
+    """A GetReplicaLogInfo response: what a replica said about itself when it answered.
+
+    last_epoch, log_end_offset: of its log. leader_epoch: of the partition, as far as it knew.
+    """
+
+    stage: InfoStage
+    broker_epoch: BrokerEpoch
+    last_epoch: Epoch
+    log_end_offset: Offset
+    leader_epoch: Epoch
+
+
+@record
+class UncleanRecovery:
+    """The Unclean Recovery Manager's work on the partition; in memory of the active controller only.
+
+    strategy: DISABLED while no recovery runs. waited: the time for more answers is over.
+    """
+
+    strategy: RecoveryStrategy
+    waited: bool
+    answers: Vec[LogInfo]
+
+
 @record
 class Broker:
     """A broker process and its replica of the partition.
@@ -210,10 +244,12 @@ class Spent:
     shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")]
     unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")]
     elections: Annotated[int, nat("Elections", cap="elections")]
+    unclean_elections: Annotated[int, nat("UncleanElections", cap="unclean_elections")]
     reassignments: Annotated[int, nat("Reassignments", cap="reassignments")]
     min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")]
     feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")]
     directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")]
+    failovers: Annotated[int, nat("Failovers", cap="failovers")]
 
 
 @state
@@ -228,6 +264,7 @@ class State:
     settings: Settings
     partition: Partition
     metadata: Metadata
+    recovery: UncleanRecovery
     registration: Vec[Registration]
     broker: Vec[Broker]
     committed: Log
@@ -312,6 +349,22 @@ def snapshot(p: Partition) -> Snapshot:
     return Snapshot(
         leader=p.leader, leader_epoch=p.leader_epoch, isr=p.isr, replicas=frozenset(p.replicas)
     )
+
+
+@op
+def no_recovery(c: Config) -> UncleanRecovery:
+    """No recovery runs."""
+    silent = LogInfo(stage=InfoStage.NONE, broker_epoch=0, last_epoch=0, log_end_offset=0, leader_epoch=0)
+    return UncleanRecovery(
+        strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers)
+    )
+
+
+@op
+def recovery_after(c: Config, s: State, p: Partition) -> UncleanRecovery:
+    """A recovery is called off as soon as the partition has a leader again (KIP-966)."""
+    called_off = p.leader is not None and c.election_ends_recovery
+    return no_recovery(c) if called_off else s.recovery
 
 
 @op

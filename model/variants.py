@@ -15,6 +15,7 @@ from elrcheck.model.config import (
     LklStorage,
     MinIsrChange,
     ReassignGate,
+    RecoveryStrategy,
     Reregistration,
 )
 
@@ -40,6 +41,9 @@ _CODE = {
     "unregister_prunes_elr": False,
     "dirs_wipe_elr": True,
     "last_known_in_every_election": True,
+    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+    "elect_leaders_v3": False,
+    "retarget_overwrites": False,
 }
 _LEGACY = {
     "elr_enabled": False,
@@ -50,6 +54,9 @@ _LEGACY = {
     "cancel_gate": False,
     "cancel_forces_first_replica": True,
     "min_isr_change": MinIsrChange.NEVER,
+    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+    "elect_leaders_v3": False,
+    "retarget_overwrites": False,
 }
 
 VARIANTS: tuple[Variant, ...] = (
@@ -57,7 +64,11 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "kip_phase1",
         "the KIP without its recovery manager: the last known leader leads when ISR and ELR are empty",
-        {"last_known_leader": LastKnownLeader.ACTIVE},
+        {
+            "last_known_leader": LastKnownLeader.ACTIVE,
+            "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+            "elect_leaders_v3": False,
+        },
     ),
     Variant(
         "code_2024_10",

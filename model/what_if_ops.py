@@ -6,22 +6,12 @@ not registered, and a proposed ISR with repetitions or strangers, which a set of
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from elrcheck.errors import UsageFault, suggest
 from elrcheck.lang.runtime import EMPTY, put
-from elrcheck.model.admin_events import (
-    AdminError,
-    balance_preferred,
-    created_partition,
-    elect_preferred,
-    elect_unclean,
-    initial_isr,
-    maybe_elect_unclean,
-)
 from elrcheck.model.config import Config
 from elrcheck.model.controller import (
     AlterRequest,
@@ -33,46 +23,20 @@ from elrcheck.model.controller import (
     shutdown_was_clean,
     unfenced_partition,
 )
+from elrcheck.model.creation import created_partition, initial_isr
+from elrcheck.model.elections import (
+    AdminError,
+    balance_preferred,
+    maybe_elect_unclean,
+)
 from elrcheck.model.partition import Election, Target, change
 from elrcheck.model.state import Error, Partition, Recovery, Registration, Settings, configured_min_isr
 from elrcheck.model.what_if_input import NOBODY, Request
 from elrcheck.model.what_if_json import Fields, array, integer, mistyped
+from elrcheck.model.what_if_operators import OPERATOR_OPERATIONS
+from elrcheck.model.what_if_outcome import NONE, Operation, Outcome, subject
 
-NONE = "NONE"
 Rule = Callable[[Config, Settings, Partition, tuple[Registration, ...]], Partition]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an operation did. orders: the order the request asked for, for lists it named."""
-
-    error: str
-    partition: Partition | None
-    registration: tuple[Registration, ...]
-    orders: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One `op.type` and the fields it takes besides."""
-
-    name: str
-    apply: Callable[[Request, Fields], Outcome]
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    needs_partition: bool = True
-
-
-class ElectionType(enum.Enum):
-    """The types of an ElectLeaders request that can be asked (KIP-460)."""
-
-    PREFERRED = 0
-    UNCLEAN = 1
-
-
-def _partition(request: Request) -> Partition:
-    assert request.partition is not None, "only an operation that makes a partition goes without"
-    return request.partition
 
 
 # ---------------------------------------------------------------------------- broker events
@@ -80,7 +44,7 @@ def _partition(request: Request) -> Partition:
 
 def _fence(request: Request, op: Fields) -> Outcome:
     b = request.ids.inside(op.get("broker"), op.at("broker"))
-    p, registration = _partition(request), request.registration
+    p, registration = subject(request), request.registration
     if registration[b].fenced:
         return Outcome(NONE, p, registration)
     after = fenced_partition(request.config, request.settings, p, registration, b)
@@ -89,7 +53,7 @@ def _fence(request: Request, op: Fields) -> Outcome:
 
 def _unfence(request: Request, op: Fields) -> Outcome:
     b = request.ids.inside(op.get("broker"), op.at("broker"))
-    p, registration = _partition(request), request.registration
+    p, registration = subject(request), request.registration
     if not registration[b].fenced:
         return Outcome(NONE, p, registration)
     after = unfenced_partition(request.config, request.settings, p, registration, b)
@@ -99,18 +63,28 @@ def _unfence(request: Request, op: Fields) -> Outcome:
 def _register(request: Request, op: Fields) -> Outcome:
     """A new incarnation. The session of an unfenced one counts as expired, so it is never a duplicate."""
     b = request.ids.inside(op.get("broker"), op.at("broker"))
-    p, registration = _partition(request), request.registration
+    p, registration = subject(request), request.registration
     presented = registration[b].epoch if op.boolean("clean") else 0
     clean = shutdown_was_clean(request.config, presented, registration[b].epoch)
     after = registered_partition(request.config, request.settings, p, registration, b, clean)
     return Outcome(NONE, after, put(registration, b, new_incarnation(registration[b])))
 
 
+def _controlled_shutdown(request: Request, op: Fields) -> Outcome:
+    """The broker asks to stop while it still leads something, here or elsewhere: it stays unfenced."""
+    b = request.ids.inside(op.get("broker"), op.at("broker"))
+    p, registration = subject(request), request.registration
+    if registration[b].fenced or registration[b].in_controlled_shutdown:
+        return Outcome(NONE, p, registration)
+    after = fenced_partition(request.config, request.settings, p, registration, b)
+    return Outcome(NONE, after, put(registration, b, replace(registration[b], in_controlled_shutdown=True)))
+
+
 # ---------------------------------------------------------------------------- AlterPartition
 
 
 def _alter_partition(request: Request, op: Fields) -> Outcome:
-    ids, p, registration = request.ids, _partition(request), request.registration
+    ids, p, registration = request.ids, subject(request), request.registration
     members = _members(op)
     sender = op.integer("sender")
     sender_epoch = op.integer("sender_broker_epoch", least=NOBODY) + 1
@@ -153,25 +127,14 @@ def _members(op: Fields) -> list[tuple[int, int]]:
     return pairs
 
 
-# ---------------------------------------------------------------------------- elections
-
-
-def _elect_leaders(request: Request, op: Fields) -> Outcome:
-    kind = op.member("election_type", ElectionType)
-    if op.has("desired_leader") and op.get("desired_leader") not in (None, NOBODY):
-        raise UsageFault(
-            "what-if-bad-value", f"{kind.name} takes no desired leader", where=op.at("desired_leader")
-        )
-    rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
-    decision = rule(request.config, request.settings, _partition(request), request.registration)
-    return Outcome(decision.error.name, decision.partition, request.registration)
+# ---------------------------------------------------------------------------- periodic events
 
 
 def _quietly(rule: Rule) -> Callable[[Request, Fields], Outcome]:
     """A periodic event: nobody asked, so there is no error."""
 
     def apply(request: Request, op: Fields) -> Outcome:
-        after = rule(request.config, request.settings, _partition(request), request.registration)
+        after = rule(request.config, request.settings, subject(request), request.registration)
         return Outcome(NONE, after, request.registration)
 
     return apply
@@ -190,7 +153,7 @@ def _create_partition(request: Request, op: Fields) -> Outcome:
 
 def _change(request: Request, op: Fields) -> Outcome:
     """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
-    ids, p, registration = request.ids, _partition(request), request.registration
+    ids, p, registration = request.ids, subject(request), request.registration
 
     def listed(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
         return ids.distinct(op.get(key), op.at(key)) if op.has(key) else default
@@ -225,6 +188,7 @@ def _change(request: Request, op: Fields) -> Outcome:
 OPERATIONS: tuple[Operation, ...] = (
     Operation("fence", _fence, ("broker",)),
     Operation("unfence", _unfence, ("broker",)),
+    Operation("controlled_shutdown", _controlled_shutdown, ("broker",)),
     Operation("register", _register, ("broker", "clean")),
     Operation(
         "alter_partition",
@@ -239,9 +203,9 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
     ),
     Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    Operation("elect_leaders", _elect_leaders, ("election_type",), ("desired_leader",)),
     Operation("balance_preferred", _quietly(balance_preferred)),
     Operation("maybe_elect_unclean", _quietly(maybe_elect_unclean)),
+    *OPERATOR_OPERATIONS,
     Operation(
         "change",
         _change,

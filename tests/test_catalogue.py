@@ -72,8 +72,8 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
     assert names == [part.name for part in dataclasses.fields(Config)]
     assert [entry["name"] for entry in entries("budgets")] == [
         "records", "acks_one", "crashes", "clean_stops", "fences", "shrinks", "shutdowns",
-        "unregistrations", "elections", "reassignments", "min_isr_changes", "feature_changes",
-        "directory_changes",
+        "unregistrations", "elections", "unclean_elections", "reassignments", "min_isr_changes",
+        "feature_changes", "directory_changes", "failovers",
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from elrcheck.cli import cli
 from elrcheck.errors import UsageFault
-from elrcheck.model import admin_events
+from elrcheck.model import creation
 from elrcheck.model.protocol import load_model
 from elrcheck.model.what_if import answer
 from elrcheck.shell import run
@@ -160,17 +160,18 @@ def test_near_misses_get_a_suggestion(path: str, value: Any, suggestion: str) ->
 
 
 def test_an_unknown_operation_is_told_all_there_are() -> None:
-    fault = refusal(changed("op/type", "reassign"))
+    fault = refusal(changed("op/type", "reasign"))
     assert (fault.code, fault.where) == ("what-if-unknown-op", "op.type")
     supported = [
-        "fence", "unfence", "register", "alter_partition", "create_partition", "elect_leaders",
-        "balance_preferred", "maybe_elect_unclean", "change",
+        "fence", "unfence", "controlled_shutdown", "register", "alter_partition", "create_partition",
+        "balance_preferred", "maybe_elect_unclean", "elect_leaders", "reassign", "cancel_reassignment",
+        "set_min_isr", "change",
     ]  # fmt: skip
     assert fault.help is not None
     assert fault.help.endswith("supported: " + ", ".join(supported))
-    elections = refusal(changed("op", {"type": "elect_leaders", "election_type": "DESIGNATION"}))
+    elections = refusal(changed("op", {"type": "elect_leaders", "election_type": "RANDOM"}))
     assert elections.where == "op.election_type"
-    assert elections.message == "`DESIGNATION` is not PREFERRED or UNCLEAN"
+    assert elections.message.startswith("`RANDOM` is not PREFERRED or UNCLEAN or DESIGNATION or LONGEST_LOG")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_the_question_is_left_as_it_was() -> None:
 
 def test_the_admin_rules_are_in_the_modelling_language() -> None:
     """They run in plain Python here; the compiler accepts them as well, so no reading is shut out."""
-    fns = load_model(admin_events).fns
+    fns = load_model(creation).fns
     assert {"elect_preferred", "elect_unclean", "balance_preferred", "created_partition"} <= set(fns)
 
 

@@ -1,0 +1,39 @@
+"""What an operation of `what-if` is, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from elrcheck.model.state import Partition, Registration
+from elrcheck.model.what_if_input import Request
+from elrcheck.model.what_if_json import Fields
+
+NONE = "NONE"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an operation did. orders: the order the request asked for, for lists it named."""
+
+    error: str
+    partition: Partition | None
+    registration: tuple[Registration, ...]
+    orders: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One `op.type` and the fields it takes besides."""
+
+    name: str
+    apply: Callable[[Request, Fields], Outcome]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    needs_partition: bool = True
+
+
+def subject(request: Request) -> Partition:
+    """The partition of a question that has one."""
+    assert request.partition is not None, "only an operation that makes a partition goes without"
+    return request.partition
