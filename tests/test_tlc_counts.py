@@ -156,7 +156,8 @@ def test_tlc_counts_what_the_reference_counts(model: Model, case: str, tmp_path:
     expected = search(model, config)
     spec = write_spec(model, config, tmp_path, "Counted")
     (tmp_path / "Counted.cfg").write_text(spec.count_cfg)
-    options = TlcOptions(workers=2, deadlock=False, timeout=300)
+    options = TlcOptions(deadlock=False, timeout=300)
+    # One worker (the default): several do not search strictly by level, and the depth they print varies.
     run = run_tlc(find_tools(), tmp_path / "Counted.tla", None, options)
     assert run.exit_code == 0, run.output_tail
     assert (run.generated, run.distinct, run.depth) == (

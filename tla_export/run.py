@@ -91,7 +91,8 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
         spec = write_spec(model, selected.config, Path(folder), name)
         cfg = Path(folder) / f"{name}Count.cfg"
         cfg.write_text(spec.count_cfg, encoding="utf-8")
-        options = tlc.TlcOptions(workers=2, heap="4g", timeout=request.timeout, deadlock=False)
+        # One worker: several do not search strictly by level, so that the depth they print varies.
+        options = tlc.TlcOptions(heap="4g", timeout=request.timeout, deadlock=False)
         run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
     mine = Counts(ours.generated, ours.distinct, len(ours.levels))
     theirs = None
