@@ -18,6 +18,7 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
+from elrcheck.model.scenario_file import read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS
 
 Entry = dict[str, Any]
@@ -48,6 +49,24 @@ def scope_entries() -> list[Entry]:
                 "summary": scope.description,
                 "source": f"model/scopes/{name}.toml",
                 "values": {key: plain(value) for key, value in scope.values.items()},
+            }
+        )
+    return found
+
+
+def scenario_entries() -> list[Entry]:
+    """Every packaged scenario with its verdicts as they are written, by number."""
+    found = []
+    for file in scenario_files():
+        scenario = read_scenario(file)
+        runs = [(", ".join(run.variants), run.verdict, run.pending) for run in scenario.runs]
+        verdicts = [f"{verdict}: {names}" for names, verdict, pending in runs if not pending]
+        found.append(
+            {
+                "id": scenario.id,
+                "name": scenario.title,
+                "summary": f"pending: {scenario.pending}" if scenario.pending else "; ".join(verdicts),
+                "source": file.name,
             }
         )
     return found
