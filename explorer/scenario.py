@@ -109,10 +109,13 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
         ty, keys = _place(model, claim, config)
         first = put_at(first, keys, _value(ty, claim, config))
     went = Played(config, [first])
-    story = (*scenario.steps, *run.steps)
+    steps = (*scenario.steps, *run.steps)
+    story = [step for step in steps if not step.variants or variant in step.variants]
     calls = [[_call(call, step, model, config) for call in step.actions] for step in story]
     total = sum(len(inner) for inner in calls)
-    for index, (step, labels) in enumerate(zip(story, calls, strict=True), start=1):
+    index = 0
+    for step, labels in zip(story, calls, strict=True):
+        index += 1 if labels or step.note else 0
         for label, call in zip(labels, step.actions, strict=True):
             try:
                 after = stage.step(went.states[-1], label)
@@ -125,12 +128,13 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
             went.labels.append(label)
             went.story.append(index)
         told = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
-        went.reports.append(StoryReport(index, step.note, step.actions, told))
+        if labels or step.note:
+            went.reports.append(StoryReport(index, step.note, step.actions, told))
         if went.refused is not None:
             break
         _compare(model, config, step.expect, index, went)
     if went.refused is None:
-        _compare(model, config, run.expect, len(story), went)
+        _compare(model, config, run.expect, index, went)
     went.config = _bounded(config, went, scenario, run)
     reject_impossible(went.config)
     return went
@@ -139,7 +143,7 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
 def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
     """The configuration with no more budget and log than the run used."""
     spent = went.states[-1].spent
-    used: dict[str, int] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
+    used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
         used["log_slots"] = max(1, *(len(b.log) for s in went.states for b in s.broker))
     return replace(config, **used)

@@ -18,7 +18,7 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
-from elrcheck.model.scenario_file import read_scenario, scenario_files
+from elrcheck.model.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS
 
 Entry = dict[str, Any]
@@ -59,17 +59,29 @@ def scenario_entries() -> list[Entry]:
     found = []
     for file in scenario_files():
         scenario = read_scenario(file)
-        runs = [(", ".join(run.variants), run.verdict, run.pending) for run in scenario.runs]
-        verdicts = [f"{verdict}: {names}" for names, verdict, pending in runs if not pending]
         found.append(
             {
                 "id": scenario.id,
                 "name": scenario.title,
-                "summary": f"pending: {scenario.pending}" if scenario.pending else "; ".join(verdicts),
+                "summary": verdicts(scenario),
                 "source": file.name,
             }
         )
     return found
+
+
+def verdicts(scenario: Scenario) -> str:
+    """Who breaks or refuses a scenario, in a few words; a run beyond its variants is named by its knobs."""
+    if scenario.pending:
+        return f"pending: {scenario.pending}"
+    found: dict[str, list[str]] = {}
+    for run in scenario.runs:
+        word = "pending" if run.pending else run.verdict
+        knobs = [" ".join(f"{key}={plain(value)}" for key, value in run.knobs.items())]
+        named = found.setdefault(word, [])
+        named += [name for name in (knobs if run.knobs else run.variants) if name not in named]
+    told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
+    return "; ".join(told) or "safe"
 
 
 def knob_entries() -> list[Entry]:

@@ -12,6 +12,9 @@
     do = ["Produce(leader=0, acks=ALL)", "ShrinkIsr(leader=0, out={1})"]
     [step.expect]                      # afterwards; an optional that is absent is "none"
     broker.0.alter.isr = [0]
+    [[step]]                           # a step, or only a check, of some variants
+    variants = ["kip_full", "code_4_1"]
+    expect.partition.elr = [1]
 
     [[run]]                            # a verdict, for one or more variants
     variants = ["kip_full", "code_4_1"]
@@ -56,7 +59,7 @@ from elrcheck.model.variants import VARIANTS
 
 KeyPath = tuple[str | int, ...]
 TOP = ("id", "title", "source", "about", "pending", "config", "start", "step", "run")
-STEP = ("note", "do", "expect")
+STEP = ("variants", "note", "do", "expect")
 VERDICTS = ("safe", "breaks", "refused")
 CLAIMS = (*VERDICTS, "also_breaks", "disputed", "reaches", "expect")
 RUN = ("variants", "name", "set", "pending", "step", *CLAIMS)
@@ -73,8 +76,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class StoryStep:
-    """One event of the story: one or more actions of the model, then expectations."""
+    """One event of the story: one or more actions of the model, then expectations.
 
+    variants: the only ones it happens in; none named means all. Without actions it is a check.
+    """
+
+    variants: tuple[str, ...]
     actions: tuple[str, ...]
     note: str
     expect: tuple[Claim, ...]
@@ -239,16 +246,15 @@ class _Reader:
         for index, raw in enumerate(self.tables(data, "step", path)):
             here = (*path, "step", index)
             body = self.keys(raw, here, STEP)
+            only = self.variants(body, here) if "variants" in body else ()
             expect = self.claims(body.get("expect", {}), (*here, "expect"))
             actions = self.texts(body, "do", here)
             if not actions and not expect:
                 self.fail(here, "a step needs `do` or `expect`")
-            made.append(StoryStep(actions, self.text(body, "note", here), expect, self.where(here)))
+            made.append(StoryStep(only, actions, self.text(body, "note", here), expect, self.where(here)))
         return tuple(made)
 
-    def run(self, raw: Any, index: int) -> Run:
-        here: KeyPath = ("run", index)
-        body = self.keys(raw, here, RUN)
+    def variants(self, body: Mapping[str, Any], here: KeyPath) -> tuple[str, ...]:
         variants = self.texts(body, "variants", here)
         known = [variant.name for variant in VARIANTS]
         if not variants:
@@ -256,6 +262,11 @@ class _Reader:
         for name in variants:
             if name not in known:
                 self.fail((*here, "variants"), f"unknown variant `{name}`", did_you_mean(name, known))
+        return variants
+
+    def run(self, raw: Any, index: int) -> Run:
+        here: KeyPath = ("run", index)
+        body = self.keys(raw, here, RUN)
         given = [key for key in VERDICTS if key in body]
         if len(given) != 1:
             self.fail(here, "a run has exactly one verdict: `safe = true`, `breaks` or `refused`")
@@ -268,7 +279,7 @@ class _Reader:
             self.fail((*here, "also_breaks"), "`also_breaks` needs `breaks`")
         disputed = self.keys(body.get("disputed", {}), (*here, "disputed"), tuple(body.get("disputed", {})))
         return Run(
-            variants=variants,
+            variants=self.variants(body, here),
             name=self.text(body, "name", here),
             knobs=self.knobs(body.get("set", {}), (*here, "set")),
             verdict=given[0],
