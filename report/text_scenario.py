@@ -30,8 +30,11 @@ def print_scenario(report: ScenarioReport, page: Page, detail: int = 0) -> None:
         ("run", "expected", "is", ""),
         ((run.label, run.expected, run.actual, _WORD[run.verdict]) for run in report.runs),
     )
-    for run in report.runs:
-        _print_findings(run, page, detail)
+    told = {run.label: _findings(run, detail) for run in report.runs}
+    for lines in dict.fromkeys(lines for lines in told.values() if lines):
+        page.line(", ".join(label for label, found in told.items() if found == lines))
+        for line in lines:
+            page.line(f"      {line}")
     if report.pending:
         page.labelled("pending", report.pending)
     if report.run_dir:
@@ -74,7 +77,8 @@ def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
     return number
 
 
-def _print_findings(run: RunReport, page: Page, detail: int) -> None:
+def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
+    """What there is to say about a run beyond its verdict."""
     lines = [_wrong(one) for one in run.mismatches]
     if detail > 0:
         lines += [
@@ -82,13 +86,11 @@ def _print_findings(run: RunReport, page: Page, detail: int) -> None:
             + (f" ({one.witness})" if one.witness else "")
             for one in run.broken
         ]
-    lines += [f"disputed: {prop} holds; {why}" for prop, why in run.disputed.items()]
+    lines += [f"{prop} holds, though the source says not: {why}" for prop, why in run.disputed.items()]
+    lines += [f"trace {path}" for path in run.traces if detail > 0]
     if run.pending:
         lines.append(f"pending: {run.pending}")
-    if lines:
-        page.line(run.label)
-        for line in lines:
-            page.line(f"      {line}")
+    return tuple(lines)
 
 
 def _wrong(one: Mismatch) -> str:
