@@ -65,8 +65,8 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
             knobs = {key: plain(value) for key, value in run.knobs.items()}
             lacking = run.pending or scenario.pending
             if lacking:
-                expected = _expected(run)
-                runs.append(RunReport(label, name, knobs, "pending", expected, "not run", pending=lacking))
+                told = _expected(run, model)
+                runs.append(RunReport(label, name, knobs, "pending", told, "not run", pending=lacking))
                 continue
             went = _play(scenario, run, name, model)
             played[label] = went
@@ -86,9 +86,9 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
 
 
 def run_label(variant: str, run: Run) -> str:
-    """How a run is called: the variant, what is set beyond it, and its name."""
-    knobs = "".join(f" {key}={plain(value)}" for key, value in run.knobs.items())
-    return f"{variant}{knobs}" + (f": {run.name}" if run.name else "")
+    """How a run is called: the variant and its name, or else what is set beyond the variant."""
+    knobs = " ".join(f"{key}={plain(value)}" for key, value in run.knobs.items())
+    return f"{variant}: {run.name}" if run.name else f"{variant} {knobs}".strip()
 
 
 def _fault(why: str, where: str, help: str | None = None) -> UsageFault:
@@ -217,7 +217,7 @@ def _judge(
         variant=variant,
         knobs=knobs,
         verdict="unexpected" if wrong else "as_expected",
-        expected=_expected(run),
+        expected=_expected(run, model),
         actual=_actual(found, went),
         broken=broken,
         reached=tuple(ident for ident in run.reaches if ident in hits),
@@ -255,13 +255,14 @@ def _violated(one: BrokenReport) -> str:
     return " ".join(part for part in ("violated:", one.conjunct, one.witness) if part)
 
 
-def _expected(run: Run) -> str:
+def _expected(run: Run, model: Model) -> str:
     match run.verdict:
         case "safe":
             return "safe"
         case "refused":
             return f"refused: {run.refused}"
-    return "breaks " + ", ".join((*run.breaks, *run.also_breaks))
+    named = (*run.breaks, *run.also_breaks)
+    return "breaks " + ", ".join(fn.ident for fn in model.always if fn.ident in named)
 
 
 def _actual(found: Mapping[str, BrokenReport], went: Played) -> str:

@@ -80,6 +80,8 @@ def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
 def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
     """What there is to say about a run beyond its verdict."""
     lines = [_wrong(one) for one in run.mismatches]
+    unnamed = [f"{key}={value}" for key, value in run.knobs.items() if f"{key}=" not in run.label]
+    lines += [f"with {' '.join(unnamed)}"] if unnamed else []
     if detail > 0:
         lines += [
             f"{one.id} is violated in step {one.step}: {one.conjunct or one.name}"
