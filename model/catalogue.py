@@ -71,17 +71,17 @@ def scenario_entries() -> list[Entry]:
 
 
 def verdicts(scenario: Scenario) -> str:
-    """Who breaks or refuses a scenario, in a few words; a run beyond its variants is named by its knobs."""
+    """Which variants break or refuse a scenario as it is; runs with a name or other knobs are counted."""
     if scenario.pending:
         return f"pending: {scenario.pending}"
+    plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
+    others = sum(len(run.variants) for run in scenario.runs if run not in plain_runs)
     found: dict[str, list[str]] = {}
-    for run in scenario.runs:
-        word = "pending" if run.pending else run.verdict
-        knobs = [" ".join(f"{key}={plain(value)}" for key, value in run.knobs.items())]
-        named = found.setdefault(word, [])
-        named += [name for name in (knobs if run.knobs else run.variants) if name not in named]
+    for run in plain_runs:
+        found.setdefault("pending" if run.pending else run.verdict, []).extend(run.variants)
     told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
-    return "; ".join(told) or "safe"
+    more = f"{others} more run{'s' if others > 1 else ''}"
+    return "; ".join([*(told or (["safe"] if found else [])), *([more] if others else [])])
 
 
 def knob_entries() -> list[Entry]:
