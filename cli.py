@@ -32,7 +32,7 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets")
+LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -281,18 +281,28 @@ def _word(value: Any) -> str:
 @cli.command()
 @click.argument("name")
 @click.option("--kind", type=click.Choice(LISTED), help="Where to look, when a name means two things.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep the runs of a scenario as traces.")
 @format_option
 @click.pass_obj
-def show(shell: Shell, /, name: str, kind: str | None, form: str) -> ExitCode:
+def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
+         form: str) -> ExitCode:  # fmt: skip
     """Everything known about one name.
 
-    Names are those of variants, scopes, properties, witnesses, actions, knobs and budgets.
+    Names are those of variants, scopes, properties, witnesses, actions, knobs, budgets and scenarios.
+    A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
     """
     import json
 
     from elrcheck.invariants.catalogue import find
 
-    entry = find(name, kind)
+    entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
+    if entry["list"] == "scenarios":
+        from elrcheck.explorer.scenario_run import run_scenario
+
+        return shell.deliver(run_scenario(entry["source"], run_dir), form)
+    if run_dir is not None:
+        raise UsageFault("usage-run-dir", "--run-dir is for scenarios", help="see `elrcheck list scenarios`")
     if form == "json":
         shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
         return ExitCode.HOLDS

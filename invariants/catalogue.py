@@ -22,13 +22,14 @@ from elrcheck.model.catalogue import (
     action_entries,
     budget_entries,
     knob_entries,
+    scenario_entries,
     scope_entries,
     source_of,
     variant_entries,
 )
 from elrcheck.model.knobs import summary
 
-KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets")
+KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
 _BRIEF = ("id", "name", "summary")
 
 
@@ -79,6 +80,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return knob_entries()
         case "budgets":
             return budget_entries()
+        case "scenarios":
+            return scenario_entries()
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 

@@ -18,6 +18,7 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
+from elrcheck.model.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS
 
 Entry = dict[str, Any]
@@ -51,6 +52,36 @@ def scope_entries() -> list[Entry]:
             }
         )
     return found
+
+
+def scenario_entries() -> list[Entry]:
+    """Every packaged scenario with its verdicts as they are written, by number."""
+    found = []
+    for file in scenario_files():
+        scenario = read_scenario(file)
+        found.append(
+            {
+                "id": scenario.id,
+                "name": scenario.title,
+                "summary": verdicts(scenario),
+                "source": file.name,
+            }
+        )
+    return found
+
+
+def verdicts(scenario: Scenario) -> str:
+    """Which variants break or refuse a scenario as it is; runs with a name or other knobs are counted."""
+    if scenario.pending:
+        return f"pending: {scenario.pending}"
+    plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
+    others = sum(len(run.variants) for run in scenario.runs if run not in plain_runs)
+    found: dict[str, list[str]] = {}
+    for run in plain_runs:
+        found.setdefault("pending" if run.pending else run.verdict, []).extend(run.variants)
+    told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
+    more = f"{others} more run{'s' if others > 1 else ''}"
+    return "; ".join([*(told or (["safe"] if found else [])), *([more] if others else [])])
 
 
 def knob_entries() -> list[Entry]:

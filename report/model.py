@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
+from elrcheck.report.scenario import ScenarioReport
 
 Scalar: TypeAlias = bool | int | float | str | None
 """What a configuration value may be in a report."""
@@ -317,4 +318,4 @@ class TlcReport:
                 return ExitCode.ENVIRONMENT
 
 
-Report: TypeAlias = CheckReport | ProveReport | TlcReport
+Report: TypeAlias = CheckReport | ProveReport | TlcReport | ScenarioReport

@@ -22,8 +22,10 @@ from elrcheck.report.model import (
     TlcReport,
     TraceView,
 )
+from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.terminal import Page
 from elrcheck.report.text_proof import print_prove, print_tlc
+from elrcheck.report.text_scenario import print_scenario
 
 
 def print_report(report: Report, page: Page, detail: int = 0) -> None:
@@ -35,6 +37,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_prove(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
+        case ScenarioReport():
+            print_scenario(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
