@@ -297,7 +297,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
     from elrcheck.invariants.catalogue import find
 
     entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
-    if entry["list"] == "scenarios":
+    if entry.get("list") == "scenarios":
         from elrcheck.explorer.scenario_run import run_scenario
 
         return shell.deliver(run_scenario(entry["source"], run_dir), form)
