@@ -5,16 +5,20 @@ from __future__ import annotations
 from elrcheck.invariants.properties import holds_at, still_leads
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.acknowledgement import ProduceAnswer, answer_after, waits
 from elrcheck.model.config import Config
-from elrcheck.model.replica import maximal_isr
-from elrcheck.model.state import Acks, Broker, Epoch, Offset, State, is_prefix, leader_min_isr
+from elrcheck.model.high_watermark import maximal_isr
+from elrcheck.model.state import Acks, Epoch, Offset, State, is_prefix, leader_min_isr
 
 
 @op
-def acked_now(before: Broker, after: Broker, k: Offset) -> bool:
-    """The step moves the leader's watermark over its own acks=all record at offset k."""
-    own = after.log[k].epoch == after.view.leader_epoch and after.log[k].acks == Acks.ALL
-    return before.high_watermark <= k and k < after.high_watermark and own
+def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
+    """The step makes leader b answer a waiting acks=all producer of the record at offset k with success."""
+    waited = waits(s.broker[b], b, k) or len(s.broker[b].log) <= k
+    entry = t.broker[b].log[k]
+    written = entry.acks == Acks.ALL and entry.epoch == t.broker[b].view.leader_epoch
+    answered = answer_after(c, t.settings, t.broker[b], b, k) == ProduceAnswer.NONE
+    return waited and written and answered
 
 
 @op
@@ -46,7 +50,7 @@ def AckDurability(c: Config, s: State, t: State) -> bool:
             implies(
                 still_leads(s, t, b) and c.strict_hwm,
                 all(
-                    implies(acked_now(s.broker[b], t.broker[b], k), enough_copies(c, t, b, k))
+                    implies(acked_now(c, s, t, b, k), enough_copies(c, t, b, k))
                     for k in range(len(t.broker[b].log))
                 ),
             )

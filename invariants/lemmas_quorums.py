@@ -22,7 +22,7 @@ from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
-from elrcheck.model.replica import maximal_isr
+from elrcheck.model.high_watermark import maximal_isr
 from elrcheck.model.state import Error, Offset, Stage, State, Status, is_prefix, leads
 
 # ---------------------------------------------------------------------------- quorums

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from elrcheck.invariants import (
     acknowledgements,
     lemmas_logs,
     lemmas_quorums,
     lemmas_views,
+    operations,
     properties,
     witnesses,
 )
 from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model
 
-CHECKED = (properties, acknowledgements, witnesses)
+CHECKED = (properties, acknowledgements, operations, witnesses)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
 
 
 def load_checked_model() -> Model:
     """The protocol with its properties and witnesses."""
-    return load_model(*CHECKED)
+    return in_order(load_model(*CHECKED))
 
 
 def load_proof_model() -> Model:
     """The protocol with its properties and the lemmas they are proved from."""
-    return load_model(*CHECKED, *LEMMAS)
+    return in_order(load_model(*CHECKED, *LEMMAS))
+
+
+def in_order(model: Model) -> Model:
+    """The model with its properties by number, whichever module they are from."""
+    return replace(model, always=tuple(sorted(model.always, key=lambda fn: number(fn.ident))))
+
+
+def number(ident: str) -> tuple[int, str]:
+    """P-3b as (3, "b")."""
+    digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
+    return int(digits), rest

@@ -14,11 +14,12 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active
-from elrcheck.model.replica import maximal_isr
+from elrcheck.model.high_watermark import maximal_isr
 from elrcheck.model.state import (
     Error,
     Log,
     Offset,
+    Recovery,
     Stage,
     State,
     Status,
@@ -27,6 +28,19 @@ from elrcheck.model.state import (
     leader_min_isr,
     leads,
 )
+
+
+@op
+def eligible(c: Config, s: State) -> RSet:
+    """The ELR; nobody in a shadow ISR, which is stored in its place, is ever elected from it."""
+    return EMPTY if c.shadow_isr else s.partition.elr
+
+
+@op
+def recovering(c: Config, s: State) -> RSet:
+    """With a shadow ISR: the last member, while it is known that it has to copy what it lost."""
+    owes = c.shadow_isr and s.partition.recovery == Recovery.RECOVERING
+    return s.partition.isr if owes else EMPTY
 
 
 @op
@@ -55,7 +69,9 @@ def LeaderCompleteness(c: Config, s: State) -> bool:
     """The leader the controller chose holds every committed record."""
     return conj(
         leader_holds_committed=all(
-            is_prefix(s.committed, s.broker[b].log) for b in c.brokers - s.lossy if s.partition.leader == b
+            is_prefix(s.committed, s.broker[b].log)
+            for b in c.brokers - s.lossy - recovering(c, s)
+            if s.partition.leader == b
         )
     )
 
@@ -64,8 +80,10 @@ def LeaderCompleteness(c: Config, s: State) -> bool:
 def CandidateCompleteness(c: Config, s: State) -> bool:
     """Every ISR and ELR member holds every committed record."""
     return conj(
-        isr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.isr - s.lossy),
-        elr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.elr - s.lossy),
+        isr_holds_committed=all(
+            is_prefix(s.committed, s.broker[b].log) for b in s.partition.isr - s.lossy - recovering(c, s)
+        ),
+        elr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in eligible(c, s) - s.lossy),
     )
 
 
@@ -79,7 +97,7 @@ def ReplicationQuorumSuperset(c: Config, s: State) -> bool:
             if leads_now(s, b) and committed_isr_is_enough(c, s, b)
         ),
         elr_covered=all(
-            s.partition.elr <= maximal_isr(s.broker[b])
+            eligible(c, s) <= maximal_isr(s.broker[b])
             for b in c.brokers
             if leads_now(s, b) and committed_isr_is_enough(c, s, b)
         ),
@@ -141,7 +159,9 @@ def ConsistentRead(c: Config, s: State) -> bool:
     """What a consumer could have read is still read from whoever leads now."""
     return conj(
         leader_serves_committed=all(
-            is_prefix(s.committed, s.broker[b].log) for b in c.brokers if leads_now(s, b)
+            is_prefix(s.committed, s.broker[b].log)
+            for b in c.brokers - recovering(c, s)
+            if leads_now(s, b)
         )
     )
 
@@ -217,7 +237,7 @@ def MembersAreReplicas(c: Config, s: State) -> bool:
 @always("P-13")
 def ElrHoldsCommitted(c: Config, s: State) -> bool:
     """An eligible replica has everything up to the highest watermark."""
-    return conj(elr_complete=all(is_prefix(s.committed, s.broker[b].log) for b in s.partition.elr - s.lossy))
+    return conj(elr_complete=all(is_prefix(s.committed, s.broker[b].log) for b in eligible(c, s) - s.lossy))
 
 
 @op
@@ -247,9 +267,20 @@ def heard_nobody(s: State, t: State, leader: Replica) -> bool:
     return sent and s.broker[leader].status != Status.RUNNING and t.broker[leader].status != Status.RUNNING
 
 
+@op
+def chosen_uncleanly(s: State, t: State) -> bool:
+    """A partition without a leader gets one by an unclean election, and says so: it is RECOVERING."""
+    marked = t.partition.recovery == Recovery.RECOVERING and t.partition.elr == EMPTY
+    alone = len(t.partition.isr) == 1 and t.partition.leader in t.partition.isr
+    return s.partition.leader is None and marked and alone
+
+
 @always("P-14")
 def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
-    """After an unclean registration b is no candidate, and only AlterPartition brings anybody back."""
+    """After an unclean registration b is no candidate, and only AlterPartition brings anybody back.
+
+    The other way back is an unclean election, which somebody has to ask for or configure (P-28).
+    """
     return conj(
         removed_at_registration=all(
             implies(registered_anew(s, t, b) and uncleanly(s, b), b not in t.partition.isr | t.partition.elr)
@@ -259,7 +290,8 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
         back_by_alter_partition_only=t.partition.isr | t.partition.elr <= s.partition.isr | s.partition.elr
-        or any(granted_now(s, t, leader) or heard_nobody(s, t, leader) for leader in c.brokers),
+        or any(granted_now(s, t, leader) or heard_nobody(s, t, leader) for leader in c.brokers)
+        or chosen_uncleanly(s, t),
     )
 
 
@@ -293,7 +325,7 @@ def NoNeedlessStall(c: Config, s: State) -> bool:
     """There is no leaderless partition while an eligible replica is active."""
     return conj(
         elected_from_elr=implies(
-            s.partition.leader is None, s.partition.elr & active(c, s.registration) == EMPTY
+            s.partition.leader is None, eligible(c, s) & active(c, s.registration) == EMPTY
         )
     )
 

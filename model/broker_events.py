@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
+from elrcheck.model.absent import no_exchange, no_peers, no_view, recovery_after
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.controller import (
     AlterRequest,
@@ -23,20 +24,7 @@ from elrcheck.model.controller import (
     unfenced_partition,
     unregistered_partition,
 )
-from elrcheck.model.state import (
-    Error,
-    Exchange,
-    Recovery,
-    Stage,
-    State,
-    Status,
-    broker_min_isr,
-    logged,
-    no_exchange,
-    no_peers,
-    no_view,
-    recovery_after,
-)
+from elrcheck.model.state import Error, Exchange, Recovery, Stage, State, Status, broker_min_isr, logged
 
 # ---------------------------------------------------------------------------- sessions
 
@@ -100,6 +88,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         clean_file=0,
         view=no_view(c),
         epoch_start=0,
+        settled=0,
         peers=no_peers(c),
         alter=no_exchange(c),
     )

@@ -115,6 +115,25 @@ class AcksAdmission(enum.Enum):
     MAXIMAL = "the maximal ISR has min ISR members"
 
 
+class Truncation(enum.Enum):
+    """When a follower compares its log with the leader's, and where it cuts it (KIP-101, KIP-279)."""
+
+    EVERY_FETCH = "at every fetch, by the epochs of both logs"
+    HIGH_WATERMARK = "when it becomes a follower, to its own high watermark (before KIP-101, F-6)"
+    ONE_SHOT = "at its first fetch in an epoch, to the end the leader names for it (before KIP-279, F-7)"
+    NEW_LEADER = "until a fetch fits, and then not until another broker leads (KAFKA-7164, F-9)"
+    UNTIL_EMPTY = "not any more once a fetch returned nothing, until one returns a record (F-17)"
+
+
+class FetchFencing(enum.Enum):
+    """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
+
+    BOTH = "lower and higher than its own"
+    ONLY_LOWER = "lower than its own"
+    ONLY_HIGHER = "higher than its own"
+    NONE = "none: a fetch carries no epoch"
+
+
 @config
 class Config:
     """One configuration. All engines, the proof and the TLA+ module read the same fields."""
@@ -178,6 +197,11 @@ class Config:
     election_ends_recovery: bool = True
     # Without ELR the ISR may become empty too (rejected, E-9).
     empty_isr_without_elr: bool = False
+    # Members that leave an ISR below min ISR stay in a shadow of it; a last member that stopped uncleanly
+    # copies what it lost from them before it serves (rejected, E-10).
+    shadow_isr: bool = False
+    # Such a leader serves without having copied anything, if nobody in the shadow can be reached (E-10).
+    sync_may_be_skipped: bool = False
     # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
     alter_checks_fenced: bool = True
     # AlterPartition compares the broker epochs of the members (KIP-903, F-5).
@@ -192,7 +216,29 @@ class Config:
     # A joiner must have reached the start of the leader's epoch, not only its watermark (F-11).
     join_requires_epoch_start: bool = True
     alter_reject: AlterReject = AlterReject.KEEP
+    # An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46).
+    alter_retries: bool = True
+    # A proposal names the incarnation whose fetch proved the joiner complete (KAFKA-15221, F-13).
+    proposal_names_proof: bool = True
+    # A new leader caches its epoch and log end before its first record (KAFKA-7415, F-10).
+    leader_caches_epoch: bool = True
+    # A fetch that is answered with a divergence tells the leader nothing (KAFKA-13141, KAFKA-8400, F-46).
+    ignores_failed_fetches: bool = True
+    # The high watermark waits for followers the leader has not heard of yet (KAFKA-10301, F-46).
+    waits_for_unknown: bool = True
     acks_admission: AcksAdmission = AcksAdmission.COMMITTED
+
+    # ---- the follower
+    truncation: Truncation = Truncation.EVERY_FETCH
+    fetch_fencing: FetchFencing = FetchFencing.BOTH
+    # A fetch response of another leader epoch is dropped (KAFKA-18991, F-14).
+    response_checks_epoch: bool = True
+    # A fetch response of a leader that is not followed any more is dropped (KAFKA-13207, F-18).
+    response_checks_leader: bool = True
+    # Records of a later epoch than the fetch was sent in are not appended (KAFKA-18723, F-18).
+    response_checks_records: bool = True
+    # Metadata of the leader epoch a broker already has is applied too (KAFKA-13790, F-34).
+    applies_equal_epoch: bool = True
 
     # ---- fidelity: how brokers learn, what the network may do
     metadata: Propagation = Propagation.LATEST
@@ -209,8 +255,12 @@ class Config:
     records: int = 2
     # How many of the records may be written with acks=1.
     acks_one: int = 1
+    # How many of the records may be written with acks=0.
+    acks_zero: int = 0
     # Broker processes that die; each may lose any suffix of its log.
     crashes: int = 1
+    # Broker processes that die and lose nothing, because the operating system lives on.
+    kills: int = 0
     # Orderly stops of a broker, which leave a clean-shutdown file.
     clean_stops: int = 0
     # Fencing of a broker that is in fact alive; fencing a dead one is free.
@@ -235,6 +285,8 @@ class Config:
     directory_changes: int = 0
     # Failovers of the controller while it recovers the partition; others change nothing here.
     failovers: int = 0
+    # Fetches whose answer takes its time, so that other events come between.
+    late_fetches: int = 0
 
     @property
     def brokers(self) -> Universe:
@@ -244,7 +296,8 @@ class Config:
     @property
     def disturbances(self) -> int:
         """Budgeted events that make the controller drop a broker."""
-        return self.crashes + self.clean_stops + self.fences + self.shutdowns + self.unregistrations
+        down = self.crashes + self.kills + self.clean_stops + self.shutdowns + self.unregistrations
+        return down + self.fences
 
     @property
     def operations(self) -> int:
@@ -256,6 +309,16 @@ class Config:
     def metadata_slots(self) -> int:
         """Records of the metadata log that are kept."""
         return self.cap_partition_epoch if self.metadata == Propagation.LOG else 0
+
+    @property
+    def late_slots(self) -> int:
+        """Late fetches under way at one time."""
+        return min(self.late_fetches, 1)
+
+    @property
+    def most_settled(self) -> int:
+        """1 where a follower remembers that it need not compare logs any more."""
+        return 0 if self.truncation in (Truncation.EVERY_FETCH, Truncation.HIGH_WATERMARK) else 1
 
     @property
     def most_min_isr(self) -> int:
@@ -274,4 +337,4 @@ class Config:
 
     @property
     def cap_broker_epoch(self) -> int:
-        return 1 + self.crashes + self.clean_stops
+        return 1 + self.crashes + self.kills + self.clean_stops

@@ -111,12 +111,27 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 
 @op
+def without_shadow(
+    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
+) -> Partition:
+    """With a shadow ISR: b may have lost data. It leaves the shadow; as the last in the ISR it will lead,
+
+    but has to recover first (E-10).
+    """
+    wanted = target(g, p, p.isr, election_type(c), active(c, registration) - {b}, frozenset({b}))
+    last = b in p.isr and p.leader is None
+    return change(c, p, replace(wanted, recovery=Recovery.RECOVERING) if last else wanted)
+
+
+@op
 def registered_partition(
     c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica, clean: bool
 ) -> Partition:
     """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
     if not registration[b].registered:
         return p
+    if c.shadow_isr:
+        return p if clean else without_shadow(c, g, p, registration, b)
     if not g.elr_enabled:
         if c.rereg_without_elr == Reregistration.IGNORE:
             return p

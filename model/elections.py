@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, record, require
 from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active
 from elrcheck.model.partition import Election, change, target
-from elrcheck.model.state import Partition, Registration, Settings, State, logged, recovery_after
+from elrcheck.model.state import Partition, Registration, Settings, State, logged
 
 
 class AdminError(enum.Enum):

@@ -10,10 +10,12 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.absent import no_exchange
 from elrcheck.model.config import AlterReject, Config
-from elrcheck.model.replica import known_end, with_committed, with_high_watermark
+from elrcheck.model.high_watermark import known_end, with_committed, with_high_watermark
 from elrcheck.model.state import (
     Broker,
+    BrokerEpoch,
     Error,
     Exchange,
     Stage,
@@ -21,7 +23,7 @@ from elrcheck.model.state import (
     Status,
     leader_min_isr,
     leads,
-    no_exchange,
+    syncing,
 )
 
 
@@ -37,8 +39,18 @@ def may_join(c: Config, me: Broker, f: Replica) -> bool:
 
 
 @op
-def proposal(c: Config, me: Broker, leader: Replica, isr: RSet) -> Exchange:
+def named_epoch(c: Config, s: State, me: Broker, b: Replica) -> BrokerEpoch:
+    """The broker epoch of the fetch that leader me has noted of b; or, wrongly, that of b's latest one.
+
+    The latter is the race of KAFKA-15221: a fetch of a restarted b comes between proof and proposal.
+    """
+    return me.peers[b].broker_epoch if c.proposal_names_proof else s.broker[b].epoch
+
+
+@op
+def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
     """A new AlterPartition request, with the broker epoch of every member the leader knows (KIP-903)."""
+    me = s.broker[leader]
     return Exchange(
         stage=Stage.SENT,
         error=Error.NONE,
@@ -46,7 +58,7 @@ def proposal(c: Config, me: Broker, leader: Replica, isr: RSet) -> Exchange:
         partition_epoch=me.view.partition_epoch,
         isr=isr,
         member_epochs=tuple(
-            (me.epoch if b == leader else me.peers[b].broker_epoch) if b in isr else 0 for b in c.brokers
+            (me.epoch if b == leader else named_epoch(c, s, me, b)) if b in isr else 0 for b in c.brokers
         ),
     )
 
@@ -56,10 +68,11 @@ def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """l proposes to add follower f (Partition.maybeExpandIsr); one follower for each proposal."""
     me = s.broker[leader]
     require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
+    require(not syncing(c, s, leader), "l serves")
     require(f != leader and f in me.view.replicas - me.view.isr, "f is outside the ISR")
     require(may_join(c, me, f), "f has caught up")
     return replace(
-        s, broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr | {f})))
+        s, broker=put(s.broker, leader, replace(me, alter=proposal(c, s, leader, me.view.isr | {f})))
     )
 
 
@@ -68,13 +81,14 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     """l proposes to drop lagging followers (Partition.maybeShrinkIsr); time decides which, so any may go."""
     me = s.broker[leader]
     require(leads(s, leader) and me.alter.stage == Stage.IDLE, "l leads and has nothing in flight")
+    require(not syncing(c, s, leader), "l serves")
     require(leader not in out and out != EMPTY and out <= me.view.isr, "out are followers in the ISR")
     require(all(known_end(me, leader, b) < len(me.log) for b in out), "out lag behind")
     enough = len(me.view.isr - out) >= leader_min_isr(c, s.settings, me, leader)
     require(enough or not c.keep_min_isr, "min ISR members stay")
     return replace(
         s,
-        broker=put(s.broker, leader, replace(me, alter=proposal(c, me, leader, me.view.isr - out))),
+        broker=put(s.broker, leader, replace(me, alter=proposal(c, s, leader, me.view.isr - out))),
         spent=replace(s.spent, shrinks=s.spent.shrinks + 1),
     )
 
@@ -99,7 +113,7 @@ def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
         return replace(
             s, broker=put(s.broker, leader, settled), committed=with_committed(s.committed, settled)
         )
-    if x.error == Error.STALE_BROKER_EPOCH or x.error == Error.NOT_CONTROLLER:
+    if (x.error == Error.STALE_BROKER_EPOCH or x.error == Error.NOT_CONTROLLER) and c.alter_retries:
         return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))
     if x.error == Error.INELIGIBLE_REPLICA or (
         c.alter_reject == AlterReject.ROLLBACK and x.error != Error.NONE
@@ -127,4 +141,6 @@ def LoseResponse(c: Config, s: State, leader: Replica) -> State:
     me = s.broker[leader]
     require(c.response_loss, "responses may be lost")
     require(me.status == Status.RUNNING and me.alter.stage == Stage.ANSWERED, "an answer is on its way")
-    return replace(s, broker=put(s.broker, leader, replace(me, alter=sent_again(me))))
+    given_up = replace(no_exchange(c), stage=Stage.WAITING, isr=me.alter.isr)
+    again = sent_again(me) if c.alter_retries else given_up
+    return replace(s, broker=put(s.broker, leader, replace(me, alter=again)))

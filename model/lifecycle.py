@@ -10,17 +10,9 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica
+from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.config import Config
-from elrcheck.model.state import (
-    Broker,
-    Offset,
-    Stage,
-    State,
-    Status,
-    no_exchange,
-    no_peers,
-    no_view,
-)
+from elrcheck.model.state import Broker, Offset, Stage, State, Status
 
 
 @op
@@ -32,6 +24,7 @@ def process_ends(c: Config, me: Broker) -> Broker:
         epoch=0,
         view=no_view(c),
         epoch_start=0,
+        settled=0,
         peers=no_peers(c),
         alter=me.alter if me.alter.stage == Stage.SENT else no_exchange(c),
     )
@@ -68,6 +61,21 @@ def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
         broker=put(s.broker, b, dead),
         lossy=s.lossy | ({b} if keep < len(me.log) else EMPTY),
         spent=replace(s.spent, crashes=s.spent.crashes + 1),
+    )
+
+
+@action
+def Kill(c: Config, s: State, b: Replica) -> State:
+    """b dies without an orderly shutdown, but its log survives in the page cache: nothing is lost.
+
+    The controller cannot tell this from a crash; both leave no clean-shutdown file.
+    """
+    me = s.broker[b]
+    require(c.kills > 0, "the scope has kills")
+    require(me.status != Status.OFFLINE, "b is up")
+    dead = replace(process_ends(c, me), clean_file=0)
+    return replace(
+        s, broker=put(s.broker, b, dead), spent=replace(s.spent, kills=s.spent.kills + 1)
     )
 
 

@@ -12,8 +12,10 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation
-from elrcheck.model.replica import with_committed, with_high_watermark
+from elrcheck.model.absent import no_exchange, no_peers
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Truncation
+from elrcheck.model.high_watermark import with_committed, with_high_watermark
+from elrcheck.model.logs import settled_after_metadata
 from elrcheck.model.state import (
     Broker,
     PartitionEpoch,
@@ -26,8 +28,6 @@ from elrcheck.model.state import (
     View,
     broker_min_isr,
     leads,
-    no_exchange,
-    no_peers,
     snapshot,
 )
 
@@ -60,18 +60,31 @@ def with_record(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot, at
         isr=to.isr if to.leader == b else EMPTY,
         replicas=to.replicas,
     )
+    if to.leader_epoch == me.view.leader_epoch and not c.applies_equal_epoch:
+        return me
     if to.leader == b:
         leading = replace(
             me,
             view=view,
             epoch_start=me.epoch_start if me.view.leader_epoch == to.leader_epoch else len(me.log),
+            settled=0,
             peers=kept_peers(c, me, b, to),
             alter=no_exchange(c),
         )
         return with_high_watermark(c, g, leading, b)
-    following = replace(me, view=view, epoch_start=0, peers=no_peers(c), alter=no_exchange(c))
+    same_epoch = me.view.leader_epoch == to.leader_epoch
+    following = replace(
+        me,
+        view=view,
+        epoch_start=0,
+        settled=settled_after_metadata(c, me, me.view.leader == to.leader, same_epoch),
+        peers=no_peers(c),
+        alter=no_exchange(c),
+    )
     if b not in to.replicas:
         return replace(following, log=(), high_watermark=0)
+    if c.truncation == Truncation.HIGH_WATERMARK and to.leader is not None and not same_epoch:
+        return replace(following, log=me.log[: me.high_watermark])
     return following
 
 

@@ -12,20 +12,12 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.controller import active, election_type
 from elrcheck.model.elections import AdminError
 from elrcheck.model.partition import change, target
-from elrcheck.model.state import (
-    MinIsr,
-    Partition,
-    Registration,
-    Settings,
-    State,
-    effective_min_isr,
-    logged,
-    recovery_after,
-)
+from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State, effective_min_isr, logged
 
 
 class MinIsrLevel(enum.Enum):

@@ -148,12 +148,19 @@ def complete_reassignment(c: Config, p: Partition, t: Target) -> Draft:
 
 
 @op
+def tracks_candidates(c: Config, t: Target) -> bool:
+    """Members that left are remembered: in the ELR, or in the shadow ISR, which follows the same rule."""
+    return t.elr_enabled or c.shadow_isr
+
+
+@op
 def update_elr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     """Step 2, the heart of KIP-966: members that leave an ISR below min ISR stay eligible.
 
-    They are complete, because the high watermark froze when the ISR fell below min ISR.
+    They are complete, because the high watermark froze when the ISR fell below min ISR. With ELR off
+    this is the rule of the shadow ISR, whose last member stays in the ISR.
     """
-    if not t.elr_enabled:
+    if not tracks_candidates(c, t):
         return replace(d, elr=EMPTY) if c.downgrade_ignores_elr else d
     if len(d.isr) >= needed(t, p.replicas):
         return replace(
@@ -161,7 +168,8 @@ def update_elr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
         )
     members = p.elr | p.isr
     candidates = members & frozenset(d.replicas) if c.elr_intersect_replicas else members
-    elr = (candidates - d.isr) - t.unclean
+    stays = p.isr if d.isr == EMPTY and not t.elr_enabled else EMPTY
+    elr = (candidates - d.isr) - t.unclean - stays
     if c.lkl_storage == LklStorage.OVERLOAD:
         return replace(d, elr=elr)
     known = ((candidates | p.last_known_elr) & frozenset(d.replicas)) - d.isr
@@ -194,7 +202,8 @@ def elect_last_known(c: Config, p: Partition, d: Draft, t: Target) -> Replica | 
 @op
 def elect(c: Config, p: Partition, d: Draft, t: Target) -> Choice:
     """electLeader: ISR first, the ELR only when the ISR is empty, in the order of the replica list."""
-    valid = (d.isr if d.isr != EMPTY else d.elr) & t.acceptable
+    eligible = EMPTY if c.shadow_isr else d.elr
+    valid = (d.isr if d.isr != EMPTY else eligible) & t.acceptable
     preferred = d.replicas[0]
     if t.election == Election.PREFERRED and preferred in valid:
         return Choice(leader=preferred, unclean=False)
@@ -248,7 +257,7 @@ def name_leader_if_replica_removed(p: Partition, d: Draft) -> Draft:
 @op
 def drop_elr_after_unclean_election(c: Config, d: Draft, t: Target) -> Draft:
     """Step 5: after an unclean election, or with ELR off, no broker is eligible."""
-    if not d.unclean and t.elr_enabled:
+    if not d.unclean and tracks_candidates(c, t):
         return d
     return replace(
         d, elr=EMPTY, last_known_elr=EMPTY if c.lkl_storage == LklStorage.SEPARATE else d.last_known_elr

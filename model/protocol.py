@@ -6,17 +6,23 @@ from types import ModuleType
 
 from elrcheck.lang.load import Model, load
 from elrcheck.model import (
+    absent,
+    acknowledgement,
     broker_events,
     controller,
     elections,
+    high_watermark,
     isr_proposals,
+    late_fetch,
     lifecycle,
+    logs,
     metadata,
     operator_settings,
     partition,
     reassignment,
     recovery,
     replica,
+    shadow_isr,
     start,
     state,
 )
@@ -24,18 +30,24 @@ from elrcheck.model.config import Config
 
 MODULES: tuple[ModuleType, ...] = (
     state,
+    absent,
     start,
     partition,
     controller,
     broker_events,
     metadata,
+    logs,
+    high_watermark,
+    acknowledgement,
     replica,
+    late_fetch,
     isr_proposals,
     lifecycle,
     elections,
     reassignment,
     operator_settings,
     recovery,
+    shadow_isr,
 )
 
 

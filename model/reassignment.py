@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, require
 from elrcheck.lang.types import RSet, Vec
+from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active, election_type
 from elrcheck.model.elections import AdminDecision, AdminError
@@ -23,7 +24,6 @@ from elrcheck.model.state import (
     State,
     configured_min_isr,
     logged,
-    recovery_after,
 )
 
 # ---------------------------------------------------------------------------- rules

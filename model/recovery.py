@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.model.absent import no_recovery
 from elrcheck.model.config import Config, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.controller import active
 from elrcheck.model.elections import AdminError
+from elrcheck.model.logs import last_epoch
 from elrcheck.model.partition import Election, change, target
-from elrcheck.model.replica import last_epoch
 from elrcheck.model.state import (
     InfoStage,
     LogInfo,
@@ -29,7 +30,6 @@ from elrcheck.model.state import (
     Status,
     configured_min_isr,
     logged,
-    no_recovery,
 )
 
 # ---------------------------------------------------------------------------- rules

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, bound, conj, init, op
+from elrcheck.model.absent import no_exchange, no_peers, no_recovery
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
     Broker,
@@ -18,9 +19,6 @@ from elrcheck.model.state import (
     Status,
     View,
     initial_replicas,
-    no_exchange,
-    no_peers,
-    no_recovery,
     snapshot,
 )
 
@@ -77,17 +75,21 @@ def Init(c: Config) -> State:
                 high_watermark=0,
                 view=replace(known, isr=replicas if b == 0 else EMPTY),
                 epoch_start=0,
+                settled=0,
                 peers=no_peers(c),
                 alter=no_exchange(c),
             )
             for b in c.brokers
         ),
+        fetching=(),
         committed=(),
         lossy=EMPTY,
         spent=Spent(
             records=0,
             acks_one=0,
+            acks_zero=0,
             crashes=0,
+            kills=0,
             clean_stops=0,
             fences=0,
             shrinks=0,
@@ -100,6 +102,7 @@ def Init(c: Config) -> State:
             feature_changes=0,
             directory_changes=0,
             failovers=0,
+            late_fetches=0,
         ),
     )
 
@@ -110,7 +113,9 @@ def WithinBudget(c: Config, s: State) -> bool:
     return conj(
         records=s.spent.records <= c.records,
         acks_one=s.spent.acks_one <= c.acks_one,
+        acks_zero=s.spent.acks_zero <= c.acks_zero,
         crashes=s.spent.crashes <= c.crashes,
+        kills=s.spent.kills <= c.kills,
         clean_stops=s.spent.clean_stops <= c.clean_stops,
         fences=s.spent.fences <= c.fences,
         shrinks=s.spent.shrinks <= c.shrinks,
@@ -123,4 +128,5 @@ def WithinBudget(c: Config, s: State) -> bool:
         feature_changes=s.spent.feature_changes <= c.feature_changes,
         directory_changes=s.spent.directory_changes <= c.directory_changes,
         failovers=s.spent.failovers <= c.failovers,
+        late_fetches=s.spent.late_fetches <= c.late_fetches,
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 from typing import Annotated
 
-from elrcheck.lang.runtime import EMPTY, op, record, state
+from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation, RecoveryStrategy
 
@@ -20,6 +20,7 @@ PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")
 BrokerEpoch = Annotated[int, nat("BrokerEpoch", cap="cap_broker_epoch")]
 Offset = Annotated[int, nat("Offset", hi="log_slots")]
 RecordId = Annotated[int, nat("RecordId", cap="records")]
+Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
@@ -28,6 +29,7 @@ ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 class Acks(enum.Enum):
     """The producer's acks setting."""
 
+    ZERO = "0"
     ONE = "1"
     ALL = "all"
 
@@ -210,12 +212,39 @@ class UncleanRecovery:
 
 
 @record
+class LateFetch:
+    """A fetch whose answer has not arrived yet; at most one is under way.
+
+    follower_epoch, leader_broker_epoch: the two processes; with either gone, so is the fetch.
+    leader_epoch: the request's. offset: from where it fetches. diverging: the leader says so, and
+    the rest is the epoch and the offset it named. records: what it read, at most one.
+    """
+
+    follower: Replica
+    leader: Replica
+    follower_epoch: BrokerEpoch
+    leader_broker_epoch: BrokerEpoch
+    leader_epoch: Epoch
+    offset: Offset
+    high_watermark: Offset
+    diverging: bool
+    end_epoch: Epoch
+    end_offset: Offset
+    answered: bool
+    records: Log
+
+
+LateFetches = Annotated[tuple[LateFetch, ...], SeqMark("late_slots")]
+
+
+@record
 class Broker:
     """A broker process and its replica of the partition.
 
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
     min_isr: the min.insync.replicas it has applied, if that takes a step of its own.
+    settled: 1 for a follower that does not compare its log with the leader's (see `Truncation`).
     """
 
     status: Status
@@ -227,6 +256,7 @@ class Broker:
     high_watermark: Offset
     view: View
     epoch_start: Offset
+    settled: Settled
     peers: Vec[Peer]
     alter: Exchange
 
@@ -237,7 +267,9 @@ class Spent:
 
     records: Annotated[int, nat("Records", cap="records")]
     acks_one: Annotated[int, nat("AcksOne", cap="acks_one")]
+    acks_zero: Annotated[int, nat("AcksZero", cap="acks_zero")]
     crashes: Annotated[int, nat("Crashes", cap="crashes")]
+    kills: Annotated[int, nat("Kills", cap="kills")]
     clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")]
     fences: Annotated[int, nat("Fences", cap="fences")]
     shrinks: Annotated[int, nat("Shrinks", cap="shrinks")]
@@ -250,6 +282,7 @@ class Spent:
     feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")]
     directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")]
     failovers: Annotated[int, nat("Failovers", cap="failovers")]
+    late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")]
 
 
 @state
@@ -257,6 +290,7 @@ class State:
     """The state variables. `committed` and `lossy` are ghosts: no protocol rule reads them.
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
+    fetching: the late fetch under way, if any.
     committed: the records below the highest watermark any leader ever had.
     lossy: brokers that lost a suffix of their log and have not registered since.
     """
@@ -267,6 +301,7 @@ class State:
     recovery: UncleanRecovery
     registration: Vec[Registration]
     broker: Vec[Broker]
+    fetching: LateFetches
     committed: Log
     lossy: RSet
     spent: Spent
@@ -313,34 +348,20 @@ def leads(s: State, b: Replica) -> bool:
 
 
 @op
-def is_prefix(a: Log, b: Log) -> bool:
-    return len(a) <= len(b) and all(a[k] == b[k] for k in range(len(a)))
+def syncing(c: Config, s: State, leader: Replica) -> bool:
+    """The leader still copies what it lost from the shadow ISR, and does not serve (see `shadow_isr`)."""
+    return c.shadow_isr and s.partition.leader == leader and s.partition.recovery == Recovery.RECOVERING
 
 
 @op
-def no_exchange(c: Config) -> Exchange:
-    """No AlterPartition under way."""
-    return Exchange(
-        stage=Stage.IDLE,
-        error=Error.NONE,
-        leader_epoch=0,
-        partition_epoch=0,
-        isr=EMPTY,
-        member_epochs=tuple(0 for b in c.brokers),
-    )
+def is_prefix(a: Log, b: Log) -> bool:
+    return len(a) <= len(b) and all(a[k] == b[k] for k in range(len(a)))
 
 
 @op
 def initial_replicas(c: Config) -> ReplicaList:
     """The brokers that hold a replica at the start, in order."""
     return tuple(c.brokers)[: c.broker_count - c.spare_brokers]
-
-
-@op
-def no_view(c: Config) -> View:
-    """Nothing applied since the process started; `replicas` means nothing without a leader."""
-    replicas = frozenset(initial_replicas(c))
-    return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY, replicas=replicas)
 
 
 @op
@@ -352,29 +373,8 @@ def snapshot(p: Partition) -> Snapshot:
 
 
 @op
-def no_recovery(c: Config) -> UncleanRecovery:
-    """No recovery runs."""
-    silent = LogInfo(stage=InfoStage.NONE, broker_epoch=0, last_epoch=0, log_end_offset=0, leader_epoch=0)
-    return UncleanRecovery(
-        strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers)
-    )
-
-
-@op
-def recovery_after(c: Config, s: State, p: Partition) -> UncleanRecovery:
-    """A recovery is called off as soon as the partition has a leader again (KIP-966)."""
-    called_off = p.leader is not None and c.election_ends_recovery
-    return no_recovery(c) if called_off else s.recovery
-
-
-@op
 def logged(c: Config, s: State, p: Partition) -> Metadata:
     """The metadata log once the partition has become p; nothing is written if it did not change."""
     if c.metadata == Propagation.LATEST or p.partition_epoch == s.partition.partition_epoch:
         return s.metadata
     return s.metadata + (snapshot(p),)  # noqa: RUF005
-
-
-@op
-def no_peers(c: Config) -> Vec[Peer]:
-    return tuple(Peer(log_end_offset=None, broker_epoch=0) for b in c.brokers)

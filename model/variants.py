@@ -15,6 +15,7 @@ from elrcheck.model.config import (
     LklStorage,
     MinIsrChange,
     ReassignGate,
+    RecoveryQuorum,
     RecoveryStrategy,
     Reregistration,
 )
@@ -99,5 +100,33 @@ VARIANTS: tuple[Variant, ...] = (
         "legacy",
         "3.6 and earlier: the last ISR member stays, the high watermark ignores min ISR",
         {**_LEGACY, "strict_hwm": False},
+    ),
+    Variant(
+        "rejected_soft_min_isr",
+        "KIP-966, rejected: nobody but an unclean broker leaves an ISR of min ISR members",
+        {"keep_min_isr": True},
+    ),
+    Variant(
+        "rejected_n_answers",
+        "KIP-966, rejected: a recovery elects after min ISR answers, whoever gives them",
+        {
+            "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
+            "recovery_quorum": RecoveryQuorum.MIN_ISR,
+        },
+    ),
+    Variant(
+        "rejected_empty_isr",
+        "KIP-966, rejected: no ELR, the ISR may become empty, a majority of logs is inspected",
+        {
+            "elr_enabled": False,
+            "empty_isr_without_elr": True,
+            "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
+            "recovery_quorum": RecoveryQuorum.MAJORITY,
+        },
+    ),
+    Variant(
+        "rejected_shadow_isr",
+        "KIP-966, rejected: the last member stays and copies what it lost from a shadow of the ISR",
+        {**_LEGACY, "strict_hwm": False, "shadow_isr": True, "downgrade_ignores_elr": False},
     ),
 )

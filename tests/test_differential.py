@@ -52,6 +52,13 @@ FEATURES: dict[str, dict[str, Any]] = {
     "RecoveryTimeout": {},
     "FinishRecovery": {},
     "ControllerFailover": {"failovers": 1},
+    "Kill": {"kills": 1},
+    "CopyFromShadow": {"shadow_isr": True},
+    "EndSynchronisation": {"shadow_isr": True},
+    "SendLateFetch": {"late_fetches": 1},
+    "ReadForLateFetch": {"late_fetches": 1},
+    "LateFetchReturns": {"late_fetches": 1},
+    "LoseLateFetch": {"late_fetches": 1},
 }
 
 

@@ -15,7 +15,7 @@ from elrcheck.explorer.select import find_variant
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model import config, controller, lifecycle, partition, replica, state, variants
 from elrcheck.model.config import Config
-from elrcheck.model.replica import EpochEnd, diverges, end_offset_for, truncation_point
+from elrcheck.model.logs import EpochEnd, diverges, end_offset_for, truncation_point
 from elrcheck.model.state import Acks, Entry
 
 MODULES: tuple[ModuleType, ...] = (config, controller, lifecycle, partition, replica, state, variants)

@@ -1,0 +1,265 @@
+"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31.
+
+Where the statement speaks of what happened since some moment ("armed"), it is put as a property of
+steps: what no step may do needs no memory of the past. Statements follow `docs/semantics.md`, section D.
+"""
+
+from __future__ import annotations
+
+from elrcheck.invariants.properties import (
+    NoCommittedRecordLost,
+    granted_now,
+    heard_nobody,
+    registered_anew,
+    uncleanly,
+)
+from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
+from elrcheck.lang.types import Replica
+from elrcheck.model.config import Config, LastKnownLeader, LklStorage, RecoveryStrategy
+from elrcheck.model.recovery import no_longer_than
+from elrcheck.model.state import (
+    InfoStage,
+    Partition,
+    Recovery,
+    State,
+    Status,
+    effective_min_isr,
+    is_prefix,
+)
+
+# ---------------------------------------------------------------------------- what a step is
+
+
+@op
+def alters(c: Config, s: State, t: State) -> bool:
+    """The step is the controller handling an AlterPartition."""
+    return any(granted_now(s, t, b) or heard_nobody(s, t, b) for b in c.brokers)
+
+
+@op
+def elected_outside(c: Config, s: State, t: State) -> bool:
+    """The step elects a leader that was no candidate, nor became one by an AlterPartition."""
+    leader = t.partition.leader
+    outside = any(b == leader and b not in s.partition.isr | s.partition.elr for b in c.brokers)
+    return outside and leader != s.partition.leader and not alters(c, s, t)
+
+
+@op
+def operated(s: State, t: State) -> bool:
+    """An operator changed what the quorum is counted by: settings, replicas, registered brokers."""
+    return (
+        s.settings != t.settings
+        or frozenset(s.partition.replicas) != frozenset(t.partition.replicas)
+        or s.spent.unregistrations != t.spent.unregistrations
+    )
+
+
+@op
+def min_isr_of(s: State) -> int:
+    return effective_min_isr(s.settings, s.partition.replicas)
+
+
+@op
+def moving(p: Partition) -> bool:
+    """A reassignment is under way."""
+    return p.adding | p.removing != EMPTY
+
+
+# ---------------------------------------------------------------------------- quorums
+
+
+@always("P-9", bounded_only="no lemmas were written for it yet")
+def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
+    """Once they are min ISR many, ISR and ELR stay so; only an unclean registration takes one out.
+
+    An unclean election, and an operator who changes min ISR, replicas or the feature, start anew.
+    """
+    before = s.partition.isr | s.partition.elr
+    after = t.partition.isr | t.partition.elr
+    armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
+    unclean = any(registered_anew(s, t, b) and uncleanly(s, b) for b in c.brokers)
+    return conj(
+        stays=implies(armed and not unclean, len(after) >= min(len(before), min_isr_of(s))),
+        loses_one=implies(armed and unclean, len(after) + 1 >= min(len(before), min_isr_of(s))),
+    )
+
+
+@always("P-15", bounded_only="no lemmas were written for it yet")
+def LastKnownElrDisjoint(c: Config, s: State) -> bool:
+    """LastKnownELR, where it is a set of its own, names nobody who is in ISR or ELR."""
+    return conj(
+        disjoint=implies(
+            c.lkl_storage == LklStorage.SEPARATE,
+            s.partition.last_known_elr & (s.partition.isr | s.partition.elr) == EMPTY,
+        )
+    )
+
+
+@always("P-16", bounded_only="no lemmas were written for it yet")
+def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
+    """Once ISR, ELR and LastKnownELR are min ISR many, they stay so: a recovery has whom to ask."""
+    before = s.partition.isr | s.partition.elr | s.partition.last_known_elr
+    after = t.partition.isr | t.partition.elr | t.partition.last_known_elr
+    armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
+    return conj(
+        stays=implies(
+            armed and c.lkl_storage == LklStorage.SEPARATE, len(after) >= min(len(before), min_isr_of(s))
+        )
+    )
+
+
+# ---------------------------------------------------------------------------- brokers
+
+
+@always("P-24", bounded_only="no lemmas were written for it yet")
+def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
+    """What a running broker knows of the partition only gets newer, though it may be old.
+
+    That is all a client may rely on that reads an ISR from a broker (the discarded stale-ISR proposal).
+    """
+    return conj(
+        never_older=all(
+            implies(
+                s.broker[b].status == Status.RUNNING
+                and t.broker[b].status == Status.RUNNING
+                and s.broker[b].epoch == t.broker[b].epoch,
+                s.broker[b].view.partition_epoch <= t.broker[b].view.partition_epoch,
+            )
+            for b in c.brokers
+        )
+    )
+
+
+@op
+def follows_now(s: State, b: Replica) -> bool:
+    """b runs and is a follower in the controller's present leader epoch."""
+    view = s.broker[b].view
+    up = s.broker[b].status == Status.RUNNING and view.partition_epoch > 0
+    return up and view.leader != b and view.leader_epoch == s.partition.leader_epoch
+
+
+@op
+def counted_on(s: State, b: Replica) -> bool:
+    """b keeps what it has: it follows the present leader, or may be elected."""
+    return follows_now(s, b) or b in (s.partition.isr | s.partition.elr)
+
+
+@always("P-26", bounded_only="no lemmas were written for it yet")
+def TruncationSafety(c: Config, s: State, t: State) -> bool:
+    """A follower of the present leader epoch, or a candidate, never truncates a committed record.
+
+    Not meant: losing data in a crash, and deleting a replica that a reassignment has removed.
+    """
+    return conj(
+        keeps_committed=all(
+            implies(
+                counted_on(s, b)
+                and s.broker[b].status == Status.RUNNING
+                and t.broker[b].status == Status.RUNNING
+                and b in t.broker[b].view.replicas
+                and is_prefix(s.committed, s.broker[b].log),
+                is_prefix(s.committed, t.broker[b].log),
+            )
+            for b in c.brokers
+        )
+    )
+
+
+# ---------------------------------------------------------------------------- unclean elections
+
+
+@always("P-28", bounded_only="no lemmas were written for it yet")
+def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
+    """A leader that was no candidate is RECOVERING until it reports that it has recovered (KIP-704)."""
+    return conj(
+        marked=implies(
+            c.recovery_state_supported and elected_outside(c, s, t),
+            t.partition.recovery == Recovery.RECOVERING,
+        ),
+        until_it_reports=implies(
+            s.partition.recovery == Recovery.RECOVERING and t.partition.recovery == Recovery.RECOVERED,
+            alters(c, s, t),
+        ),
+    )
+
+
+@always("P-31", bounded_only="no lemmas were written for it yet")
+def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
+    """A Balanced recovery elects a log no shorter than any of LastKnownELR, all of which answered."""
+    answers = s.recovery.answers
+    finished = (
+        s.recovery.strategy == RecoveryStrategy.BALANCED
+        and elected_outside(c, s, t)
+        and s.spent.unclean_elections == t.spent.unclean_elections
+        and not c.unclean_leader_election_enable
+    )
+    return conj(
+        all_answered=implies(
+            finished,
+            all(
+                answers[b].stage == InfoStage.ACCEPTED
+                and answers[b].broker_epoch == s.registration[b].epoch
+                for b in s.partition.last_known_elr
+            ),
+        ),
+        longest=implies(
+            finished,
+            all(
+                all(no_longer_than(answers[b], answers[w]) for b in s.partition.last_known_elr)
+                for w in c.brokers
+                if t.partition.leader == w
+            ),
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------- reassignment, min ISR
+
+
+@always("P-29", bounded_only="no lemmas were written for it yet")
+def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
+    """A reassignment ends with min ISR members in the ISR, and its end adds nobody to it."""
+    ends = moving(s.partition) and not moving(t.partition)
+    return conj(
+        min_isr_members=implies(
+            ends and not c.unclean_leader_election_enable, len(t.partition.isr) >= min_isr_of(t)
+        ),
+        nobody_added=implies(
+            ends and not c.unclean_leader_election_enable and not alters(c, s, t),
+            t.partition.isr <= s.partition.isr,
+        ),
+    )
+
+
+@op
+def least_min_isr(c: Config, s: State) -> int:
+    """No record was committed under fewer, as far as the number of changes says."""
+    if s.spent.reassignments > 0 or s.spent.min_isr_changes > 1:
+        return 1
+    start = min(c.min_isr, c.broker_count - c.spare_brokers)
+    return min(start, min_isr_of(s)) if s.spent.min_isr_changes > 0 else start
+
+
+@op
+def may_elect_uncleanly(c: Config, s: State) -> bool:
+    """The configuration or an operator gives up completeness for a leader."""
+    return (
+        c.unclean_leader_election_enable
+        or s.spent.unclean_elections > 0
+        or c.unclean_recovery_strategy == RecoveryStrategy.AGGRESSIVE
+        or c.last_known_leader != LastKnownLeader.NEVER
+    )
+
+
+@always("P-30", bounded_only="the number of crashes is a budget")
+def Tolerance(c: Config, s: State) -> bool:
+    """A record committed under min ISR m is not lost by m - 1 crashes, whatever min ISR is later."""
+    return conj(
+        survives=implies(
+            s.settings.elr_enabled
+            and s.spent.feature_changes == 0
+            and not may_elect_uncleanly(c, s)
+            and s.spent.crashes < least_min_isr(c, s),
+            NoCommittedRecordLost(c, s),
+        )
+    )

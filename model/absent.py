@@ -1,0 +1,61 @@
+"""What is not there: a process without a view, a leader that knows nobody, nothing under way."""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import EMPTY, op
+from elrcheck.lang.types import Vec
+from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.state import (
+    Error,
+    Exchange,
+    InfoStage,
+    LogInfo,
+    Partition,
+    Peer,
+    Stage,
+    State,
+    UncleanRecovery,
+    View,
+    initial_replicas,
+)
+
+
+@op
+def no_view(c: Config) -> View:
+    """Nothing applied since the process started; `replicas` means nothing without a leader."""
+    replicas = frozenset(initial_replicas(c))
+    return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY, replicas=replicas)
+
+
+@op
+def no_peers(c: Config) -> Vec[Peer]:
+    return tuple(Peer(log_end_offset=None, broker_epoch=0) for b in c.brokers)
+
+
+@op
+def no_exchange(c: Config) -> Exchange:
+    """No AlterPartition under way."""
+    return Exchange(
+        stage=Stage.IDLE,
+        error=Error.NONE,
+        leader_epoch=0,
+        partition_epoch=0,
+        isr=EMPTY,
+        member_epochs=tuple(0 for b in c.brokers),
+    )
+
+
+@op
+def no_recovery(c: Config) -> UncleanRecovery:
+    """No recovery runs."""
+    silent = LogInfo(stage=InfoStage.NONE, broker_epoch=0, last_epoch=0, log_end_offset=0, leader_epoch=0)
+    return UncleanRecovery(
+        strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers)
+    )
+
+
+@op
+def recovery_after(c: Config, s: State, p: Partition) -> UncleanRecovery:
+    """A recovery is called off as soon as the partition has a leader again (KIP-966)."""
+    called_off = p.leader is not None and c.election_ends_recovery
+    return no_recovery(c) if called_off else s.recovery

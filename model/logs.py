@@ -1,0 +1,119 @@
+"""How a follower's log is made to agree with the leader's: leader epochs, divergence, truncation.
+
+Sources: UnifiedLog, LeaderEpochFileCache (storage), AbstractFetcherThread; KIP-101, KIP-279, KIP-320,
+KIP-595 for the test of divergence in a fetch.
+
+Epochs of a log never decrease along it. Where two logs have a record of the same epoch at the same
+offset, they agree up to it; so the greatest epoch that both know, and the shorter of its two ends,
+is where the logs part. A follower may have to ask more than once (KIP-279).
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import op, record
+from elrcheck.model.config import Config, Truncation
+from elrcheck.model.state import Broker, Epoch, Log, Offset, Settled
+
+
+@record
+class EpochEnd:
+    """The answer of OffsetsForLeaderEpoch: an epoch and the offset behind its last record."""
+
+    epoch: Epoch
+    offset: Offset
+
+
+@op
+def last_epoch(log: Log) -> Epoch:
+    """Leader epoch of the last record, 0 for an empty log."""
+    return log[len(log) - 1].epoch if len(log) > 0 else 0
+
+
+@op
+def end_offset_for(log: Log, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
+    """LeaderEpochFileCache.endOffsetFor: the greatest known epoch not above `epoch`, and its end.
+
+    own_epoch: the epoch a leader cached when it took over (KAFKA-7415), 0 for a follower.
+    """
+    floor = max((e.epoch for e in log if e.epoch <= epoch), default=0)
+    return EpochEnd(
+        epoch=epoch if epoch == own_epoch else floor,
+        offset=sum(1 for e in log if e.epoch <= epoch),
+    )
+
+
+@op
+def diverges(leader_end: EpochEnd, last_fetched: Epoch, fetch_offset: Offset) -> bool:
+    """The leader's divergence test in a fetch (KIP-595)."""
+    return leader_end.epoch < last_fetched or leader_end.offset < fetch_offset
+
+
+@op
+def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
+    """AbstractFetcherThread.getOffsetTruncationState: where a diverging follower cuts its log."""
+    mine = end_offset_for(log, 0, leader_end.epoch)
+    return min(mine.offset, leader_end.offset) if mine.epoch == leader_end.epoch else mine.offset
+
+
+# ---------------------------------------------------------------------------- a fetch
+
+
+@op
+def leader_end_for(c: Config, you: Broker, log: Log) -> EpochEnd:
+    """What a leader answers about the last epoch of a follower's log."""
+    own = you.view.leader_epoch if c.leader_caches_epoch else 0
+    return end_offset_for(you.log, own, last_epoch(log))
+
+
+@op
+def unknown_epoch(c: Config, you: Broker, log: Log) -> bool:
+    """The leader has cached nothing as late as the follower's last epoch and cannot answer (KAFKA-7415)."""
+    return not c.leader_caches_epoch and last_epoch(log) > last_epoch(you.log)
+
+
+@op
+def fetch_diverges(c: Config, you: Broker, me: Broker) -> bool:
+    """A follower must cut its log before it gets records; an empty log agrees with every other.
+
+    A follower that does not compare epochs still notices that it is beyond the leader's end
+    (OFFSET_OUT_OF_RANGE).
+    """
+    compares = c.truncation != Truncation.HIGH_WATERMARK and me.settled == 0
+    if len(me.log) == 0:
+        return False
+    if not compares:
+        return len(me.log) > len(you.log)
+    parted = diverges(leader_end_for(c, you, me.log), last_epoch(me.log), len(me.log))
+    return parted or unknown_epoch(c, you, me.log)
+
+
+@op
+def cut_at(c: Config, you: Broker, me: Broker) -> Offset:
+    """How much of its log a follower keeps when its fetch diverges."""
+    end = leader_end_for(c, you, me.log)
+    if c.truncation == Truncation.HIGH_WATERMARK or me.settled == 1:
+        return len(you.log)
+    if unknown_epoch(c, you, me.log):
+        return me.high_watermark
+    return end.offset if c.truncation == Truncation.ONE_SHOT else truncation_point(me.log, end)
+
+
+@op
+def settled_after_cut(c: Config) -> Settled:
+    """Whether a follower that has cut its log still compares it at the next fetch (KIP-279)."""
+    return 1 if c.truncation == Truncation.ONE_SHOT else 0
+
+
+@op
+def settled_after_fetch(c: Config, me: Broker, got: bool) -> Settled:
+    """Whether a follower whose fetch fitted still compares its log at the next one; got: a record came."""
+    if c.truncation == Truncation.UNTIL_EMPTY:
+        return 0 if got else 1
+    return 1 if c.truncation == Truncation.ONE_SHOT or c.truncation == Truncation.NEW_LEADER else 0
+
+
+@op
+def settled_after_metadata(c: Config, me: Broker, same_leader: bool, same_epoch: bool) -> Settled:
+    """Whether a follower compares its log with the leader's after new metadata."""
+    keeps = same_epoch or (same_leader and c.truncation != Truncation.ONE_SHOT)
+    return me.settled if keeps else 0
