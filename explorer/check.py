@@ -1,7 +1,7 @@
 """`elrcheck check`: explore a scope, replay what was found, and report.
 
-The engine only says where a property is hit. Every trace it gives is replayed through the plain
-model, step by step, and the property is evaluated in plain Python at its end, before it is reported.
+The engine only says where a property is hit. Every trace it gives is replayed in plain Python before
+it is reported (`replay`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
-from elrcheck.explorer.describe import ReplayError, label_steps, trace_view
-from elrcheck.explorer.explain import Broken, explain
 from elrcheck.explorer.outcome import Outcome, explore
-from elrcheck.explorer.reference import PlainModel
+from elrcheck.explorer.replay import Finding, Origin, replay, store
 from elrcheck.explorer.select import Selected, resolve, select_properties
-from elrcheck.explorer.tracefile import Step, Trace, write_trace
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -32,7 +28,6 @@ from elrcheck.report.model import (
     PropertyReport,
     PropertyVerdict,
     SearchReport,
-    TraceView,
     VariableReport,
     Verdict,
 )
@@ -40,16 +35,6 @@ from elrcheck.report.progress import Progress
 from elrcheck.report.request import CheckRequest
 
 RUNS = Path(".elrcheck") / "runs"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A replayed trace of one property."""
-
-    states: tuple[Any, ...]
-    steps: tuple[Step, ...]
-    view: TraceView
-    broken: Broken
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
@@ -61,7 +46,9 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     outcome = explore(model, selected.config, chosen, request, progress)
     findings = {
-        fn.ident: _replay(model, selected.config, fn, outcome) for fn in chosen if fn.ident in outcome.traces
+        fn.ident: replay(model, selected.config, fn, outcome.traces[fn.ident])
+        for fn in chosen
+        if fn.ident in outcome.traces
     }
     folder = _run_dir(request, selected, chosen, outcome)
     stored = _store(folder, model, selected, findings) if folder is not None else {}
@@ -81,18 +68,6 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
 
 
 # ---------------------------------------------------------------------------- findings
-
-
-def _replay(model: Model, config: Any, fn: Fn, outcome: Outcome) -> Finding:
-    plain = PlainModel(model, config)
-    states = outcome.traces[fn.ident]
-    labels, repro = label_steps(plain, states)
-    last = tuple(states[-2:]) if fn.is_step else (states[-1],)
-    if plain.holds(fn, *last) != (fn.kind == "sometimes"):
-        raise ReplayError(f"{fn.ident} is not hit at the end of its trace in the plain model")
-    broken = explain(model, config, fn, last) if fn.kind == "always" else Broken(None, None)
-    steps = tuple(Step(label.action, label.args) for label in labels)
-    return Finding(tuple(states), steps, trace_view(model, states, labels, repro), broken)
 
 
 def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | None) -> PropertyReport:
@@ -142,14 +117,10 @@ def _run_dir(
 
 def _store(folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]) -> dict[str, str]:
     """Writes one trace file for each finding; returns their paths inside the folder."""
-    stored: dict[str, str] = {}
+    origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
+    stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
-        name = f"{ident}.trace.json"
-        values = config_values(selected.config)
-        overrides = {key: values[key] for key in selected.overrides}
-        trace = Trace(selected.variant, selected.scope, ident, finding.states, finding.steps, overrides)
-        write_trace(folder / name, trace, model.state_ty)
-        stored[ident] = name
+        store(folder / stored[ident], model, origin, ident, finding)
     return stored
 
 

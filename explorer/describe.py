@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.lang.ir import Block, Fn, If, Let, Require
+from elrcheck.lang.guards import requires
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
 from elrcheck.report.model import Argument, Change, Step, TraceView
@@ -56,23 +57,10 @@ def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
 
 
-def guards(block: Block) -> Iterator[str]:
-    """Names of the guards of an action, in source order."""
-    match block:
-        case Let(rest=rest):
-            yield from guards(rest)
-        case Require(name=name, rest=rest):
-            yield name
-            yield from guards(rest)
-        case If(then=then, orelse=orelse):
-            yield from guards(then)
-            yield from guards(orelse)
-
-
 def because(fn: Fn, args: Sequence[Any]) -> str:
     """Why a step was possible: the conditions its guards are named after."""
     del args
-    return "; ".join(guards(fn.body))
+    return "; ".join(guard.name for guard in requires(fn.body))
 
 
 class ReplayError(Exception):

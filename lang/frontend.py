@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, get_type_hints
 
 from elrcheck.lang.expressions import Expressions
+from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, Source
@@ -117,11 +118,8 @@ class FunctionCompiler(Expressions):
         match first:
             case ast.Return(value=ast.expr() as value):
                 return Ret(self._result(value, env, fn))
-            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition, *name])):
-                label = (
-                    name[0].value if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
-                )
-                return Require(self.boolean(condition, env), str(label), self._block(rest, env, fn))
+            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition, *_]) as call):
+                return Require(self.boolean(condition, env), label(call), self._block(rest, env, fn))
             case ast.Assign(targets=[ast.Name(id=name_)], value=value):
                 return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
             case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):

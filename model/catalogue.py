@@ -7,14 +7,14 @@ properties and looks names up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import elrcheck
 from elrcheck.config import config_fields, find_scope, scope_names
-from elrcheck.lang.ir import Block, Fn, If, Let, Require
+from elrcheck.lang.guards import guard_names
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
@@ -102,24 +102,11 @@ def action_entries(model: Model) -> list[Entry]:
             "summary": summary(fn.doc),
             "doc": fn.doc,
             "parameters": {name: ty.name for name, ty in fn.params},
-            "guards": list(dict.fromkeys(guard_names(fn.body))),
+            "guards": list(guard_names(fn)),
             "source": source_of(fn),
         }
         for fn in model.actions
     ]
-
-
-def guard_names(block: Block) -> Iterator[str]:
-    """Names of the guards of a function, in source order."""
-    match block:
-        case Let(rest=rest):
-            yield from guard_names(rest)
-        case Require(name=name, rest=rest):
-            yield name
-            yield from guard_names(rest)
-        case If(then=then, orelse=orelse):
-            yield from guard_names(then)
-            yield from guard_names(orelse)
 
 
 def source_of(fn: Fn) -> str:

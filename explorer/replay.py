@@ -1,0 +1,61 @@
+"""An engine's trace replayed in plain Python: what is shown to a person or stored has passed here.
+
+The engine only says where a property is hit. The trace is followed step by step through the plain
+model, and the property is evaluated in plain Python at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elrcheck.config import config_values
+from elrcheck.explorer.describe import ReplayError, label_steps, trace_view
+from elrcheck.explorer.explain import Broken, explain
+from elrcheck.explorer.reference import PlainModel
+from elrcheck.explorer.tracefile import Step, Trace, write_trace
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.report.model import TraceView
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A replayed trace of one property."""
+
+    states: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    view: TraceView
+    broken: Broken
+
+
+def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
+    """The trace in words, and which part of the property broke; ReplayError if plain Python disagrees."""
+    plain = PlainModel(model, config)
+    labels, repro = label_steps(plain, states)
+    last = tuple(states[-2:]) if fn.is_step else (states[-1],)
+    if plain.holds(fn, *last) != (fn.kind == "sometimes"):
+        raise ReplayError(f"{fn.ident} is not hit at the end of its trace in the plain model")
+    broken = explain(model, config, fn, last) if fn.kind == "always" else Broken(None, None)
+    steps = tuple(Step(label.action, label.args) for label in labels)
+    return Finding(tuple(states), steps, trace_view(model, states, labels, repro), broken)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a stored trace says it belongs to. changed: fields that neither variant nor scope sets."""
+
+    variant: str
+    scope: str
+    config: Any
+    changed: tuple[str, ...]
+
+
+def store(path: Path, model: Model, origin: Origin, property: str, finding: Finding) -> None:
+    """Write a trace file that `export trace` and `tlc` can read without knowing where it came from."""
+    values: Mapping[str, Any] = config_values(origin.config)
+    overrides = {key: values[key] for key in origin.changed}
+    trace = Trace(origin.variant, origin.scope, property, finding.states, finding.steps, overrides)
+    write_trace(path, trace, model.state_ty)

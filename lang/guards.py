@@ -1,0 +1,95 @@
+"""The named guards of an action, and the action as it would be without one of them.
+
+`without_guard` changes both readings of an action in the same way: the IR loses the `Require` node,
+and the plain function is compiled again from its source without that statement. A search over the
+one can therefore still be replayed in the other, and nothing global is switched off meanwhile.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret
+from elrcheck.lang.source import Source
+
+
+def requires(block: Block) -> Iterator[Require]:
+    """The guards of a function, in source order."""
+    match block:
+        case Let(rest=rest):
+            yield from requires(rest)
+        case Require(rest=rest):
+            yield block
+            yield from requires(rest)
+        case If(then=then, orelse=orelse):
+            yield from requires(then)
+            yield from requires(orelse)
+
+
+def guard_names(fn: Fn) -> tuple[str, ...]:
+    """Each name once: guards of one name are one guard, in whatever branches they stand."""
+    return tuple(dict.fromkeys(guard.name for guard in requires(fn.body)))
+
+
+def label(call: ast.Call) -> str:
+    """The name of a guard: the second argument of `require`, or else the text of the condition."""
+    condition, *name = call.args
+    return str(name[0].value) if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
+
+
+def without_guard(fn: Fn, name: str) -> Fn:
+    """The action without the guard of this name, which must be one of `guard_names`.
+
+    Only for a function that still is what its file says: two guards cannot be dropped one by one.
+    """
+    if name not in guard_names(fn):
+        raise ValueError(f"{fn.name} has no guard {name!r}")
+    return replace(fn, body=_body(fn.body, name), source=_source(fn.source, name))
+
+
+def _body(block: Block, name: str) -> Block:
+    match block:
+        case Let(name=local, value=value, rest=rest):
+            return Let(local, value, _body(rest, name))
+        case Require(condition=condition, name=own, rest=rest):
+            return _body(rest, name) if own == name else Require(condition, own, _body(rest, name))
+        case If(condition=condition, then=then, orelse=orelse):
+            return If(condition, _body(then, name), _body(orelse, name))
+        case Ret():
+            return block
+
+
+def _source(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    source = Source(function)
+    tree = _Without(name).visit(source.tree)
+    tree.decorator_list = []
+    ast.increment_lineno(tree, source.first_line - 1)
+    code = compile(
+        ast.Module(body=[tree], type_ignores=[]),
+        source.file,
+        "exec",
+        flags=__future__.annotations.compiler_flag,
+        dont_inherit=True,
+    )
+    made: dict[str, Any] = {}
+    exec(code, function.__globals__, made)
+    compiled: Callable[..., Any] = made[function.__name__]
+    compiled.__elr_role__ = function.__elr_role__  # type: ignore[attr-defined]
+    return compiled
+
+
+class _Without(ast.NodeTransformer):
+    """Leaves out the `require` statements of one name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        match node.value:
+            case ast.Call(func=ast.Name(id="require")) as call if label(call) == self.name:
+                return None
+        return node
