@@ -11,14 +11,17 @@ machine-readable states are in the stored trace whose path the report names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
+from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
-
-Scalar: TypeAlias = bool | int | float | str | None
-"""What a configuration value may be in a report."""
+from elrcheck.report.trace import Argument as Argument
+from elrcheck.report.trace import Change as Change
+from elrcheck.report.trace import Scalar as Scalar
+from elrcheck.report.trace import Step as Step
+from elrcheck.report.trace import TraceView as TraceView
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]
@@ -26,55 +29,6 @@ PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached"
 ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
 TlcVerdict: TypeAlias = Literal["confirmed", "rejected", "no_violation", "same", "different", "failed"]
-
-# ------------------------------------------------------------------------------------ traces
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One choice an action made."""
-
-    name: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Change:
-    """One leaf of the state that a step changed."""
-
-    path: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of a trace; `because` says in one line why it was possible."""
-
-    index: int
-    action: str
-    arguments: tuple[Argument, ...] = ()
-    because: str = ""
-    changes: tuple[Change, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """The action as it would be written in a call."""
-        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
-
-
-@dataclass(frozen=True)
-class TraceView:
-    """A trace to be read by a person: where it starts, then what each step changed.
-
-    `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
-    (``0/4/1``) that re-executes the trace.
-    """
-
-    initial: Mapping[str, str] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-    repro: str | None = None
-
 
 # ------------------------------------------------------------------------------------- check
 
@@ -318,4 +272,4 @@ class TlcReport:
                 return ExitCode.ENVIRONMENT
 
 
-Report: TypeAlias = CheckReport | ProveReport | TlcReport | ScenarioReport
+Report: TypeAlias = CheckReport | ProveReport | TlcReport | ScenarioReport | MutateReport

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
-from elrcheck.report.model import Scalar, TraceView
+from elrcheck.report.trace import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
 GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipped"]
@@ -34,8 +34,8 @@ class Unmutated:
 class HazardReport:
     """One hazard. `property` is the first of `expected` that broke, at `depth` steps.
 
-    Seconds include compiling and replaying. `sizes` is what the run sets beyond its scope, `knobs` and
-    `guard` are the change itself; `trace` is a file in the run folder.
+    Seconds include compiling and replaying. `settings` is what both sides set beyond variant and scope,
+    `knobs` and `guard` are the change itself; `trace` is a file in the run folder.
     """
 
     id: str
@@ -50,7 +50,7 @@ class HazardReport:
     reason: str | None = None
     variant: str = ""
     scope: str = ""
-    sizes: Mapping[str, Scalar] | None = None
+    settings: Mapping[str, Scalar] | None = None
     knobs: Mapping[str, Scalar] | None = None
     guard: str | None = None
     conjunct: str | None = None

@@ -60,6 +60,25 @@ class ProveRequest:
 
 
 @dataclass(frozen=True)
+class MutateRequest:
+    """What to break on purpose. `timeout` is in seconds for each search, `max_states` a limit of each.
+
+    hazards: ids, all if empty; None for no hazard at all. guards: drop the guards of `actions`, all if
+    empty, in `selection`. properties: only those of the expected ones, or of those that guards protect.
+    """
+
+    hazards: tuple[str, ...] | None = ()
+    guards: bool = False
+    actions: tuple[str, ...] = ()
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    workers: int | None = None
+    timeout: float | None = None
+    max_states: int | None = None
+    run_dir: Path | None = None
+
+
+@dataclass(frozen=True)
 class TlcRequest:
     """`run` is a run directory or a stored trace to confirm; `count` compares state counts instead."""
 

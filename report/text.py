@@ -18,14 +18,15 @@ from elrcheck.report.model import (
     ProveReport,
     Report,
     SearchReport,
-    Step,
     TlcReport,
-    TraceView,
 )
+from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.terminal import Page
+from elrcheck.report.text_mutation import print_mutate
 from elrcheck.report.text_proof import print_prove, print_tlc
 from elrcheck.report.text_scenario import print_scenario
+from elrcheck.report.text_trace import print_trace
 
 
 def print_report(report: Report, page: Page, detail: int = 0) -> None:
@@ -39,6 +40,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_tlc(report, page, detail)
         case ScenarioReport():
             print_scenario(report, page, detail)
+        case MutateReport():
+            print_mutate(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
@@ -51,23 +54,6 @@ def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
     if detail > 0:
         _print_details(report, page)
     _print_verdict(report, page)
-
-
-def print_trace(trace: TraceView, page: Page, *, initial: bool = False) -> None:
-    """The steps of a trace, each with only what it changed."""
-    if initial:
-        for path, value in trace.initial.items():
-            page.labelled("start", f"{path} = {value}")
-    for step in trace.steps:
-        _print_step(step, page)
-
-
-def _print_step(step: Step, page: Page) -> None:
-    page.labelled(f"step {step.index}", step.label)
-    if step.because:
-        page.labelled("", f"because  {step.because}")
-    for change in step.changes:
-        page.labelled("", f"{change.path}: {change.old} -> {change.new}")
 
 
 def _print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int) -> None:

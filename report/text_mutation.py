@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from elrcheck.report.model import Scalar, TraceView
-from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport
+from elrcheck.report.mutation import HazardReport, MutateReport
 from elrcheck.report.terminal import Page
 from elrcheck.report.text_trace import print_trace
+from elrcheck.report.trace import Scalar, TraceView
 
 _NUMBERS = ("depth", "states", "seconds")
 
@@ -81,7 +81,7 @@ def _print_hazard(hazard: HazardReport, report: MutateReport, page: Page, detail
     page.verdict_line(hazard.verdict, f"{hazard.id}  {hazard.title}")
     page.labelled("issue", hazard.issue)
     page.labelled("mutation", hazard.mutation)
-    page.labelled("scope", f"{hazard.variant}, {hazard.scope}{_settings(hazard.sizes)}")
+    page.labelled("scope", f"{hazard.variant}, {hazard.scope}{_settings(hazard.settings)}")
     page.labelled("breaks", ", ".join(hazard.expected))
     if hazard.unmutated is not None:
         size = f"{page.count(hazard.unmutated.distinct)} distinct states"
@@ -94,8 +94,8 @@ def _print_hazard(hazard: HazardReport, report: MutateReport, page: Page, detail
     page.line()
 
 
-def _settings(sizes: Mapping[str, Scalar] | None) -> str:
-    return "".join(f" {name}={_word(value)}" for name, value in (sizes or {}).items())
+def _settings(settings: Mapping[str, Scalar] | None) -> str:
+    return "".join(f" {name}={_word(value)}" for name, value in (settings or {}).items())
 
 
 def _word(value: Scalar) -> str:
@@ -121,13 +121,11 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
     if report.survey is not None:
         survey = report.survey
         size = page.count(survey.unmutated.distinct)
-        page.labelled("guards in", f"{survey.variant}, {survey.scope}: {size} distinct states with all guards")
+        where = f"{survey.variant}, {survey.scope}"
+        page.labelled("guards in", f"{where}: {size} distinct states with all guards")
     page.labelled("run", report.run_dir)
 
 
 def _tally(verdicts: Sequence[str]) -> str:
     words = dict.fromkeys(verdicts)
     return ", ".join(f"{verdicts.count(word)} {word.replace('_', ' ')}" for word in words)
-
-
-__all__ = ["GuardReport", "print_mutate"]

@@ -1,0 +1,220 @@
+"""`elrcheck mutate`: break a rule on purpose and see which property notices.
+
+Each hazard of `elrcheck.model.hazards` is searched twice in its own configuration: to the end without
+the change, where the properties it is expected to break must hold, and with the change until the first
+of them breaks. Only then is a finding the change's doing. Guards are dropped in `guard_survey`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from elrcheck.config import build_config, config_fields, find_scope
+from elrcheck.errors import UsageFault, did_you_mean
+from elrcheck.explorer.compiled import default_workers
+from elrcheck.explorer.guard_survey import survey
+from elrcheck.explorer.mutation_run import Searches, dropped, outcome_of, unmutated
+from elrcheck.explorer.replay import Origin, replay, store
+from elrcheck.explorer.select import find_variant, select_properties
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.hazards import HAZARDS, Hazard
+from elrcheck.model.knobs import plain
+from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, MutateVerdict
+from elrcheck.report.progress import Progress
+from elrcheck.report.request import MutateRequest
+from elrcheck.report.trace import Scalar
+
+
+def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Run the hazards and guards asked for; UsageFault for names that do not exist."""
+    started = time.perf_counter()
+    model = load_checked_model()
+    if request.run_dir is not None and request.run_dir.is_file():
+        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    chosen = () if request.hazards is None else select_hazards(request.hazards)
+    wanted = frozenset(fn.ident for fn in select_properties(model, request.properties))
+    searches = Searches(request, progress)
+    surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
+    hazards = tuple(
+        run_hazard(model, hazard, wanted, searches, f"[{number}/{len(chosen)}]", request.run_dir)
+        for number, hazard in enumerate(chosen, start=1)
+    )
+    stored = any(hazard.trace is not None for hazard in hazards)
+    return MutateReport(
+        verdict=_verdict(hazards, guards),
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or default_workers(),
+        hazards=hazards,
+        survey=surveyed,
+        guards=guards,
+        run_dir=str(request.run_dir) if stored else None,
+    )
+
+
+def select_hazards(wanted: Sequence[str]) -> tuple[Hazard, ...]:
+    """Hazards by id, in any case of letters; `F-3` means F-3a and F-3b too. All if nothing is named."""
+    if not wanted:
+        return HAZARDS
+    chosen: list[Hazard] = []
+    for word in wanted:
+        found = [h for h in HAZARDS if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
+        if not found:
+            known = [h.id for h in HAZARDS]
+            raise UsageFault("unknown-hazard", f"unknown hazard `{word}`", help=did_you_mean(word, known))
+        chosen += [h for h in found if h not in chosen]
+    return tuple(chosen)
+
+
+# ---------------------------------------------------------------------------- one hazard
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two sides of a comparison, and what a stored trace needs to name its configuration."""
+
+    base: Config
+    changed: Config
+    overrides: tuple[str, ...]
+
+
+def sides(hazard: Hazard) -> Pair:
+    """The configurations without and with the change; they are one if the change is a guard."""
+    scope = find_scope(hazard.scope, files("elrcheck.model") / "scopes", config_fields(Config))
+    layers = (find_variant(hazard.variant).knobs, scope.values, hazard.settings)
+    base = build_config(Config, *layers)
+    changed = build_config(Config, *layers, hazard.knobs)
+    return Pair(base, changed, (*hazard.settings, *hazard.knobs))
+
+
+def run_hazard(
+    model: Model,
+    hazard: Hazard,
+    wanted: frozenset[str],
+    searches: Searches,
+    place: str = "",
+    run_dir: Path | None = None,
+) -> HazardReport:
+    """Search both sides. wanted: properties that may count; place: where this one is in the whole run."""
+    expected = tuple(ident for ident in hazard.expected if ident in wanted)
+    report = _described(hazard, expected)
+    if hazard.left_out is not None:
+        return replace(report, reason=hazard.left_out)
+    if not expected:
+        return replace(report, reason="not expected to break any of these properties")
+    started = time.perf_counter()
+    done = _searched(model, hazard, expected, report, searches, place, run_dir)
+    return replace(done, seconds=round(time.perf_counter() - started, 3))
+
+
+def _described(hazard: Hazard, expected: tuple[str, ...]) -> HazardReport:
+    return HazardReport(
+        id=hazard.id,
+        issue=hazard.issue,
+        title=hazard.title,
+        mutation=mutation_text(hazard),
+        verdict="skipped",
+        expected=expected,
+        variant=hazard.variant,
+        scope=hazard.scope,
+        settings=_scalars(hazard.settings),
+        knobs=_scalars(hazard.knobs),
+        guard=None if hazard.guard is None else f"{hazard.guard[0]}: {hazard.guard[1]}",
+    )
+
+
+def mutation_text(hazard: Hazard) -> str:
+    """The change in the user's words: what `--set` would be given, or the guard that is left out."""
+    if hazard.guard is not None:
+        return f"{hazard.guard[0]} without: {hazard.guard[1]}"
+    shown = ((name, plain(value)) for name, value in hazard.knobs.items())
+    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in shown)
+
+
+def _scalars(values: Mapping[str, Any]) -> dict[str, Scalar]:
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _searched(
+    model: Model,
+    hazard: Hazard,
+    expected: tuple[str, ...],
+    report: HazardReport,
+    searches: Searches,
+    place: str,
+    run_dir: Path | None,
+) -> HazardReport:
+    pair = sides(hazard)
+    checks = select_properties(model, expected)
+    searches.progress.stage(f"{place} {hazard.id} without the change")
+    before = outcome_of(model, pair.base, checks, searches, "complete")
+    report = replace(report, unmutated=unmutated(before))
+    if before.first:
+        reason = f"breaks without the change too: {', '.join(sorted(before.first))}"
+        return replace(report, verdict="not_found", reason=reason)
+    if not before.complete:
+        return replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
+    searches.progress.stage(f"{place} {hazard.id} {report.mutation}")
+    broken = model if hazard.guard is None else dropped(model, *hazard.guard)
+    after = outcome_of(broken, pair.changed, checks, searches, "first")
+    report = replace(report, distinct=after.distinct, generated=after.generated)
+    hits = [ident for ident in expected if ident in after.traces]
+    if not hits:
+        missed = "no expected property breaks" if after.complete else str(after.reason)
+        return replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
+    first = min(hits, key=lambda ident: after.first[ident])
+    return _found(broken, pair, _fn(checks, first), after.traces[first], report, hazard, run_dir)
+
+
+def _fn(checks: Sequence[Fn], ident: str) -> Fn:
+    return next(fn for fn in checks if fn.ident == ident)
+
+
+def _found(
+    model: Model,
+    pair: Pair,
+    fn: Fn,
+    states: Sequence[Any],
+    report: HazardReport,
+    hazard: Hazard,
+    run_dir: Path | None,
+) -> HazardReport:
+    """The finding, replayed. A trace without one guard is not stored: no other command could replay it."""
+    finding = replay(model, pair.changed, fn, states)
+    name = None
+    if run_dir is not None and hazard.guard is None:
+        name = f"{hazard.id}-{fn.ident}.trace.json"
+        origin = Origin(hazard.variant, hazard.scope, pair.changed, pair.overrides)
+        store(run_dir / name, model, origin, fn.ident, finding)
+    return replace(
+        report,
+        verdict="found",
+        property=fn.ident,
+        depth=len(finding.steps),
+        conjunct=finding.broken.conjunct,
+        witness=finding.broken.witness,
+        trace=name,
+        counterexample=finding.view,
+    )
+
+
+# ---------------------------------------------------------------------------- the whole run
+
+
+def _verdict(hazards: Sequence[HazardReport], guards: Sequence[GuardReport]) -> MutateVerdict:
+    """What was left out does not count; what met a limit is never a pass."""
+    seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
+    if "not_found" in seen:
+        return "not_found"
+    if "inconclusive" in seen:
+        return "inconclusive"
+    if "found" in seen:
+        return "found"
+    return "nothing_run" if seen <= {"skipped"} else "surveyed"

@@ -1,0 +1,326 @@
+"""Known and suspected bugs as mutations of the model: what to change, where, and what must break.
+
+A row is one hazard of `docs/semantics.md`, section F. Its `settings` are the smallest configuration that
+was found to show it, on top of the scope `two-brokers-quiet` (two brokers, one record, no disturbance):
+without the change every property in `expected` holds there, in a search to the end; with the change
+each of them breaks. `elrcheck mutate` runs both sides. The change is one knob; it may be one named
+guard of an action that is left out instead.
+
+`expected` are the properties of this model that break, not always those the notes name: some hazards
+there need more brokers or disturbances for their last consequence. A row that cannot be shown says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.model.config import (
+    AlterReject,
+    CleanCheck,
+    HwmGate,
+    LastKnownLeader,
+    MinIsrChange,
+    MinIsrPropagation,
+    Propagation,
+    RecoveryQuorum,
+    Reregistration,
+)
+
+SCOPE = "two-brokers-quiet"
+NO_KNOB = "no knob yet"
+LIVENESS = "its harm is to liveness"
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """One hazard. settings: what both sides of the comparison have; knobs, guard: the change.
+
+    guard: (action, name of the guard left out). left_out: why it is not run; such a row has no change.
+    """
+
+    id: str
+    issue: str
+    title: str
+    expected: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    guard: tuple[str, str] | None = None
+    variant: str = "kip_full"
+    scope: str = SCOPE
+    left_out: str | None = None
+
+
+HAZARDS: tuple[Hazard, ...] = (
+    # ---- elections and registration
+    Hazard(
+        "F-1",
+        "KAFKA-19522",
+        "The last known leader is elected while it is fenced",
+        expected=("P-19",),
+        variant="kip_phase1",
+        settings={"broker_count": 1, "min_isr": 1, "crashes": 1},
+        knobs={"last_known_leader": LastKnownLeader.ANY},
+    ),
+    Hazard(
+        "F-2",
+        "KAFKA-18106",
+        "Without ELR, a registration before the fencing keeps ISR and leadership",
+        expected=("P-14", "P-19", "P-1", "P-2", "P-5", "P-6", "P-4", "P-8"),
+        # The second record is written in the same epoch and at the same offset as a lost one (P-5).
+        settings={"elr_enabled": False, "crashes": 1, "records": 2},
+        knobs={"rereg_without_elr": Reregistration.IGNORE},
+    ),
+    Hazard(
+        "F-3a",
+        "KAFKA-15586, KAFKA-18635",
+        "Every restart counts as clean",
+        expected=("P-14", "P-2", "P-13"),
+        settings={"crashes": 1},
+        knobs={"clean_check": CleanCheck.ALWAYS_CLEAN},
+    ),
+    Hazard(
+        "F-3b",
+        "KAFKA-15586, KAFKA-18635",
+        "Every restart counts as unclean: after orderly stops nobody can be elected cleanly",
+        expected=("P-14",),
+        settings={"clean_stops": 2},
+        knobs={"clean_check": CleanCheck.ALWAYS_UNCLEAN},
+    ),
+    Hazard(
+        "F-4",
+        "KAFKA-13916, KIP-841",
+        "AlterPartition takes a fenced replica back into the ISR",
+        expected=("P-19", "P-18", "P-20", "P-1", "P-2"),
+        settings={"crashes": 1, "fences": 1},
+        knobs={"alter_checks_fenced": False},
+    ),
+    Hazard(
+        "F-5",
+        "KIP-903, KAFKA-14617, KAFKA-14139",
+        "A follower that lost its disk joins by what it fetched before",
+        expected=("P-27", "P-2"),
+        settings={"crashes": 1},
+        knobs={"alter_checks_epochs": False},
+    ),
+    # ---- logs and fetching
+    Hazard("F-6", "KIP-101, KAFKA-1211, KAFKA-3919", "Truncation to the high watermark", left_out=NO_KNOB),
+    Hazard("F-7", "KIP-279, KAFKA-6361", "Truncation by one answer for the leader epoch", left_out=NO_KNOB),
+    Hazard("F-8", "KIP-320, KAFKA-7395", "No leader epoch in the fetch", left_out=NO_KNOB),
+    Hazard("F-9", "KAFKA-7164", "Truncation only at the first fetch", left_out=NO_KNOB),
+    Hazard("F-10", "KAFKA-7415", "A new leader does not remember where its epoch starts", left_out=NO_KNOB),
+    Hazard(
+        "F-11",
+        "KAFKA-7128",
+        "A follower joins by the high watermark alone",
+        expected=("P-27", "P-2"),
+        # The new leader's watermark lags only if the fetch that would tell it is lost.
+        settings={"crashes": 1, "fetch_loss": True},
+        knobs={"join_requires_epoch_start": False},
+    ),
+    Hazard("F-13", "KAFKA-15221", "An old fetch of a restarted follower counts", left_out=NO_KNOB),
+    Hazard("F-14", "KAFKA-18991", "A fetch answer of an older leader epoch is applied", left_out=NO_KNOB),
+    Hazard(
+        "F-15",
+        "KAFKA-13959 (related)",
+        "A restarted broker acts on metadata from before its registration",
+        expected=("P-1", "P-2", "P-8", "P-6", "P-27"),
+        settings={"crashes": 1, "metadata": Propagation.LOG},
+        knobs={"registration_catch_up": False},
+    ),
+    Hazard("F-17", "KAFKA-15510", "An empty answer forgets the last fetched epoch", left_out=NO_KNOB),
+    Hazard("F-18", "KAFKA-13207, KAFKA-18723", "An answer for another fetch is appended", left_out=NO_KNOB),
+    # ---- eligible leader replicas
+    Hazard(
+        "F-19",
+        "KAFKA-16540",
+        "min.insync.replicas is lowered and the ELR kept",
+        expected=("P-11", "P-3", "P-2", "P-13"),
+        settings={"fences": 1, "min_isr_changes": 1},
+        knobs={"min_isr_change": MinIsrChange.NEVER},
+    ),
+    Hazard(
+        "F-20",
+        "none found",
+        "The ELR keeps brokers that are no replicas any more",
+        expected=("P-12", "P-11", "P-2", "P-13", "P-1", "P-8"),
+        # A second reassignment brings the broker back with an empty log, a fencing elects it.
+        settings={"reassignments": 2, "fences": 1},
+        knobs={"elr_intersect_replicas": False},
+    ),
+    Hazard(
+        "F-21",
+        "none found",
+        "An unregistered broker stays in the ELR",
+        expected=("P-14", "P-2", "P-13"),
+        settings={"crashes": 1, "unregistrations": 1},
+        knobs={"unregister_prunes_elr": False},
+    ),
+    Hazard(
+        "F-23",
+        "none found (PR 20716)",
+        "Assigning directories wipes the ELR",
+        expected=("P-14", "P-1", "P-2", "P-6", "P-8"),
+        settings={"crashes": 1, "fences": 1, "directory_changes": 1},
+        knobs={"dirs_wipe_elr": True},
+    ),
+    Hazard(
+        "F-24",
+        "none found",
+        "The leader learns a smaller ISR before the raised min.insync.replicas",
+        expected=("P-3", "P-2", "P-13"),
+        settings={"min_isr": 1, "fences": 1, "min_isr_changes": 1},
+        knobs={"min_isr_propagation": MinIsrPropagation.LOG},
+    ),
+    Hazard(
+        "F-25",
+        "none found",
+        "Writing min.insync.replicas clears the ELR of a partition without a leader",
+        left_out=f"{LIVENESS} (V-7): nobody can be elected, and no safety property breaks",
+    ),
+    Hazard(
+        "F-26",
+        "none found",
+        "After an upgrade the last known leader is stored as none",
+        left_out=f"{NO_KNOB}; {LIVENESS} (V-7)",
+    ),
+    Hazard(
+        "F-27",
+        "none found",
+        "An election from the ELR leaves an ELR beside an ISR of min ISR members",
+        expected=("P-11", "P-3", "P-2", "P-13"),
+        settings={"clean_stops": 2, "min_isr_changes": 1},
+        knobs={"recheck_elr_after_election": False},
+    ),
+    Hazard(
+        "F-28",
+        "none found",
+        "ELR is switched off and the stored ELR still consulted",
+        expected=("P-1", "P-6", "P-8"),
+        # Under the KIP's rule the lowered min ISR would clear the stored ELR; 4.0 and 4.1 do not, with
+        # the feature off.
+        settings={
+            "clean_stops": 2,
+            "feature_changes": 1,
+            "min_isr_changes": 1,
+            "min_isr_change": MinIsrChange.ALWAYS,
+        },
+        knobs={"downgrade_ignores_elr": False},
+    ),
+    Hazard(
+        "F-29",
+        "none found",
+        "A preferred election elects the last known leader",
+        left_out="no property says who may permit an unclean election",
+    ),
+    # ---- reassignment and min ISR
+    Hazard(
+        "F-30",
+        "KAFKA-15665, KAFKA-19975",
+        "A reassignment completes with fewer than min ISR members",
+        left_out="P-29 is not written yet; with ELR no other property breaks",
+    ),
+    Hazard(
+        "F-31",
+        "none found",
+        "The effective min ISR counts replicas that are being added",
+        left_out=f"{NO_KNOB}; {LIVENESS} (V-9)",
+    ),
+    Hazard(
+        "F-32",
+        "KAFKA-19996",
+        "A replica joins and drops out again while the watermark stands still",
+        left_out=f"{NO_KNOB}; {LIVENESS} (V-10)",
+    ),
+    # ---- the leader's view of its ISR
+    Hazard(
+        "F-33",
+        "KAFKA-12686, KAFKA-12751, KAFKA-13091",
+        "A refused AlterPartition is forgotten although an earlier copy was applied",
+        expected=("P-3", "P-2"),
+        settings={"min_isr": 1, "fences": 1, "response_loss": True},
+        knobs={"alter_reject": AlterReject.ROLLBACK},
+    ),
+    Hazard(
+        "F-34",
+        "KAFKA-15021, KAFKA-13790, KAFKA-15109",
+        "Metadata of an equal leader epoch is ignored",
+        left_out=NO_KNOB,
+    ),
+    Hazard(
+        "F-36",
+        "KAFKA-16952, KAFKA-19047",
+        "The same incarnation gets another broker epoch when it registers again",
+        left_out=f"{NO_KNOB}; {LIVENESS} (V-1, V-3)",
+    ),
+    Hazard(
+        "F-37",
+        "KAFKA-12733, KAFKA-16624",
+        "The leader epoch moves although the ISR did not change",
+        left_out=f"{NO_KNOB}; P-21 does not ask for a reason",
+    ),
+    Hazard(
+        "F-38", "KAFKA-13837, KAFKA-14078", "A fetch of a broker without a replica counts", left_out=NO_KNOB
+    ),
+    Hazard(
+        "F-39",
+        "KAFKA-15583",
+        "The high watermark moves below min ISR",
+        expected=("P-2", "P-13", "P-1", "P-6", "P-8"),
+        settings={"fences": 2},
+        knobs={"strict_hwm": False},
+    ),
+    Hazard(
+        "F-40",
+        "KIP-966 (rejected)",
+        "The strict rule counts proposed ISR members",
+        expected=("P-2", "P-13", "P-1", "P-6", "P-8"),
+        settings={"broker_count": 3, "fences": 1, "shrinks": 1},
+        knobs={"hwm_gate": HwmGate.MAXIMAL},
+    ),
+    Hazard(
+        "F-41",
+        "KIP-966 (rejected)",
+        "The high watermark does not wait for proposed ISR members",
+        expected=("P-2", "P-27"),
+        settings={"min_isr": 1, "fences": 1},
+        knobs={"maximal_isr": False},
+    ),
+    # ---- unclean recovery
+    Hazard(
+        "F-43",
+        "KIP-966",
+        "A recovery counts the answers of brokers that were fenced or restarted since",
+        expected=("P-19",),
+        settings={"broker_count": 1, "min_isr": 1, "crashes": 1, "fences": 1},
+        knobs={"log_info_checks": False},
+    ),
+    Hazard(
+        "F-44",
+        "KIP-966 (rejected)",
+        "A recovery waits for a number of answers, whoever gives them",
+        expected=("P-1", "P-2", "P-6", "P-8"),
+        # An orderly stop that counts as unclean: a recovery, and yet no data is lost before it.
+        settings={
+            "min_isr": 1,
+            "fences": 1,
+            "clean_stops": 1,
+            "clean_check": CleanCheck.ALWAYS_UNCLEAN,
+        },
+        knobs={"recovery_quorum": RecoveryQuorum.MIN_ISR},
+    ),
+    Hazard("F-45", "none found", "A new ISR member stays in the ELR", left_out=NO_KNOB),
+    Hazard(
+        "F-46",
+        "KAFKA-8400, KAFKA-10301, KAFKA-14010",
+        "The leader forgets or invents what its followers have",
+        left_out=NO_KNOB,
+    ),
+    Hazard(
+        "F-48",
+        "KAFKA-18940, KAFKA-19212",
+        "Unclean elections are not counted",
+        left_out="a metric, not the protocol",
+    ),
+)

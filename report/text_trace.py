@@ -1,0 +1,23 @@
+"""The steps of a trace as text; every report that has a trace shows it like this."""
+
+from __future__ import annotations
+
+from elrcheck.report.terminal import Page
+from elrcheck.report.trace import Step, TraceView
+
+
+def print_trace(trace: TraceView, page: Page, *, initial: bool = False) -> None:
+    """The steps of a trace, each with only what it changed."""
+    if initial:
+        for path, value in trace.initial.items():
+            page.labelled("start", f"{path} = {value}")
+    for step in trace.steps:
+        _print_step(step, page)
+
+
+def _print_step(step: Step, page: Page) -> None:
+    page.labelled(f"step {step.index}", step.label)
+    if step.because:
+        page.labelled("", f"because  {step.because}")
+    for change in step.changes:
+        page.labelled("", f"{change.path}: {change.old} -> {change.new}")

@@ -1,0 +1,56 @@
+"""A trace as a report shows it to a person, and what a value of a configuration may be in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Scalar: TypeAlias = bool | int | float | str | None
+"""What a configuration value may be in a report."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One choice an action made."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One leaf of the state that a step changed."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a trace; `because` says in one line why it was possible."""
+
+    index: int
+    action: str
+    arguments: tuple[Argument, ...] = ()
+    because: str = ""
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The action as it would be written in a call."""
+        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
+
+
+@dataclass(frozen=True)
+class TraceView:
+    """A trace to be read by a person: where it starts, then what each step changed.
+
+    `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
+    (``0/4/1``) that re-executes the trace.
+    """
+
+    initial: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    repro: str | None = None
