@@ -19,12 +19,21 @@ from elrcheck.options import (
     duration,
     format_option,
     limit_options,
+    mutation_options,
     output_options,
     property_option,
+    reject_given,
     selection_options,
     workers_option,
 )
-from elrcheck.report.request import CheckRequest, Limits, ProveRequest, Selection, TlcRequest
+from elrcheck.report.request import (
+    CheckRequest,
+    Limits,
+    MutateRequest,
+    ProveRequest,
+    Selection,
+    TlcRequest,
+)
 from elrcheck.shell import Shell, run
 
 EXIT_CODES = """
@@ -32,7 +41,8 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
+LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios",
+          "hazards")  # fmt: skip
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -150,6 +160,35 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
+@cli.command(epilog=EXIT_CODES)
+@mutation_options
+@property_option
+@workers_option
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep a trace for each hazard found.")
+@output_options
+@click.pass_context
+def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+           hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],
+           **options: Any) -> ExitCode:  # fmt: skip
+    """Break a rule on purpose and see which property notices.
+
+    Runs every hazard with and without its one change; with --guards leaves out each guard of each
+    action once instead.  Exits with 1 when a hazard is not found.
+    """
+    from elrcheck.explorer.mutate import run_mutate
+
+    survey = guards or bool(actions)
+    if not survey:
+        reject_given(ctx, ("variant", "scope", "overrides"), "--guards")
+    wanted = hazards if hazards or not survey else None
+    request = MutateRequest(wanted, survey, actions, _selection(options), **options)
+    shell: Shell = ctx.obj
+    with shell.open_progress() as progress:
+        report = run_mutate(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
 @cli.group(cls=Commands)
 def export() -> None:
     """Write the model or a trace in another notation."""
@@ -262,22 +301,6 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
     return ExitCode.HOLDS
 
 
-def _lines(value: Any) -> list[str]:
-    """A value of the catalogue as text: a list or a mapping has a line for each member."""
-    if isinstance(value, dict):
-        return [f"{key}: {_word(inner)}" if _word(inner) else key for key, inner in value.items()] or ["none"]
-    if isinstance(value, list):
-        return [_word(inner) for inner in value] or ["none"]
-    return _word(value).strip().splitlines() or [""]
-
-
-def _word(value: Any) -> str:
-    """A JSON scalar as it is written in a scope file."""
-    if value is None:
-        return "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 @cli.command()
 @click.argument("name")
 @click.option("--kind", type=click.Choice(LISTED), help="Where to look, when a name means two things.")
@@ -289,7 +312,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
          form: str) -> ExitCode:  # fmt: skip
     """Everything known about one name.
 
-    Names are those of variants, scopes, properties, witnesses, actions, knobs, budgets and scenarios.
+    Names are those that `elrcheck list` lists, of any kind.
     A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
     """
     import json
@@ -306,14 +329,9 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
     if form == "json":
         shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
         return ExitCode.HOLDS
-    page = shell.page()
-    for key, value in entry.items():
-        if key == "doc" and value == entry.get("summary"):
-            continue
-        lines = _lines(value)
-        page.line(f"{key + ':':<12} {lines[0]}" if len(lines) == 1 else f"{key}:")
-        for line in lines if len(lines) > 1 else ():
-            page.line(f"    {line}")
+    from elrcheck.report.text_entry import print_entry
+
+    print_entry(entry, shell.page())
     return ExitCode.HOLDS
 
 

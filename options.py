@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT
+from elrcheck.errors import UsageFault
+from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,16 +68,18 @@ def output_file(text: str) -> tuple[str, Path]:
     return form or ("json" if path.suffix == ".json" else "text"), path
 
 
-def _complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+def _complete(
+    kind: str, key: str = "name"
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
     """Shell completion with the names of the model's catalogue."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from elrcheck.invariants.catalogue import entries
 
         return [
-            CompletionItem(entry["name"], help=entry.get("summary"))
+            CompletionItem(entry[key], help=entry.get("summary"))
             for entry in entries(kind)
-            if entry["name"].startswith(incomplete)
+            if entry[key].startswith(incomplete)
         ]
 
     return complete
@@ -93,14 +96,46 @@ def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-selection_options = _stack(
-    click.option("--variant", metavar="NAME", shell_complete=_complete("variants"), default=DEFAULT_VARIANT,
-                 show_default=True, help="Which version of the protocol; see `elrcheck list variants`."),
-    click.option("--scope", metavar="NAME|FILE", shell_complete=_complete("scopes"), default=DEFAULT_SCOPE,
-                 show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
-    click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
-                 help="Override one size, budget or knob; may be repeated."),
+def _selection(scope: str) -> Callable[[F], F]:
+    """Options that choose a model; `scope` is the default one."""
+    return _stack(
+        click.option("--variant", metavar="NAME", shell_complete=_complete("variants"),
+                     default=DEFAULT_VARIANT, show_default=True,
+                     help="Which version of the protocol; see `elrcheck list variants`."),
+        click.option("--scope", metavar="NAME|FILE", shell_complete=_complete("scopes"), default=scope,
+                     show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
+        click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
+                     help="Override one size, budget or knob; may be repeated."),
+    )  # fmt: skip
+
+
+selection_options = _selection(DEFAULT_SCOPE)
+
+mutation_options = _stack(
+    click.option("--hazard", "hazards", metavar="ID", multiple=True,
+                 shell_complete=_complete("hazards", "id"),
+                 help="Only this hazard, such as F-1; may be repeated."),
+    click.option("--guards", is_flag=True,
+                 help="Leave out each guard of each action once, in the scope of the next options."),
+    click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=_complete("actions"),
+                 help="Only the guards of this action (implies --guards); may be repeated."),
+    _selection(GUARD_SCOPE),
+    click.option("--timeout", metavar="30s|5m", type=duration, default="60s", show_default=True,
+                 help="For each search; inconclusive when met."),
+    click.option("--max-states", metavar="N", type=click.IntRange(min=1), default=5_000_000,
+                 show_default="5000000", help="For each search; inconclusive when met."),
 )  # fmt: skip
+
+
+def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
+    """UsageFault if one of these options was given on the command line; defaults from files may stand."""
+    for name in names:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(part.opts[0] for part in ctx.command.params if part.name == name)
+            raise UsageFault(
+                "usage-option", f"{option} is for {only}", help=f"see `{ctx.command_path} --help`"
+            )
+
 
 property_option = click.option(
     "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=_complete("properties"),

@@ -28,8 +28,9 @@ from elrcheck.report.request import MutateRequest
 
 # What a step may fail with once the guard that protected it is gone.
 UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
-IDLE = "the action never fires in this scope"
+IDLE = "the action never fires within the budgets of this scope"
 REDUNDANT = "it is never the only guard that refuses a step"
+FRUITLESS = "the steps that only it refuses lead to no new state"
 
 
 def survey(
@@ -80,7 +81,7 @@ def _guards(
             yield replace(report, verdict="inconclusive", reason=reason)
         elif not holding:
             yield replace(report, reason="every property breaks with all guards")
-        elif not base.enabled.get(fn.name):
+        elif base.enabled.get(fn.name, 0) == base.beyond.get(fn.name, 0):
             yield replace(report, reason=IDLE)
         else:
             searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")
@@ -125,5 +126,7 @@ def _quiet(report: GuardReport, base: Outcome, after: Outcome) -> GuardReport:
     """Nothing broke: for good, or as far as the search got."""
     if not after.complete:
         return replace(report, verdict="inconclusive", reason=after.reason)
-    same = (after.distinct, after.generated) == (base.distinct, base.generated)
-    return replace(report, verdict="unnoticed", reason=REDUNDANT if same else None)
+    reason = None
+    if after.distinct == base.distinct:
+        reason = REDUNDANT if after.generated == base.generated else FRUITLESS
+    return replace(report, verdict="unnoticed", reason=reason)

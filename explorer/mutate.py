@@ -24,6 +24,7 @@ from elrcheck.explorer.select import find_variant, select_properties
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.model.catalogue import change_text
 from elrcheck.model.config import Config
 from elrcheck.model.hazards import HAZARDS, Hazard
 from elrcheck.model.knobs import plain
@@ -119,7 +120,7 @@ def _described(hazard: Hazard, expected: tuple[str, ...]) -> HazardReport:
         id=hazard.id,
         issue=hazard.issue,
         title=hazard.title,
-        mutation=mutation_text(hazard),
+        mutation=change_text(hazard),
         verdict="skipped",
         expected=expected,
         variant=hazard.variant,
@@ -128,14 +129,6 @@ def _described(hazard: Hazard, expected: tuple[str, ...]) -> HazardReport:
         knobs=_scalars(hazard.knobs),
         guard=None if hazard.guard is None else f"{hazard.guard[0]}: {hazard.guard[1]}",
     )
-
-
-def mutation_text(hazard: Hazard) -> str:
-    """The change in the user's words: what `--set` would be given, or the guard that is left out."""
-    if hazard.guard is not None:
-        return f"{hazard.guard[0]} without: {hazard.guard[1]}"
-    shown = ((name, plain(value)) for name, value in hazard.knobs.items())
-    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in shown)
 
 
 def _scalars(values: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -16,7 +16,10 @@ from elrcheck.report.request import CheckRequest
 
 @dataclass
 class Outcome:
-    """What an engine found. traces: plain states, initial first, by property id."""
+    """What an engine found. traces: plain states, initial first, by property id.
+
+    beyond: steps of each action that leave the budgets, if the engine tells them apart; `cut` is their sum.
+    """
 
     complete: bool
     reason: str | None
@@ -31,6 +34,7 @@ class Outcome:
     deadlocks: int = 0
     enabled: dict[str, int] = field(default_factory=dict)
     new_states: dict[str, int] = field(default_factory=dict)
+    beyond: dict[str, int] = field(default_factory=dict)
     variables: dict[str, int] = field(default_factory=dict)
     overflow: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
@@ -85,9 +89,12 @@ def _compiled(
     traces = Retrace(search).traces(wanted)
     enabled: dict[str, int] = {}
     fresh: dict[str, int] = {}
-    for instance, fired, new in zip(program.instances, result.enabled, result.new_states, strict=True):
+    beyond: dict[str, int] = {}
+    counts = zip(program.instances, result.enabled, result.new_states, result.cut, strict=True)
+    for instance, fired, new, cut in counts:
         enabled[instance.action] = enabled.get(instance.action, 0) + fired
         fresh[instance.action] = fresh.get(instance.action, 0) + new
+        beyond[instance.action] = beyond.get(instance.action, 0) + cut
     return Outcome(
         complete=result.complete,
         reason=result.reason,
@@ -102,6 +109,7 @@ def _compiled(
         deadlocks=result.deadlocks,
         enabled=enabled,
         new_states=fresh,
+        beyond=beyond,
         variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},

@@ -21,6 +21,7 @@ from elrcheck.model.catalogue import (
     Entry,
     action_entries,
     budget_entries,
+    hazard_entries,
     knob_entries,
     scenario_entries,
     scope_entries,
@@ -29,7 +30,9 @@ from elrcheck.model.catalogue import (
 )
 from elrcheck.model.knobs import summary
 
-KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
+KINDS = (
+    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards"
+)  # fmt: skip
 _BRIEF = ("id", "name", "summary")
 
 
@@ -82,6 +85,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return budget_entries()
         case "scenarios":
             return scenario_entries()
+        case "hazards":
+            return hazard_entries()
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 

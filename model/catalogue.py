@@ -17,6 +17,7 @@ from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
+from elrcheck.model.hazards import HAZARDS, Hazard
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS
@@ -82,6 +83,34 @@ def verdicts(scenario: Scenario) -> str:
     told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
     more = f"{others} more run{'s' if others > 1 else ''}"
     return "; ".join([*(told or (["safe"] if found else [])), *([more] if others else [])])
+
+
+def hazard_entries() -> list[Entry]:
+    """Every hazard with its change and what it breaks, or why it is not run."""
+    return [
+        {
+            "id": hazard.id,
+            "name": hazard.title,
+            "summary": f"left out: {hazard.left_out}"
+            if hazard.left_out is not None
+            else f"{change_text(hazard)} breaks {', '.join(hazard.expected)}",
+            "issue": hazard.issue,
+            "variant": hazard.variant,
+            "scope": hazard.scope,
+            "settings": {key: plain(value) for key, value in hazard.settings.items()},
+            "change": change_text(hazard) or None,
+            "expected": list(hazard.expected),
+        }
+        for hazard in HAZARDS
+    ]
+
+
+def change_text(hazard: Hazard) -> str:
+    """The change in the user's words: what `--set` would be given, or the guard that is left out."""
+    if hazard.guard is not None:
+        return f"{hazard.guard[0]} without: {hazard.guard[1]}"
+    shown = ((name, plain(value)) for name, value in hazard.knobs.items())
+    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in shown)
 
 
 def knob_entries() -> list[Entry]:

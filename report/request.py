@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 DEFAULT_VARIANT = "kip_full"
 DEFAULT_SCOPE = "three-brokers"
+GUARD_SCOPE = "two-brokers"
 
 EngineName: TypeAlias = Literal["local", "reference", "numpy"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]

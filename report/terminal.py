@@ -26,6 +26,8 @@ STYLES: Mapping[str, str] = {
     "failed": "bold red",
     "never fired": "bold red",
     "missing": "bold red",
+    "not_found": "bold red",
+    "unnoticed": "bold yellow",
     "inconclusive": "bold yellow",
     "unknown": "bold yellow",
     "unreached": "bold yellow",
@@ -36,6 +38,9 @@ STYLES: Mapping[str, str] = {
     "proved": "green",
     "confirmed": "green",
     "same": "green",
+    "found": "green",
+    "noticed": "green",
+    "surveyed": "green",
     "ok": "green",
 }
 

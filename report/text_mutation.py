@@ -22,10 +22,20 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
         if guard.counterexample is not None and (detail > 0 or single):
             page.verdict_line(guard.verdict, f"{guard.action} without: {guard.guard}")
             _print_finding(guard.conjunct, guard.witness, guard.counterexample, page, detail)
-    shown = [h for h in report.hazards if detail >= 0 or h.verdict in ("not_found", "inconclusive")]
+    run = [h for h in report.hazards if h.verdict != "skipped"]
+    shown = [h for h in run if detail >= 0 or h.verdict != "found"]
     page.table(
         ("hazard", "mutation", "verdict", "property", *_NUMBERS),
-        (_hazard_row(hazard, page) for hazard in shown),
+        (
+            (
+                h.id,
+                h.mutation,
+                h.verdict,
+                h.property or "",
+                *_measured(h.depth, h.distinct, h.seconds, page),
+            )
+            for h in shown
+        ),
         right=_NUMBERS,
     )
     page.table(
@@ -34,23 +44,11 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
     )
     page.table(
         ("hazard", "not settled, because"),
-        ((h.id, h.reason or "") for h in shown if h.verdict in ("not_found", "inconclusive")),
+        ((h.id, h.reason or "") for h in shown if h.verdict != "found"),
     )
     if detail >= 0:
         _print_guards(report, page)
     _print_verdict(report, page)
-
-
-def _hazard_row(hazard: HazardReport, page: Page) -> Sequence[str]:
-    if hazard.verdict == "skipped":
-        return (hazard.id, hazard.mutation, hazard.verdict, "", "", "", "")
-    return (
-        hazard.id,
-        hazard.mutation,
-        hazard.verdict,
-        hazard.property or "",
-        *_measured(hazard.depth, hazard.distinct, hazard.seconds, page),
-    )
 
 
 def _measured(depth: int | None, distinct: int | None, seconds: float, page: Page) -> Sequence[str]:
@@ -73,8 +71,15 @@ def _print_guards(report: MutateReport, page: Page) -> None:
     )
     page.table(
         ("action", "guard", "remark"),
-        ((g.action, g.guard, g.reason) for g in report.guards if g.reason is not None),
+        ((g.action, g.guard, g.reason) for g in run if g.reason is not None),
     )
+    skipped: dict[str, dict[str, None]] = {}
+    for guard in report.guards:
+        if guard.verdict == "skipped":
+            skipped.setdefault(guard.reason or "", {})[guard.action] = None
+    for reason, actions in skipped.items():
+        page.line(f"not run, because {reason}: {', '.join(actions)}")
+        page.line()
 
 
 def _print_hazard(hazard: HazardReport, report: MutateReport, page: Page, detail: int) -> None:
