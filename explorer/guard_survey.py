@@ -36,7 +36,7 @@ FRUITLESS = "the steps that only it refuses lead to no new state"
 def survey(
     model: Model, request: MutateRequest, searches: Searches
 ) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
-    """Drop the guards of the actions asked for, one by one."""
+    """Drop the guards of the actions asked for, one by one; none if nothing could be learnt from it."""
     selected = resolve(request.selection)
     actions = select_actions(model, request.actions)
     searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
@@ -50,6 +50,10 @@ def survey(
         properties=tuple(fn.ident for fn in holding),
         unmutated=unmutated(base),
     )
+    if not base.complete:
+        return replace(report, reason=base.reason), ()
+    if not holding:
+        return replace(report, reason="every property breaks with all guards"), ()
     return report, tuple(_guards(model, selected.config, actions, holding, base, searches))
 
 
@@ -76,12 +80,7 @@ def _guards(
     todo = [(fn, guard) for fn in actions for guard in guard_names(fn)]
     for number, (fn, guard) in enumerate(todo, start=1):
         report = GuardReport(fn.name, guard, "skipped")
-        if not base.complete:
-            reason = f"with all guards: {base.reason}"
-            yield replace(report, verdict="inconclusive", reason=reason)
-        elif not holding:
-            yield replace(report, reason="every property breaks with all guards")
-        elif base.enabled.get(fn.name, 0) == base.beyond.get(fn.name, 0):
+        if base.enabled.get(fn.name, 0) == base.beyond.get(fn.name, 0):
             yield replace(report, reason=IDLE)
         else:
             searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")

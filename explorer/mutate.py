@@ -28,7 +28,7 @@ from elrcheck.model.catalogue import change_text
 from elrcheck.model.config import Config
 from elrcheck.model.hazards import HAZARDS, Hazard
 from elrcheck.model.knobs import plain
-from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, MutateVerdict
+from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.report.progress import Progress
 from elrcheck.report.request import MutateRequest
 from elrcheck.report.trace import Scalar
@@ -50,7 +50,7 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
     )
     stored = any(hazard.trace is not None for hazard in hazards)
     return MutateReport(
-        verdict=_verdict(hazards, guards),
+        verdict=_verdict(hazards, surveyed, guards),
         seconds=round(time.perf_counter() - started, 3),
         workers=request.workers or default_workers(),
         hazards=hazards,
@@ -201,12 +201,14 @@ def _found(
 # ---------------------------------------------------------------------------- the whole run
 
 
-def _verdict(hazards: Sequence[HazardReport], guards: Sequence[GuardReport]) -> MutateVerdict:
+def _verdict(
+    hazards: Sequence[HazardReport], surveyed: SurveyReport | None, guards: Sequence[GuardReport]
+) -> MutateVerdict:
     """What was left out does not count; what met a limit is never a pass."""
     seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
     if "not_found" in seen:
         return "not_found"
-    if "inconclusive" in seen:
+    if "inconclusive" in seen or (surveyed is not None and not surveyed.unmutated.complete):
         return "inconclusive"
     if "found" in seen:
         return "found"

@@ -135,7 +135,7 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(
         "F-19",
         "KAFKA-16540",
-        "min.insync.replicas is lowered and the ELR kept",
+        "A lowered min.insync.replicas leaves the ELR as it is",
         expected=("P-11", "P-3", "P-2", "P-13"),
         settings={"fences": 1, "min_isr_changes": 1},
         knobs={"min_isr_change": MinIsrChange.NEVER},

@@ -84,7 +84,7 @@ class GuardReport:
 class SurveyReport:
     """The scope in which guards were dropped, and what it is like with all of them.
 
-    properties: those that hold there, and so may notice something.
+    properties: those that hold there, and so may notice something. reason: why no guard was dropped.
     """
 
     variant: str
@@ -92,6 +92,7 @@ class SurveyReport:
     config: Mapping[str, Scalar]
     properties: tuple[str, ...]
     unmutated: Unmutated
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,14 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         parts.append("hazards: " + _tally([h.verdict for h in report.hazards]))
     if report.guards:
         parts.append("guards: " + _tally([g.verdict for g in report.guards]))
-    page.verdict_line(report.verdict, f"{'; '.join(parts)}  ({report.seconds:.1f} s)")
+    told = "; ".join(parts) or "no guard was left out"
+    page.verdict_line(report.verdict, f"{told}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
         size = page.count(survey.unmutated.distinct)
         where = f"{survey.variant}, {survey.scope}"
         page.labelled("guards in", f"{where}: {size} distinct states with all guards")
+        page.labelled("not run", survey.reason and f"because the search with all guards met: {survey.reason}")
     page.labelled("run", report.run_dir)
 
 
