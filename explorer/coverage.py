@@ -11,12 +11,12 @@ A step beyond the budgets of the configuration counts for nothing: nobody would 
 from __future__ import annotations
 
 import ast
-import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from elrcheck.explorer.reference import Label
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.runtime import NotEnabled
@@ -50,7 +50,9 @@ class Arm:
 
     def __str__(self) -> str:
         at = self.condition
-        return f"{at.module}.{at.function}:{at.line}: {at.kind} `{at.text}` was never {str(self.value).lower()}"
+        return (
+            f"{at.module}.{at.function}:{at.line}: {at.kind} `{at.text}` was never {str(self.value).lower()}"
+        )
 
 
 @dataclass
@@ -87,37 +89,39 @@ class CoverageSearch:
         self._seen: list[tuple[int, bool]] = []
         self._copies = self._instrument()
         self._counts = [[0, 0] for _ in self._conditions]
+        self._sum()
 
-    def explore(self, config: Any, *, max_states: int, walks: int = 0, seed: int = 0) -> Coverage:
-        """Breadth-first up to `max_states`, then `walks` random walks from the initial state.
+    def explore(self, config: Any, *, max_states: int, after: Sequence[Label] = ()) -> Coverage:
+        """Breadth-first up to `max_states` distinct states, from where the steps in `after` lead.
 
-        A walk ends where no step stays within the budgets, or after 60 steps. Returns the sum so far.
+        Those steps count too; the initial state is where they begin. Returns the sum over all
+        explorations so far. NotEnabled if one of the steps is not possible within the budgets.
         """
         steps = [
-            (fn.name, self._copies[fn.name], args) for fn in self.model.actions for args in instances(fn, config)
+            (fn.name, self._copies[fn.name], args)
+            for fn in self.model.actions
+            for args in instances(fn, config)
         ]
+        self._seen.clear()
         first = self._copies[self.model.init.name](config)
+        for label in after:
+            first = self._copies[label.action](config, first, *label.args)
+            if not self.model.bound.source(config, first):
+                raise NotEnabled("the budgets allow it")
+            self.coverage.fired[label.action] += 1
         self._keep()
         known, level = {first}, [first]
         while level and len(known) < max_states:
             fresh = []
             for state in level:
-                for after in self._successors(config, state, steps):
-                    if after not in known:
-                        known.add(after)
-                        fresh.append(after)
+                for found in self._successors(config, state, steps):
+                    before = len(known)
+                    known.add(found)  # the only time it is hashed, which is the greater part of the work
+                    if len(known) > before:
+                        fresh.append(found)
                 if len(known) >= max_states:
                     break
             level = fresh
-        rng = random.Random(seed)
-        for _ in range(walks if level else 0):
-            state = first
-            for _ in range(60):
-                after = list(self._successors(config, state, steps))
-                if not after:
-                    break
-                state = rng.choice(after)
-                known.add(state)
         self.coverage.states += len(known)
         self.coverage.complete &= not level
         self._sum()
@@ -162,9 +166,7 @@ class CoverageSearch:
         spaces: dict[str, dict[str, Any]] = {}
         copies: dict[str, Callable[..., Any]] = {}
         for fn in self.model.fns.values():
-            space = spaces.setdefault(
-                fn.source.__module__, {**fn.source.__globals__, PROBE: self._probe}
-            )
+            space = spaces.setdefault(fn.source.__module__, {**fn.source.__globals__, PROBE: self._probe})
             exec(self._compiled(fn), space)
             copies[fn.name] = space[fn.name]
         for space in spaces.values():

@@ -1,0 +1,222 @@
+"""Small configurations that together take every branch of the model; `test_model_coverage` asserts it.
+
+Some start from a state that scripted steps lead to, because what they are after lies deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from test_tlc_counts import CASES, TWO
+
+from elrcheck.explorer.reference import Label
+from elrcheck.model.config import (
+    AlterReject,
+    Config,
+    LastKnownLeader,
+    LklStorage,
+    MinIsrChange,
+    MinIsrPropagation,
+    Propagation,
+    ReassignGate,
+    RecoveryQuorum,
+)
+from elrcheck.model.state import Acks
+from elrcheck.model.variants import VARIANTS
+
+QUIET = {"records": 0, "response_loss": False, "fetch_loss": False}
+LEADERLESS = {"crashes": 2, "fences": 1, **QUIET}
+MOVING = {"crashes": 0, "fences": 1, "reassignments": 1, **QUIET}
+THREE = {"broker_count": 3, **MOVING}
+BY_HAND = {**LEADERLESS, "elections": 1, "unclean_elections": 1}
+SETTINGS = {"min_isr_changes": 2, "feature_changes": 1, "fences": 1, **QUIET}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A configuration, the steps before the search, and how many states are searched at most."""
+
+    name: str
+    knobs: dict[str, Any]
+    after: tuple[Label, ...]
+    max_states: int
+
+    @property
+    def config(self) -> Config:
+        return Config(**{**TWO, **self.knobs})
+
+
+def cases() -> Iterator[Case]:
+    """What TLC counts too, then what the rest of the branches needs."""
+    for name, knobs in {**CASES, **WIDER}.items():
+        yield Case(name, knobs, (), 2000)
+    for name, knobs in NARROWER.items():
+        yield Case(name, knobs, (), 500)
+    for name, (knobs, after) in STORIES.items():
+        yield Case(name, knobs, after, 400)
+
+
+def variant(name: str) -> dict[str, Any]:
+    return next(v.knobs for v in VARIANTS if v.name == name)
+
+
+def story(*steps: tuple[Any, ...]) -> tuple[Label, ...]:
+    """Steps as (action, argument, ...)."""
+    return tuple(Label(step[0], tuple(step[1:])) for step in steps)
+
+
+def restarted(b: int, keep: int) -> tuple[tuple[Any, ...], ...]:
+    """b dies with `keep` records left and registers again."""
+    return ("Crash", b, keep), ("Start", b), ("Register", b)
+
+
+WIDER: dict[str, dict[str, Any]] = {
+    "code-4.0": {**variant("code_4_0"), **BY_HAND},
+    "code-4.1": {**variant("code_4_1"), **BY_HAND},
+    "phase-1": {**variant("kip_phase1"), **BY_HAND},
+    "by-hand": BY_HAND,
+    "by-hand-one-replica": {"spare_brokers": 1, "fences": 1, "unclean_elections": 1, **QUIET},
+    "unmarked": {**LEADERLESS, "unclean_leader_election_enable": True, "recovery_state_supported": False},
+    "periodic": {**MOVING, "spare_brokers": 1, "unclean_leader_election_enable": True},
+    "stopping": {"shutdowns": 1, "unregistrations": 1, **QUIET},
+    "lagging-min-isr": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1, **QUIET},
+    "kept-min-isr": {**THREE, "reassignments": 0, "keep_min_isr": True, "shrinks": 1, "fences": 2},
+    "kept-unpruned": {
+        "keep_min_isr": True,
+        "fences": 1,
+        "unregistrations": 1,
+        "unregister_prunes_elr": False,
+        **QUIET,
+    },
+    **{f"min-isr-{change.name}": {**SETTINGS, "min_isr_change": change} for change in MinIsrChange},
+}
+NARROWER: dict[str, dict[str, Any]] = {
+    "elections": {"crashes": 0, "fences": 1, "elections": 1, **QUIET},
+    "lagging-after-a-crash": {"metadata": Propagation.LOG, "registration_catch_up": False, **QUIET},
+    "lagging-caught-up": {"metadata": Propagation.LOG, "fences": 1, "shrinks": 1, **QUIET},
+    "stopping-4.0": {**variant("code_4_0"), "clean_stops": 1, "shutdowns": 1, **QUIET},
+    "cancelled": {**MOVING, "spare_brokers": 1, "cancel_forces_first_replica": True},
+    "cancelled-unclean": {
+        **MOVING,
+        "spare_brokers": 1,
+        "cancel_forces_first_replica": True,
+        "unclean_leader_election_enable": True,
+    },
+    **{
+        f"moving-{gate.name}": {**THREE, "reassign_gate": gate, "retarget_overwrites": False}
+        for gate in ReassignGate
+    },
+    "moving-spare": {**THREE, "spare_brokers": 1, "reassignments": 2},
+    "moving-spare-2025": {**MOVING, "spare_brokers": 1, "reassign_gate": ReassignGate.TRUNK_2025},
+    "moving-unregistered": {**MOVING, "crashes": 1, "unregistrations": 1, "spare_brokers": 1},
+    "shrinking": {"crashes": 0, "min_isr": 1, "shrinks": 1},
+    "rolled-back": {
+        "alter_reject": AlterReject.ROLLBACK,
+        "bump_leader_epoch_on_isr_shrink": True,
+        "shrinks": 1,
+        "crashes": 0,
+    },
+    "emptied-without-elr": {"elr_enabled": False, "empty_isr_without_elr": True, "fences": 1, **QUIET},
+    "feature-on": {"elr_enabled": False, "feature_changes": 1, "crashes": 0, "fences": 1, **QUIET},
+    "feature-on-4.1": {
+        **variant("code_4_1"),
+        "broker_count": 1,
+        "elr_enabled": False,
+        "feature_changes": 1,
+        **QUIET,
+    },
+    "directories": {"directory_changes": 1, "dirs_wipe_elr": True, "fences": 1, **QUIET},
+    "overloaded": {"lkl_storage": LklStorage.OVERLOAD, "min_isr": 1, "fences": 1, **QUIET},
+    "leading-while-stopping": {
+        **variant("code_4_0"),
+        "broker_count": 1,
+        "shutdowns": 1,
+        "directory_changes": 1,
+        "unclean_elections": 1,
+        **QUIET,
+    },
+}
+BOTH_UNCLEAN = story(*restarted(1, 0), *restarted(0, 0))
+STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
+    **{
+        f"quorum-{quorum.name}": (
+            {**LEADERLESS, "recovery_quorum": quorum, "failovers": 1},
+            BOTH_UNCLEAN,
+        )
+        for quorum in RecoveryQuorum
+    },
+    "active-last-known": ({**variant("code_4_1"), **LEADERLESS}, BOTH_UNCLEAN),
+    **{
+        f"longest-log-{keep}": (
+            {**LEADERLESS, "records": 2, "log_slots": 2},
+            story(
+                ("Produce", 0, Acks.ALL),
+                ("Fetch", 1, 0, False),
+                ("Produce", 0, Acks.ALL),
+                *restarted(1, keep),
+                *restarted(0, 2),
+            ),
+        )
+        for keep in (0, 1)
+    },
+    # Broker 0 has two records of epoch 1, the leader after it has one of them.
+    "diverging-in-an-epoch": (
+        {"records": 2, "log_slots": 2, "fences": 1},
+        story(
+            ("Produce", 0, Acks.ALL),
+            ("Fetch", 1, 0, False),
+            ("Produce", 0, Acks.ALL),
+            ("Fence", 0),
+            ("ApplyMetadata", 1),
+            ("ApplyMetadata", 0),
+        ),
+    ),
+    # Each broker wrote a record in an epoch that the other never saw.
+    "diverging-by-an-epoch": (
+        {"records": 2, "min_isr": 1, "fences": 2, "unclean_leader_election_enable": True},
+        story(
+            ("Fence", 0),
+            ("ApplyMetadata", 1),
+            ("Produce", 1, Acks.ALL),
+            ("Crash", 1, 1),
+            ("Fence", 1),
+            ("Unfence", 0),
+            ("ApplyMetadata", 0),
+            ("Produce", 0, Acks.ALL),
+            ("Start", 1),
+            ("Register", 1),
+            ("ApplyMetadata", 1),
+            ("Unfence", 1),
+            ("Fence", 0),
+            ("ApplyMetadata", 1),
+            ("ApplyMetadata", 0),
+        ),
+    ),
+    # Broker 0 leads while it is fenced; its AlterPartition would end its recovery and elects broker 2.
+    "recovered-and-overruled": (
+        {
+            "broker_count": 3,
+            "crashes": 2,
+            "fences": 3,
+            "unclean_leader_election_enable": True,
+            "last_known_leader": LastKnownLeader.ANY,
+            "last_known_in_every_election": True,
+            "alter_checks_fenced": False,
+            **QUIET,
+        },
+        story(
+            ("Fence", 1),
+            ("Fence", 2),
+            *restarted(0, 0),
+            *restarted(2, 0),
+            ("ApplyMetadata", 0),
+            ("ApplyMetadata", 1),
+            ("ApplyMetadata", 2),
+            ("Fetch", 1, 0, False),
+            ("ExpandIsr", 0, 1),
+            ("Unfence", 2),
+        ),
+    ),
+}

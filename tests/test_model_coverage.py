@@ -1,0 +1,194 @@
+"""No action and no branch of the model is idle, except those listed here with a reason.
+
+The list is exact: what it names must still be out of reach, so a change of the model that brings a
+branch to life has to take it off.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from coverage_suite import cases
+from test_tlc_counts import CASES, TWO
+
+from elrcheck.explorer.coverage import PROBE, Arm, Coverage, CoverageSearch
+from elrcheck.explorer.reference import Label, search
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model import partition
+from elrcheck.model.config import Config
+from elrcheck.model.protocol import load_model
+
+# Functions that no action calls.
+NOT_CALLED = {
+    "is_prefix": "properties and lemmas compare logs; the protocol never does",
+    "balance_preferred": "ElectPreferred stands for the periodic balancing too; what-if asks for it alone",
+}
+
+STALE = "x.error == Error.STALE_BROKER_EPOCH"
+NOT_CONTROLLER = "x.error == Error.NOT_CONTROLLER"
+AHEAD = "r.leader_epoch > p.leader_epoch"
+AHEAD_TOO = "r.partition_epoch > p.partition_epoch"
+FOREIGN = "not r.isr <= frozenset(p.replicas)"
+WITHOUT_SENDER = "r.sender not in r.isr"
+RECOVERING = "r.recovery == Recovery.RECOVERING"
+MORE = "len(r.isr) > 1"
+RECOVERED = "p.recovery == Recovery.RECOVERED"
+OWN = "own is not None"
+TOPIC_HAS_NONE = "g.topic_min_isr is None"
+# Reason -> what is out of reach: function, condition, value. What-if may reach it from any partition.
+OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
+    "a running broker is the incarnation that is registered: only brokers that are down are unregistered, "
+    "and a registration drops the request of the incarnation before it": [
+        ("StartControlledShutdown", "s.broker[b].epoch == r.epoch", False),
+        ("validate_alter", "r.sender_epoch != registration[r.sender].epoch", True),
+        ("LeaderLearns", STALE, True),
+    ],
+    "there is one metadata log, so no leader is ahead of the controller": [
+        ("validate_alter", AHEAD, True),
+        ("validate_alter", AHEAD_TOO, True),
+        ("validate_alter", f"{AHEAD} or {AHEAD_TOO}", True),
+        ("LeaderLearns", NOT_CONTROLLER, True),
+        ("LeaderLearns", f"{STALE} or {NOT_CONTROLLER}", True),
+    ],
+    "another leader has another leader epoch": [("validate_alter", "p.leader != r.sender", True)],
+    "a proposal comes from the leader's view: replicas, itself among them": [
+        ("validate_alter", FOREIGN, True),
+        ("validate_alter", WITHOUT_SENDER, True),
+        ("validate_alter", f"{FOREIGN} or {WITHOUT_SENDER}", True),
+    ],
+    "a leader proposes RECOVERED and nothing else (KIP-704)": [
+        ("validate_alter", f"{RECOVERING} and ({MORE} or {RECOVERED})", True),
+        ("validate_alter", RECOVERING, True),
+        *(
+            ("validate_alter", text, value)
+            for text in (f"{MORE} or {RECOVERED}", MORE, RECOVERED)
+            for value in (False, True)
+        ),
+    ],
+    "newer metadata has dropped the exchange": [
+        ("LeaderLearns", "x.partition_epoch >= me.view.partition_epoch", False)
+    ],
+    "the action has asked for it in a guard": [
+        ("designate", "desired is None", True),
+        ("maybe_elect_unclean", "not c.unclean_leader_election_enable", True),
+        ("min_isr_changed", "before.topic_min_isr == after.topic_min_isr", True),
+        ("min_isr_changed", "same", True),
+        ("reassign", "len(wanted) == 0", True),
+    ],
+    "a last known leader is stored with itself in the ELR or LastKnownELR, and cleared with them": [
+        ("without_elr", "p.last_known_leader is None", False)
+    ],
+    "a leader is only named together with another change": [("merge", "not d.names_leader", False)],
+    "some replica is wanted": [("reassignment_completes", "replicas == EMPTY", True)],
+    "some replica was there before": [("forced_isr", "first is not None", False)],
+    "in a search the topic has a value of its own, which goes before all others": [
+        ("configured_min_isr", "g.topic_min_isr is not None", False),
+        ("broker_min_isr", f"{TOPIC_HAS_NONE} and {OWN}", True),
+        ("broker_min_isr", TOPIC_HAS_NONE, True),
+        ("broker_min_isr", OWN, False),
+        ("broker_min_isr", OWN, True),
+    ],
+}
+
+
+def key(arm: Arm) -> tuple[str, str, bool]:
+    return arm.condition.function, arm.condition.text, arm.value
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_model()
+
+
+@pytest.fixture(scope="module")
+def covered(model: Model) -> Coverage:
+    run = CoverageSearch(model)
+    for case in cases():
+        run.explore(case.config, max_states=case.max_states, after=case.after)
+    return run.coverage
+
+
+def test_every_action_fires(covered: Coverage) -> None:
+    assert covered.never_fired() == []
+
+
+def test_every_branch_is_taken_or_excused(covered: Coverage) -> None:
+    excused = {entry for entries in OUT_OF_REACH.values() for entry in entries}
+    left = [arm for arm in covered.never_taken() if arm.condition.function not in NOT_CALLED]
+    unexpected = [str(arm) for arm in left if key(arm) not in excused]
+    assert not unexpected, "\n".join(unexpected)
+    assert excused - {key(arm) for arm in left} == set(), "these are taken now: remove their excuse"
+
+
+def test_branches_of_the_change_builder(covered: Coverage) -> None:
+    """Whole branches: only single operands of its conditions are excused."""
+    assert {arm.condition.kind for arm in covered.never_taken("partition")} == {"operand"}
+    conditions = {arm.condition for arm in covered.taken if arm.condition.module == "partition"}
+    assert len({condition.function for condition in conditions}) >= 10
+    assert {"if", "choice", "filter", "operand"} == {condition.kind for condition in conditions}
+
+
+def test_functions_that_nothing_calls(covered: Coverage) -> None:
+    for function in NOT_CALLED:
+        arms = [arm for arm in covered.taken if arm.condition.function == function]
+        assert arms and not any(covered.taken[arm] for arm in arms)
+
+
+# ---------------------------------------------------------------------------- the measure itself
+
+
+def test_counts_are_those_of_the_reference_search(model: Model) -> None:
+    config = Config(**{**TWO, **CASES["gates"]})
+    expected = search(model, config)
+    found = CoverageSearch(model).explore(config, max_states=10**6)
+    assert found.complete and found.states == expected.distinct == 146
+    assert sum(found.fired.values()) == expected.generated - 1 - expected.cut
+    # Start is never cut and has one guard, asked for each broker in each state; nobody is ever down.
+    guard = {arm.value: n for arm, n in found.taken.items() if arm.condition.function == "Start"}
+    assert guard == {False: 2 * 146, True: 0}
+
+
+def test_steps_beyond_the_budgets_count_for_nothing(model: Model) -> None:
+    """With empty logs a crash that keeps nothing is always possible, and never within the budgets."""
+    config = Config(**{**TWO, "crashes": 0, "records": 0})
+    found = CoverageSearch(model).explore(config, max_states=10**6)
+    assert search(model, config).enabled["Crash"] > 0
+    assert found.fired["Crash"] == 0 and "Crash" in found.never_fired()
+    idle = {key(arm) for arm in found.never_taken("lifecycle")}
+    assert ("Crash", "keep <= len(me.log)", True) in idle
+    assert ("Crash", "keep <= len(me.log)", False) not in idle
+
+
+def test_a_limit_is_told(model: Model) -> None:
+    config = Config(**{**TWO, **CASES["unclean"]})
+    run = CoverageSearch(model)
+    assert not run.explore(config, max_states=50).complete
+    assert run.coverage.states >= 50
+
+
+def test_a_story_begins_the_search(model: Model) -> None:
+    config = Config(**{**TWO, "crashes": 1, "fences": 0})
+    run = CoverageSearch(model)
+    run.explore(config, max_states=1, after=[Label("Crash", (1, 0)), Label("Start", (1,))])
+    assert run.coverage.fired["Crash"] == run.coverage.fired["Start"] == 1
+    with pytest.raises(NotEnabled, match="b is offline"):
+        run.explore(config, max_states=1, after=[Label("Start", (1,))])
+    with pytest.raises(NotEnabled, match="budgets"):
+        run.explore(config, max_states=1, after=[Label("Crash", (1, 0)), Label("Crash", (0, 0))])
+
+
+def test_the_model_itself_has_no_probes(model: Model) -> None:
+    CoverageSearch(model)
+    assert PROBE not in vars(partition)
+    assert PROBE not in partition.elect.__code__.co_names
+
+
+def test_an_arm_says_where_it_is(model: Model) -> None:
+    arms = CoverageSearch(model).coverage.never_taken("partition")
+    first = next(arm for arm in arms if arm.condition.function == "elect" and arm.condition.kind == "if")
+    shown = "if `t.election == Election.PREFERRED and preferred in valid` was never false"
+    assert str(first) == f"partition.elect:{first.condition.line}: {shown}"
+    source = Path(partition.__file__).read_text().splitlines()[first.condition.line - 1]
+    assert source[first.condition.column :].startswith("t.election == Election.PREFERRED and preferred")
