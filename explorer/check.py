@@ -146,6 +146,11 @@ def _search(outcome: Outcome) -> SearchReport:
 
 def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
     return tuple(
-        ActionReport(fn.name, outcome.enabled.get(fn.name, 0), outcome.new_states.get(fn.name, 0))
+        ActionReport(
+            fn.name,
+            outcome.enabled.get(fn.name, 0),
+            outcome.new_states.get(fn.name, 0),
+            outcome.beyond.get(fn.name, 0),
+        )
         for fn in model.actions
     )

@@ -18,7 +18,7 @@ from elrcheck.report.request import CheckRequest
 class Outcome:
     """What an engine found. traces: plain states, initial first, by property id.
 
-    beyond: steps of each action that leave the budgets, if the engine tells them apart; `cut` is their sum.
+    enabled, new_states, beyond: by action; beyond are the enabled steps that left the budgets.
     """
 
     complete: bool
@@ -90,11 +90,9 @@ def _compiled(
     enabled: dict[str, int] = {}
     fresh: dict[str, int] = {}
     beyond: dict[str, int] = {}
-    counts = zip(program.instances, result.enabled, result.new_states, result.cut, strict=True)
-    for instance, fired, new, cut in counts:
-        enabled[instance.action] = enabled.get(instance.action, 0) + fired
-        fresh[instance.action] = fresh.get(instance.action, 0) + new
-        beyond[instance.action] = beyond.get(instance.action, 0) + cut
+    for k, instance in enumerate(program.instances):
+        for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
+            total[instance.action] = total.get(instance.action, 0) + counts[k]
     return Outcome(
         complete=result.complete,
         reason=result.reason,
@@ -147,6 +145,7 @@ def _reference(model: Model, config: Any, chosen: Sequence[Fn], request: CheckRe
         deadlocks=result.deadlocks,
         enabled=result.enabled,
         new_states=result.new_states,
+        beyond=result.beyond,
         first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
         traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
     )

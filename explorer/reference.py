@@ -26,13 +26,17 @@ class Label:
 
 @dataclass
 class ReferenceResult:
-    """Counts as TLC makes them; `first` maps a property id to its smallest depth and trace."""
+    """Counts as TLC makes them; `first` maps a property id to its smallest depth and trace.
+
+    beyond: how many of an action's steps, all counted in `enabled`, left the budgets; `cut` is their sum.
+    """
 
     generated: int = 0
     distinct: int = 0
     levels: list[int] = field(default_factory=list)
     enabled: dict[str, int] = field(default_factory=dict)
     new_states: dict[str, int] = field(default_factory=dict)
+    beyond: dict[str, int] = field(default_factory=dict)
     cut: int = 0
     deadlocks: int = 0
     first: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -109,6 +113,7 @@ def search(
                 result.enabled[label.action] = result.enabled.get(label.action, 0) + 1
                 if not plain.within(after):
                     result.cut += 1
+                    result.beyond[label.action] = result.beyond.get(label.action, 0) + 1
                     continue
                 for fn in step_checks:
                     if fn.ident not in result.first:

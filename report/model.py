@@ -95,11 +95,21 @@ class PropertyReport:
 
 @dataclass(frozen=True)
 class ActionReport:
-    """How often an action was possible, and how many states only it found first."""
+    """How often an action was possible, and how many states only it found first.
+
+    cut: how many of those steps left the budgets of the scope; an action whose every step did so
+    never fired in what was explored.
+    """
 
     name: str
     fired: int
     new_states: int
+    cut: int = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no step of it is part of what was explored."""
+        return self.fired == self.cut
 
 
 @dataclass(frozen=True)

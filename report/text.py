@@ -13,6 +13,7 @@ The block of a violated property::
 from __future__ import annotations
 
 from elrcheck.report.model import (
+    ActionReport,
     CheckReport,
     PropertyReport,
     ProveReport,
@@ -91,12 +92,18 @@ def _print_actions(report: CheckReport, page: Page) -> None:
                 action.name,
                 page.count(action.fired),
                 page.count(action.new_states),
-                "" if action.fired else "never fired",
+                _idleness(action),
             )
             for action in report.actions
         ),
         right=("fired", "new states"),
     )
+
+
+def _idleness(action: ActionReport) -> str:
+    if not action.idle:
+        return ""
+    return "beyond the budgets" if action.fired else "never fired"
 
 
 def _print_details(report: CheckReport, page: Page) -> None:
@@ -120,6 +127,8 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
     page.labelled("violated", ", ".join(violated))
     page.labelled("unreached", ", ".join(unreached))
+    idle = [action.name for action in report.actions if action.idle]
+    page.labelled("actions", f"never fired: {', '.join(idle)}" if idle else None)
     for overflow in search.overflows:
         page.labelled("overflow", f"{overflow.leaf} outgrew its room in {page.count(overflow.count)} steps")
     states = (

@@ -59,6 +59,7 @@ def test_holds_and_is_complete(tmp_path: Path) -> None:
     assert sum(search["levels"]) == 21105
     assert sum(a["new_states"] for a in report["actions"]) == 21104
     assert sum(a["fired"] for a in report["actions"]) == 218432
+    assert sum(a["cut"] for a in report["actions"]) == search["cut"] > 0
     variables = {v["name"]: v["distinct"] for v in report["variables"]}
     assert variables["registration[0].fenced"] == 2
     assert not (tmp_path / ".elrcheck").exists(), "nothing is written without a finding"

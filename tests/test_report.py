@@ -81,7 +81,11 @@ CHECK = CheckReport(
         PropertyReport("W-1", "ElrUsed", "sometimes", "reached", 3),
         PropertyReport("W-2", "ElrElected", "sometimes", "unreached"),
     ),
-    actions=(ActionReport("Fence", 12345, 33), ActionReport("Reassign", 0, 0)),
+    actions=(
+        ActionReport("Fence", 12345, 33, 12),
+        ActionReport("Reassign", 0, 0),
+        ActionReport("Crash", 7, 0, 7),
+    ),
     variables=(VariableReport("partition.isr", 8),),
     run_dir="runs/a",
 )  # fmt: skip
@@ -164,7 +168,7 @@ def test_the_documented_keys_of_a_check_report() -> None:
     assert first["counterexample"]["steps"][0]["changes"] == [
         {"path": "partition.isr", "old": "{0,1,2}", "new": "{0,2}"}
     ]
-    assert data["actions"][1] == {"name": "Reassign", "fired": 0, "new_states": 0}
+    assert data["actions"][1] == {"name": "Reassign", "fired": 0, "new_states": 0, "cut": 0}
 
 
 def test_numbers_json_does_not_know_are_refused() -> None:
@@ -247,6 +251,13 @@ def test_actions_that_never_fired_are_marked() -> None:
     lines = text_of(CHECK).splitlines()
     assert next(line for line in lines if "never fired" in line).startswith("Reassign")
     assert not any("never fired" in line and line.startswith("Fence") for line in lines)
+    assert next(line for line in lines if line.startswith("Crash")).endswith("beyond the budgets")
+
+
+def test_actions_that_never_fired_are_named_even_when_quiet() -> None:
+    """Reassign was never possible, Crash only beyond the budgets."""
+    lines = [line.split(maxsplit=1) for line in text_of(CHECK, -1).splitlines()]
+    assert ["actions", "never fired: Reassign, Crash"] in lines
 
 
 def test_witnesses_show_the_depth_they_were_reached_at() -> None:
