@@ -41,6 +41,7 @@ def no_exchange(c: Config) -> Exchange:
         leader_epoch=0,
         partition_epoch=0,
         isr=EMPTY,
+        min_isr=0,
         member_epochs=tuple(0 for b in c.brokers),
     )
 

@@ -24,7 +24,17 @@ from elrcheck.model.controller import (
     unfenced_partition,
     unregistered_partition,
 )
-from elrcheck.model.state import Error, Exchange, Recovery, Stage, State, Status, broker_min_isr, logged
+from elrcheck.model.state import (
+    Error,
+    Exchange,
+    Recovery,
+    Settings,
+    Stage,
+    State,
+    Status,
+    known_min_isr,
+    logged,
+)
 
 # ---------------------------------------------------------------------------- sessions
 
@@ -84,7 +94,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         status=Status.RUNNING,
         epoch=old.epoch + 1,
         registered_at=after.partition_epoch if c.metadata == Propagation.LOG else me.registered_at,
-        min_isr=broker_min_isr(s.settings, b),
+        min_isr=known_min_isr(c, s.settings, b),
         clean_file=0,
         view=no_view(c),
         epoch_start=0,
@@ -168,7 +178,7 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
 
 
 @op
-def answer(x: Exchange, decision: Decision) -> Exchange:
+def answer(c: Config, g: Settings, leader: Replica, x: Exchange, decision: Decision) -> Exchange:
     """The response on its way back. Only a success carries the partition's new epochs and ISR.
 
     The new ISR is the proposal without replicas that a reassignment, now complete, has removed.
@@ -179,6 +189,7 @@ def answer(x: Exchange, decision: Decision) -> Exchange:
         stage=Stage.ANSWERED,
         error=decision.error,
         isr=x.isr & frozenset(decision.partition.replicas) if granted else x.isr,
+        min_isr=known_min_isr(c, g, leader) if granted else 0,
         leader_epoch=decision.partition.leader_epoch if granted else x.leader_epoch,
         partition_epoch=decision.partition.partition_epoch if granted else x.partition_epoch,
     )
@@ -200,12 +211,13 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     )
     decision = alter_partition(c, s.settings, s.partition, s.registration, request)
     heard = me.status == Status.RUNNING
+    told = answer(c, s.settings, leader, me.alter, decision)
     return replace(
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         broker=put(
-            s.broker, leader, replace(me, alter=answer(me.alter, decision) if heard else no_exchange(c))
+            s.broker, leader, replace(me, alter=told if heard else no_exchange(c))
         ),
     )

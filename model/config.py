@@ -79,8 +79,8 @@ class Propagation(enum.Enum):
 class MinIsrPropagation(enum.Enum):
     """How a leader learns a new min.insync.replicas (C-16)."""
 
-    ATOMIC = "at once, in the step that changes it"
-    LOG = "in a step of its own, after or before the ISR that came with it (F-24)"
+    ATOMIC = "with the state of the partition that was written beside it, in the order of the log"
+    LOG = "in a step of its own, before or after the ISR that came with it (F-24)"
 
 
 class RecoveryStrategy(enum.Enum):
@@ -145,6 +145,8 @@ class Config:
     spare_brokers: int = 0
     # min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17).
     min_isr: int = 2
+    # The topic has a min.insync.replicas of its own at the start; else the cluster's applies.
+    topic_has_min_isr: bool = True
     # Slots of a replica's log: the only data bound the proof keeps.
     log_slots: int = 2
 
@@ -325,6 +327,11 @@ class Config:
         """The greatest min.insync.replicas that a change may set; more makes no difference."""
         return max(self.broker_count, self.min_isr)
 
+    @property
+    def most_known_min_isr(self) -> int:
+        """The greatest min.insync.replicas a broker may have to remember: none if it never changes."""
+        return self.most_min_isr if self.min_isr_changes > 0 else 0
+
     # Room a compiled search reserves; meeting one of these makes a run inconclusive.
 
     @property
@@ -333,7 +340,7 @@ class Config:
 
     @property
     def cap_partition_epoch(self) -> int:
-        return 1 + 4 * self.disturbances + 2 * self.shrinks + 4 * self.operations
+        return 1 + 4 * self.disturbances + self.broker_count * self.shrinks + 4 * self.operations
 
     @property
     def cap_broker_epoch(self) -> int:

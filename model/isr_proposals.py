@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
-from elrcheck.model.config import AlterReject, Config
+from elrcheck.model.config import AlterReject, Config, MinIsrPropagation
 from elrcheck.model.high_watermark import known_end, with_committed, with_high_watermark
 from elrcheck.model.state import (
     Broker,
@@ -57,6 +57,7 @@ def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
         leader_epoch=me.view.leader_epoch,
         partition_epoch=me.view.partition_epoch,
         isr=isr,
+        min_isr=0,
         member_epochs=tuple(
             (me.epoch if b == leader else named_epoch(c, s, me, b)) if b in isr else 0 for b in c.brokers
         ),
@@ -106,10 +107,11 @@ def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     require(me.status == Status.RUNNING and x.stage == Stage.ANSWERED, "an answer has arrived")
     fits = x.leader_epoch == me.view.leader_epoch and x.partition_epoch >= me.view.partition_epoch
     if x.error == Error.NONE and fits:
+        newer = x.partition_epoch > me.view.partition_epoch
+        told = newer and c.min_isr_propagation == MinIsrPropagation.ATOMIC
         view = replace(me.view, isr=x.isr, partition_epoch=x.partition_epoch)
-        settled = with_high_watermark(
-            c, s.settings, replace(me, view=view, alter=no_exchange(c)), leader
-        )
+        learnt = replace(me, view=view, min_isr=x.min_isr if told else me.min_isr, alter=no_exchange(c))
+        settled = with_high_watermark(c, s.settings, learnt, leader)
         return replace(
             s, broker=put(s.broker, leader, settled), committed=with_committed(s.committed, settled)
         )
@@ -132,6 +134,7 @@ def sent_again(me: Broker) -> Exchange:
         error=Error.NONE,
         leader_epoch=me.view.leader_epoch,
         partition_epoch=me.view.partition_epoch,
+        min_isr=0,
     )
 
 

@@ -18,6 +18,7 @@ from elrcheck.model.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.logs import settled_after_metadata
 from elrcheck.model.state import (
     Broker,
+    KnownMinIsr,
     PartitionEpoch,
     Peer,
     RecordNumber,
@@ -27,6 +28,7 @@ from elrcheck.model.state import (
     Status,
     View,
     broker_min_isr,
+    known_min_isr,
     leads,
     snapshot,
 )
@@ -48,11 +50,26 @@ def kept_peers(c: Config, me: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
 
 
 @op
-def with_record(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot, at: PartitionEpoch) -> Broker:
+def learnt_min_isr(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
+    """The min.insync.replicas that b has applied together with a partition record.
+
+    With propagation LOG that is a step of its own. A value of b's own is known at once.
+    """
+    if c.min_isr_propagation == MinIsrPropagation.LOG or c.min_isr_changes == 0:
+        return me.min_isr
+    own = g.topic_min_isr is None and g.broker_min_isr[b] is not None
+    return known_min_isr(c, g, b) if own else to.min_isr
+
+
+@op
+def with_record(
+    c: Config, g: Settings, before: Broker, b: Replica, to: Snapshot, at: PartitionEpoch
+) -> Broker:
     """b once it has applied record number `at`: makeLeader or makeFollower; a pending proposal is dropped.
 
     A broker that is no replica any more deletes its log.
     """
+    me = replace(before, min_isr=learnt_min_isr(c, g, before, b, to))
     view = View(
         leader=to.leader,
         leader_epoch=to.leader_epoch,
@@ -90,11 +107,13 @@ def with_record(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot, at
 
 @action
 def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
-    """b applies everything up to the newest partition record."""
+    """b applies everything up to the newest record of the partition or of min.insync.replicas."""
     me = s.broker[b]
     require(me.status == Status.RUNNING, "b is running")
-    require(me.view.partition_epoch < s.partition.partition_epoch, "there is newer metadata")
-    after = with_record(c, s.settings, me, b, snapshot(s.partition), s.partition.partition_epoch)
+    newest = snapshot(c, s.settings, s.partition)
+    unread = learnt_min_isr(c, s.settings, me, b, newest) != me.min_isr
+    require(me.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
+    after = with_record(c, s.settings, me, b, newest, s.partition.partition_epoch)
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 
 

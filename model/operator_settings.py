@@ -17,7 +17,17 @@ from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.controller import active, election_type
 from elrcheck.model.elections import AdminError
 from elrcheck.model.partition import change, target
-from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State, effective_min_isr, logged
+from elrcheck.model.state import (
+    MinIsr,
+    Partition,
+    Registration,
+    Settings,
+    State,
+    appended,
+    effective_min_isr,
+    logged,
+    snapshot,
+)
 
 
 class MinIsrLevel(enum.Enum):
@@ -96,7 +106,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
         s,
         settings=settings,
         partition=after,
-        metadata=logged(c, s, after),
+        metadata=appended(c, s.metadata, s.partition, after, snapshot(c, settings, after)),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
 

@@ -19,15 +19,16 @@ from elrcheck.model.state import (
     Status,
     View,
     initial_replicas,
+    known_min_isr,
     snapshot,
 )
 
 
 @op
-def first_records(c: Config, p: Partition) -> Metadata:
+def first_records(c: Config, g: Settings, p: Partition) -> Metadata:
     """The metadata log as it starts; not kept when nobody can lag behind."""
     nothing: Metadata = ()
-    return nothing + (snapshot(p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
+    return nothing + (snapshot(c, g, p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
 
 
 @init
@@ -47,16 +48,17 @@ def Init(c: Config) -> State:
         partition_epoch=1,
         recovery=Recovery.RECOVERED,
     )
+    settings = Settings(
+        topic_min_isr=c.min_isr if c.topic_has_min_isr else None,
+        cluster_min_isr=c.min_isr,
+        broker_min_isr=tuple(None for b in c.brokers),
+        elr_enabled=c.elr_enabled,
+    )
     known = View(leader=0, leader_epoch=1, partition_epoch=1, isr=EMPTY, replicas=replicas)
     return State(
-        settings=Settings(
-            topic_min_isr=c.min_isr,
-            cluster_min_isr=c.min_isr,
-            broker_min_isr=tuple(None for b in c.brokers),
-            elr_enabled=c.elr_enabled,
-        ),
+        settings=settings,
         partition=first,
-        metadata=first_records(c, first),
+        metadata=first_records(c, settings, first),
         recovery=no_recovery(c),
         registration=tuple(
             Registration(
@@ -69,7 +71,7 @@ def Init(c: Config) -> State:
                 status=Status.RUNNING,
                 epoch=1,
                 registered_at=1,
-                min_isr=c.min_isr,
+                min_isr=known_min_isr(c, settings, b),
                 clean_file=0,
                 log=(),
                 high_watermark=0,

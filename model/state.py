@@ -13,7 +13,7 @@ from typing import Annotated
 
 from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation, RecoveryStrategy
+from elrcheck.model.config import Config, Propagation, RecoveryStrategy
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
@@ -23,6 +23,7 @@ RecordId = Annotated[int, nat("RecordId", cap="records")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
+KnownMinIsr = Annotated[int, nat("KnownMinIsr", hi="most_known_min_isr")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 
 
@@ -131,12 +132,16 @@ class Settings:
 
 @record
 class Snapshot:
-    """A partition record of the metadata log, as far as brokers look at it; kept only in order to lag."""
+    """A partition record of the metadata log, as far as brokers look at it; kept only in order to lag.
+
+    min_isr: the min.insync.replicas of the topic at that point of the log, if it can change.
+    """
 
     leader: Replica | None
     leader_epoch: Epoch
     isr: RSet
     replicas: RSet
+    min_isr: KnownMinIsr
 
 
 Metadata = Annotated[tuple[Snapshot, ...], SeqMark("metadata_slots")]
@@ -166,7 +171,7 @@ class Exchange:
     """A leader's AlterPartition: the request on its way, then the controller's answer.
 
     While SENT the epochs are the sender's; in an answer they are the controller's after the change.
-    `isr` is the proposal, and what a successful answer returns.
+    `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then.
     """
 
     stage: Stage
@@ -174,6 +179,7 @@ class Exchange:
     leader_epoch: Epoch
     partition_epoch: PartitionEpoch
     isr: RSet
+    min_isr: KnownMinIsr
     member_epochs: Vec[BrokerEpoch]
 
 
@@ -243,14 +249,14 @@ class Broker:
 
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
-    min_isr: the min.insync.replicas it has applied, if that takes a step of its own.
+    min_isr: the min.insync.replicas it has applied, if it can change.
     settled: 1 for a follower that does not compare its log with the leader's (see `Truncation`).
     """
 
     status: Status
     epoch: BrokerEpoch
     registered_at: PartitionEpoch
-    min_isr: MinIsr
+    min_isr: KnownMinIsr
     clean_file: BrokerEpoch
     log: Log
     high_watermark: Offset
@@ -337,8 +343,14 @@ def effective_min_isr(g: Settings, replicas: ReplicaList) -> int:
 @op
 def leader_min_isr(c: Config, g: Settings, me: Broker, b: Replica) -> int:
     """At leader b: what it has applied of the configuration and of the replica list (Partition)."""
-    known = broker_min_isr(g, b) if c.min_isr_propagation == MinIsrPropagation.ATOMIC else me.min_isr
+    known = me.min_isr if c.min_isr_changes > 0 else broker_min_isr(g, b)
     return min(known, len(me.view.replicas))
+
+
+@op
+def known_min_isr(c: Config, g: Settings, b: Replica) -> KnownMinIsr:
+    """What b remembers once it has applied the present configuration; nothing if it cannot change."""
+    return broker_min_isr(g, b) if c.min_isr_changes > 0 else 0
 
 
 @op
@@ -365,16 +377,25 @@ def initial_replicas(c: Config) -> ReplicaList:
 
 
 @op
-def snapshot(p: Partition) -> Snapshot:
+def snapshot(c: Config, g: Settings, p: Partition) -> Snapshot:
     """What the metadata log says about the partition."""
     return Snapshot(
-        leader=p.leader, leader_epoch=p.leader_epoch, isr=p.isr, replicas=frozenset(p.replicas)
+        leader=p.leader,
+        leader_epoch=p.leader_epoch,
+        isr=p.isr,
+        replicas=frozenset(p.replicas),
+        min_isr=configured_min_isr(g) if c.min_isr_changes > 0 else 0,
     )
 
 
 @op
 def logged(c: Config, s: State, p: Partition) -> Metadata:
     """The metadata log once the partition has become p; nothing is written if it did not change."""
-    if c.metadata == Propagation.LATEST or p.partition_epoch == s.partition.partition_epoch:
-        return s.metadata
-    return s.metadata + (snapshot(p),)  # noqa: RUF005
+    return appended(c, s.metadata, s.partition, p, snapshot(c, s.settings, p))
+
+
+@op
+def appended(c: Config, log: Metadata, before: Partition, p: Partition, record: Snapshot) -> Metadata:
+    if c.metadata == Propagation.LATEST or p.partition_epoch == before.partition_epoch:
+        return log
+    return log + (record,)  # noqa: RUF005
