@@ -9,6 +9,7 @@ from __future__ import annotations
 from elrcheck.invariants.properties import registered_anew, still_leads, uncleanly
 from elrcheck.lang.runtime import op, sometimes
 from elrcheck.lang.types import Replica
+from elrcheck.model.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry, Error, Log, Stage, State, Status
 
@@ -94,3 +95,48 @@ def ZombieAppends(c: Config, s: State, t: State) -> bool:
     return any(
         zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers
     )
+
+
+@op
+def answered(c: Config, s: State, t: State, b: Replica, answer: ProduceAnswer) -> bool:
+    """A producer that waited for b before the step gets this answer by it."""
+    return any(
+        waits(s.broker[b], b, k) and answer_after(c, t.settings, t.broker[b], b, k) == answer
+        for k in range(len(s.broker[b].log))
+    )
+
+
+@sometimes("W-10")
+def WriteRefused(c: Config, s: State) -> bool:
+    """A leader would refuse acks=all with NOT_ENOUGH_REPLICAS."""
+    return any(
+        produce_error(c, s.settings, s.broker[b], b, Acks.ALL) == ProduceAnswer.NOT_ENOUGH_REPLICAS
+        for b in c.brokers
+    )
+
+
+@sometimes("W-11")
+def WaitingWriteAcknowledged(c: Config, s: State, t: State) -> bool:
+    """A producer that waited with acks=all is told success."""
+    return any(answered(c, s, t, b, ProduceAnswer.NONE) for b in c.brokers)
+
+
+@sometimes("W-12")
+def WaitingWriteLosesItsLeader(c: Config, s: State, t: State) -> bool:
+    """A producer that waits is told NOT_LEADER_OR_FOLLOWER, although its record may survive."""
+    return any(answered(c, s, t, b, ProduceAnswer.NOT_LEADER_OR_FOLLOWER) for b in c.brokers)
+
+
+@sometimes("W-13")
+def WaitingWriteTimesOut(c: Config, s: State, t: State) -> bool:
+    """A producer that waits hears nothing any more, for the leader has died."""
+    return any(answered(c, s, t, b, ProduceAnswer.REQUEST_TIMED_OUT) for b in c.brokers)
+
+
+@sometimes("W-14")
+def WrittenButTooFewReplicas(c: Config, s: State, t: State) -> bool:
+    """A producer that waits is told NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
+
+    With the strict min-ISR rule the watermark does not move then, so only earlier versions do this.
+    """
+    return any(answered(c, s, t, b, ProduceAnswer.NOT_ENOUGH_REPLICAS_AFTER_APPEND) for b in c.brokers)

@@ -19,6 +19,7 @@ from elrcheck.explorer.select import find_variant, resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS as ALL_VARIANTS
 from elrcheck.report.request import Selection
 from elrcheck.tla_export.export import write_spec
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
@@ -28,7 +29,30 @@ SMALL = {
     ("kip_full", "two-brokers"): (218433, 21105, 26),
     ("kip_full", "three-brokers-tiny"): (131999, 7948, 21),
 }
-VARIANTS = ("kip_full", "code_2024_10", "code_4_0", "code_4_1", "legacy_strict", "legacy")
+# Scopes in which every safety property of kip_full holds, each complete; seconds each.
+HOLDS = {
+    "recovery-two-brokers": (3073207, 245450, 36),
+    "late-fetches": (6991236, 358068, 23),
+}
+# The same; up to a minute and a gigabyte each.
+HOLDS_LARGE = {
+    "min-isr-3-two-crashes": (143434138, 7721863, 38),
+    "four-brokers-min-isr-3": (277420275, 13922197, 36),
+    "four-brokers-reassign": (352891672, 10076376, 30),
+    "recovery": (83486376, 4890409, 44),
+    "min-isr-change": (31974034, 1505687, 27),
+    "three-brokers": (220945500, 13453376, 36),
+}
+# unclean.recovery.strategy in scope recovery-two-brokers: counts, and what is given up for a leader.
+STRATEGIES = {
+    "NONE": ((2610685, 209387, 32), {}),
+    "BALANCED": (HOLDS["recovery-two-brokers"], {}),
+    "AGGRESSIVE": (
+        (5215976, 424931, 34),
+        {"P-1": 15, "P-2": 15, "P-6": 16, "P-8": 19, "P-26": 19, "P-27": 23},
+    ),
+}
+VARIANTS = tuple(variant.name for variant in ALL_VARIANTS)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +74,32 @@ def test_known_counts(model: Model, pair: tuple[str, str], counts: tuple[int, in
     config = resolve(Selection(*pair)).config
     assert compiled(model, config)[0] == counts
     assert compiled(model, config, workers=2)[0] == counts
+
+
+def broken(first: dict[str, int]) -> dict[str, int]:
+    """Of the depths at which something was first met, those of violated safety properties."""
+    return {ident: depth for ident, depth in first.items() if ident.startswith("P-")}
+
+
+@pytest.mark.parametrize("scope", HOLDS)
+def test_kip_full_holds(model: Model, scope: str) -> None:
+    counts, first = compiled(model, resolve(Selection("kip_full", scope)).config, workers=2)
+    assert (counts, broken(first)) == (HOLDS[scope], {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", HOLDS_LARGE)
+def test_kip_full_holds_in_large_scopes(model: Model, scope: str) -> None:
+    counts, first = compiled(model, resolve(Selection("kip_full", scope)).config, workers=2)
+    assert (counts, broken(first)) == (HOLDS_LARGE[scope], {})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_recovery_strategies(model: Model, strategy: str) -> None:
+    """Balanced recovers without loss while fewer than min ISR replicas lost data; Aggressive does not."""
+    chosen = Selection("kip_full", "recovery-two-brokers", (f"unclean_recovery_strategy={strategy}",))
+    counts, first = compiled(model, resolve(chosen).config, workers=2)
+    assert (counts, broken(first)) == STRATEGIES[strategy]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -91,7 +141,7 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize("variant", ["kip_full", "code_4_0", "legacy"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_tlc_counts_the_same(model: Model, variant: str, tmp_path: Path) -> None:
     small = {"broker_count": 2, "records": 1, "log_slots": 1, "acks_one": 0, "fences": 0, "shrinks": 1}
     config = dataclasses.replace(Config(**find_variant(variant).knobs), **small)
