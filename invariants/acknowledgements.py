@@ -25,7 +25,7 @@ def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
 def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
     """Who holds the leader's record at offset k, or held it until something the leader cannot know of yet:
 
-    a loss of data, or a reassignment by which it has deleted its replica.
+    a loss of data, or a reassignment by which it has deleted its replica, and perhaps was added anew.
     """
     return frozenset(
         b
@@ -33,6 +33,7 @@ def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
         if holds_at(s.broker[b].log, s.broker[leader].log, k)
         or b in s.lossy
         or b not in s.broker[b].view.replicas
+        or b in s.partition.adding
         or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
     )
 

@@ -218,8 +218,13 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
 
 @always("P-29", bounded_only="no lemmas were written for it yet")
 def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
-    """A reassignment ends with min ISR members in the ISR, and its end adds nobody to it."""
-    ends = moving(s.partition) and not moving(t.partition)
+    """A reassignment ends with min ISR members in the ISR, and its end adds nobody to it.
+
+    A new wish for the replicas that there are calls it off: that takes nobody away and is no end.
+    """
+    kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
+    called_off = kept and s.partition.isr == t.partition.isr
+    ends = moving(s.partition) and not moving(t.partition) and not called_off
     return conj(
         min_isr_members=implies(
             ends and not c.unclean_leader_election_enable, len(t.partition.isr) >= min_isr_of(t)
