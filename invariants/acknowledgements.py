@@ -33,7 +33,7 @@ def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
         if holds_at(s.broker[b].log, s.broker[leader].log, k)
         or b in s.lossy
         or b not in s.broker[b].view.replicas
-        or b in s.partition.adding
+        or b not in frozenset(s.partition.replicas) - s.partition.adding
         or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
     )
 
