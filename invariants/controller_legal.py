@@ -13,7 +13,7 @@ from elrcheck.lang.types import RSet
 from elrcheck.model.config import Config, LklStorage
 from elrcheck.model.controller import active
 from elrcheck.model.reassignment import registered
-from elrcheck.model.state import Partition, effective_min_isr
+from elrcheck.model.state import MinIsr, Partition, effective_min_isr
 
 
 @op
@@ -35,12 +35,17 @@ def leaderless_iff_isr_empty(s: Situation) -> bool:
 
 
 @op
+def positive(value: MinIsr | None) -> bool:
+    return value is None or value >= 1
+
+
+@op
 def settings_are_legal(c: Config, s: Situation) -> bool:
     g = s.settings
     return conj(
-        positive=g.cluster_min_isr >= 1
-        and (g.topic_min_isr is None or g.topic_min_isr >= 1)
-        and all(g.broker_min_isr[b] is None or g.broker_min_isr[b] >= 1 for b in c.brokers),
+        positive=positive(g.cluster_min_isr)
+        and positive(g.topic_min_isr)
+        and all(positive(g.broker_min_isr[b]) for b in c.brokers),
         none_of_brokers=implies(g.elr_enabled, all(g.broker_min_isr[b] is None for b in c.brokers)),
         feature_exists=c.elr_enabled or not g.elr_enabled,
     )
@@ -66,7 +71,13 @@ def leader_is_legal(s: Situation) -> bool:
 @op
 def leaderless_is_legal(s: Situation) -> bool:
     p = s.partition
-    return implies(p.leader is None, len(p.isr) <= 1)
+    return conj(
+        at_most_one=implies(p.leader is None, len(p.isr) <= 1),
+        nobody_else=implies(
+            p.leader is None and p.isr != EMPTY,
+            p.elr == EMPTY and p.last_known_elr == EMPTY and p.last_known_leader is None,
+        ),
+    )
 
 
 @op
@@ -76,8 +87,11 @@ def isr_is_legal(c: Config, s: Situation) -> bool:
 
 
 @op
-def elr_is_below_min_isr(s: Situation) -> bool:
-    return implies(s.partition.elr != EMPTY, not enough(s))
+def elr_is_below_min_isr(c: Config, s: Situation) -> bool:
+    return conj(
+        below=implies(s.partition.elr != EMPTY, not enough(s)),
+        feature_exists=c.elr_enabled or s.partition.elr == EMPTY,
+    )
 
 
 @op
@@ -100,6 +114,7 @@ def last_known_is_legal(c: Config, s: Situation) -> bool:
     p = s.partition
     separate = c.lkl_storage == LklStorage.SEPARATE
     return conj(
+        feature_exists=c.elr_enabled or (p.last_known_elr == EMPTY and p.last_known_leader is None),
         leader_is_replica=p.last_known_leader is None or p.last_known_leader in frozenset(p.replicas),
         without_leader=implies(p.leader is not None, p.last_known_leader is None),
         no_candidates=implies(separate, p.last_known_elr & members(p) == EMPTY),
@@ -122,7 +137,7 @@ def legal(c: Config, s: Situation) -> bool:
         and leaderless_is_legal(s)
         and isr_is_legal(c, s)
         and s.partition.isr & s.partition.elr == EMPTY
-        and elr_is_below_min_isr(s)
+        and elr_is_below_min_isr(c, s)
         and members_are_replicas(s)
         and s.partition.elr <= registered(c, s.registration)
         and nobody_waits(c, s)

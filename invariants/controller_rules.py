@@ -87,7 +87,7 @@ def AssignmentLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 @rule("CT-3", "P-17, PartitionRegistration")
 def LeaderInIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
-    """A leader is in the ISR; without one the ISR has at most the last member, fenced."""
+    """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
     return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(t))
 
 
@@ -113,7 +113,7 @@ def IsrElrDisjoint(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 @rule("CT-7", "P-11, KIP-966")
 def ElrOnlyBelowMinIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """There is an ELR only while the ISR is below min ISR."""
-    return elr_is_below_min_isr(t)
+    return elr_is_below_min_isr(c, t)
 
 
 @rule("CT-8", "P-12, KIP-966 on reassignment")
@@ -276,9 +276,11 @@ def RecoveryState(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     before = s.partition.recovery
     now = t.partition.recovery
     new = e.kind == EventKind.CREATE_PARTITION
+    stranger = t.partition.leader not in members(s.partition)
     return conj(
         marked=implies(
-            elects_uncleanly(s, e, t) and c.recovery_state_supported, now == Recovery.RECOVERING
+            elects_uncleanly(s, e, t) and stranger and c.recovery_state_supported,
+            now == Recovery.RECOVERING,
         ),
         marked_only_then=implies(
             before == Recovery.RECOVERED and now == Recovery.RECOVERING, elects_uncleanly(s, e, t)
@@ -292,11 +294,12 @@ def RecoveryState(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 @rule("CT-20", "B.7, C-21, C-22, KIP-966")
 def ReassignmentGate(c: Config, s: Situation, e: Event, t: Situation) -> bool:
-    """A reassignment ends with min ISR members; a cancelled one only if unclean election is forbidden."""
+    """A reassignment ends with min ISR members, unless cancelled where unclean election is allowed."""
     p = s.partition
     q = t.partition
-    asked = e.kind == EventKind.REASSIGN and frozenset(p.replicas) != frozenset(q.replicas)
-    ended = (asked or is_reassigning(p)) and not is_reassigning(q)
+    removed = not frozenset(p.replicas) <= frozenset(q.replicas)
+    settled = is_reassigning(p) and e.kind != EventKind.REASSIGN
+    ended = (removed or settled) and not is_reassigning(q)
     cancelled = e.kind == EventKind.CANCEL_REASSIGNMENT and c.unclean_leader_election_enable
     new = e.kind == EventKind.CREATE_PARTITION
     return implies(ended and not cancelled and not new, enough(t))

@@ -18,7 +18,7 @@ from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scalar:
     """One scalar of a symbolic value: its path, type and term (a list of terms for a set)."""
 
@@ -27,7 +27,7 @@ class Scalar:
     term: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Symbolic:
     """An arbitrary value of a type: for the evaluator, scalar by scalar, and what its type requires."""
 

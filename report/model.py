@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
+from elrcheck.report.controller import ControllerReport
 from elrcheck.report.scenario import ScenarioReport
 
 Scalar: TypeAlias = bool | int | float | str | None
@@ -318,4 +319,4 @@ class TlcReport:
                 return ExitCode.ENVIRONMENT
 
 
-Report: TypeAlias = CheckReport | ProveReport | TlcReport | ScenarioReport
+Report: TypeAlias = CheckReport | ProveReport | ControllerReport | TlcReport | ScenarioReport
