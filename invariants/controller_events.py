@@ -236,8 +236,8 @@ def partition_after(c: Config, s: Situation, e: Event) -> Partition:
 
 
 @op
-def registration_after(e: Event, r: Registration) -> Registration:
-    """The registration of the event's broker after it."""
+def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
+    """The registration of the event's broker after it; p is the partition by then."""
     if e.kind == EventKind.FENCE or e.kind == EventKind.GRANT_SHUTDOWN:
         return replace(r, fenced=True)
     if e.kind == EventKind.UNFENCE:
@@ -245,7 +245,7 @@ def registration_after(e: Event, r: Registration) -> Registration:
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
         return new_incarnation(r)
     if e.kind == EventKind.START_SHUTDOWN:
-        return replace(r, in_controlled_shutdown=True)
+        return replace(r, in_controlled_shutdown=True, shutdown_offset=p.partition_epoch)
     if e.kind == EventKind.UNREGISTER:
         return replace(r, registered=False, fenced=True, in_controlled_shutdown=False)
     return r
@@ -270,8 +270,6 @@ def after(c: Config, s: Situation, e: Event) -> Situation:
         settings = settings_after(c, s, e)
         changed = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
         return replace(s, settings=settings, partition=changed)
-    return replace(
-        s,
-        partition=partition_after(c, s, e),
-        registration=put(s.registration, e.broker, registration_after(e, s.registration[e.broker])),
-    )
+    p = partition_after(c, s, e)
+    r = registration_after(e, s.registration[e.broker], p)
+    return replace(s, partition=p, registration=put(s.registration, e.broker, r))
