@@ -39,7 +39,9 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
+LISTED = (
+    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "rules",
+)  # fmt: skip
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -316,7 +318,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
          form: str) -> ExitCode:  # fmt: skip
     """Everything known about one name.
 
-    Names are those of variants, scopes, properties, witnesses, actions, knobs, budgets and scenarios.
+    Names are those of variants, scopes, properties, witnesses, actions, knobs, budgets, scenarios and rules.
     A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
     """
     import json

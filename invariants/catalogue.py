@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Iterable
 
 from elrcheck.errors import UsageFault, did_you_mean
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.invariants.modules import load_checked_model, load_controller_model, rules_of
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import (
@@ -29,7 +29,7 @@ from elrcheck.model.catalogue import (
 )
 from elrcheck.model.knobs import summary
 
-KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios")
+KINDS = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "rules")
 _BRIEF = ("id", "name", "summary")
 
 
@@ -82,6 +82,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return budget_entries()
         case "scenarios":
             return scenario_entries()
+        case "rules":
+            return _rules()
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 
@@ -103,6 +105,21 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
             "source": source_of(fn),
         }
         for fn in fns
+    ]
+
+
+def _rules() -> list[Entry]:
+    """What `prove --controller` proves of single steps."""
+    return [
+        {
+            "id": fn.ident,
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "doc": fn.doc,
+            "from": fn.note,
+            "source": source_of(fn),
+        }
+        for fn in rules_of(load_controller_model())
     ]
 
 

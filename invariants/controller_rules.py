@@ -86,13 +86,13 @@ def AssignmentLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-3", "P-17, PartitionRegistration")
-def LeaderInIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderIsMember(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
     return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(t))
 
 
 @rule("CT-4", "P-18, KIP-966")
-def LeaderlessIffIsrEmpty(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderlessIffEmpty(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """With ELR there is no leader exactly when the ISR is empty, if it was so before the event."""
     before = s.settings.elr_enabled and leaderless_iff_isr_empty(s)
     return implies(before and t.settings.elr_enabled, leaderless_iff_isr_empty(t))
@@ -105,19 +105,19 @@ def IsrActive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-6", "P-10, KIP-966")
-def IsrElrDisjoint(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def MembersDisjoint(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """Nobody is in the ISR and in the ELR."""
     return t.partition.isr & t.partition.elr == EMPTY
 
 
 @rule("CT-7", "P-11, KIP-966")
-def ElrOnlyBelowMinIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ElrBelowMinIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """There is an ELR only while the ISR is below min ISR."""
     return elr_is_below_min_isr(c, t)
 
 
 @rule("CT-8", "P-12, KIP-966 on reassignment")
-def MembersAreReplicas(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ReplicasOnly(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """ISR, ELR and LastKnownELR name replicas only."""
     return members_are_replicas(t)
 

@@ -15,9 +15,9 @@ import z3
 from elrcheck.config import config_values
 from elrcheck.explorer.describe import ReplayError, changes, leaves
 from elrcheck.explorer.select import choose, resolve
-from elrcheck.invariants import controller_events, controller_legal, controller_rules
 from elrcheck.invariants.controller_events import USED, Event, EventKind, Situation
 from elrcheck.invariants.controller_obligations import OPEN, Answer, Counterexample, StepProver
+from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.worker_pool import each, useful_workers
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -26,7 +26,6 @@ from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config
 from elrcheck.model.controller import is_active
 from elrcheck.model.knobs import summary
-from elrcheck.model.protocol import load_model
 from elrcheck.model.state import Registration
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.controller import (
@@ -68,16 +67,6 @@ class EventResult:
     kind: EventKind
     event: EventReport
     cells: tuple[StepReport, ...]
-
-
-def load_controller_model() -> Model:
-    """The protocol with the events and rules of the controller."""
-    return load_model(controller_events, controller_legal, controller_rules)
-
-
-def rules_of(model: Model) -> tuple[Fn, ...]:
-    """All rules, in the order of their ids."""
-    return tuple(sorted((fn for fn in model.fns.values() if fn.kind == "rule"), key=lambda fn: fn.line))
 
 
 # ---------------------------------------------------------------------------- one batch

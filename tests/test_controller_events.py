@@ -15,7 +15,7 @@ from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.invariants.controller_events import Event, EventKind, Situation, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.controller_obligations import StepProver
-from elrcheck.invariants.controller_total import load_controller_model, rules_of
+from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.symbolic_values import Symbolic, constant
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn

@@ -9,7 +9,7 @@ import pytest
 
 from elrcheck.invariants.controller_events import Event, EventKind, Situation, after, possible
 from elrcheck.invariants.controller_legal import legal
-from elrcheck.invariants.controller_total import load_controller_model, rules_of
+from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.runtime import put
 from elrcheck.model.config import Config
 from elrcheck.model.controller import AlterRequest

@@ -13,12 +13,8 @@ from elrcheck.cli import cli
 from elrcheck.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.controller_obligations import Counterexample, StepProver
-from elrcheck.invariants.controller_total import (
-    load_controller_model,
-    replayed,
-    rules_of,
-    run_controller,
-)
+from elrcheck.invariants.controller_total import replayed, run_controller
+from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.load import Model
 from elrcheck.model.config import (
     CleanCheck,
