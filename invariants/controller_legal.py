@@ -69,9 +69,10 @@ def leader_is_legal(s: Situation) -> bool:
 
 
 @op
-def leaderless_is_legal(s: Situation) -> bool:
+def leaderless_is_legal(c: Config, s: Situation) -> bool:
     p = s.partition
     return conj(
+        never_empty=c.elr_enabled or c.empty_isr_without_elr or p.isr != EMPTY,
         at_most_one=implies(p.leader is None, len(p.isr) <= 1),
         nobody_else=implies(
             p.leader is None and p.isr != EMPTY,
@@ -134,7 +135,7 @@ def legal(c: Config, s: Situation) -> bool:
         settings_are_legal(c, s)
         and assignment_is_legal(s)
         and leader_is_legal(s)
-        and leaderless_is_legal(s)
+        and leaderless_is_legal(c, s)
         and isr_is_legal(c, s)
         and s.partition.isr & s.partition.elr == EMPTY
         and elr_is_below_min_isr(c, s)

@@ -88,7 +88,7 @@ def AssignmentLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 @rule("CT-3", "P-17, PartitionRegistration")
 def LeaderIsMember(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
-    return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(t))
+    return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(c, t))
 
 
 @rule("CT-4", "P-18, KIP-966")
