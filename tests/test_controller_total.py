@@ -201,6 +201,7 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
     "F-23": ({"dirs_wipe_elr": True}, EventKind.ASSIGN_DIRECTORIES, "CT-17"),
     "F-25": ({"min_isr_change": MinIsrChange.ALWAYS}, EventKind.MIN_ISR_CLUSTER, "CT-17"),
     "F-28": ({"downgrade_ignores_elr": False}, EventKind.FENCE, "CT-12"),
+    "F-28 cuts the ISR": ({"downgrade_ignores_elr": False}, EventKind.ALTER_PARTITION, "CT-20"),
     "F-29": (
         {"last_known_leader": LastKnownLeader.ACTIVE, "last_known_in_every_election": True},
         EventKind.ELECT_PREFERRED,
