@@ -43,6 +43,7 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
+        pool.shutdown(wait=True)
 
 
 def _leave_interrupts_to_parent() -> None:
