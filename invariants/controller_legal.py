@@ -91,7 +91,7 @@ def isr_is_legal(c: Config, s: Situation) -> bool:
 def elr_is_below_min_isr(c: Config, s: Situation) -> bool:
     return conj(
         below=implies(s.partition.elr != EMPTY, not enough(s)),
-        feature_exists=c.elr_enabled or s.partition.elr == EMPTY,
+        feature_exists=c.elr_enabled or c.shadow_isr or s.partition.elr == EMPTY,
     )
 
 
@@ -115,7 +115,9 @@ def last_known_is_legal(c: Config, s: Situation) -> bool:
     p = s.partition
     separate = c.lkl_storage == LklStorage.SEPARATE
     return conj(
-        feature_exists=c.elr_enabled or (p.last_known_elr == EMPTY and p.last_known_leader is None),
+        feature_exists=c.elr_enabled
+        or c.shadow_isr
+        or (p.last_known_elr == EMPTY and p.last_known_leader is None),
         leader_is_replica=p.last_known_leader is None or p.last_known_leader in frozenset(p.replicas),
         without_leader=implies(p.leader is not None, p.last_known_leader is None),
         no_candidates=implies(separate, p.last_known_elr & members(p) == EMPTY),

@@ -35,7 +35,7 @@ from elrcheck.model.state import Recovery
 
 
 @op
-def only(r: Replica | None) -> RSet:
+def just(r: Replica | None) -> RSet:
     """The set of that broker, or nobody."""
     return frozenset({r}) if r is not None else EMPTY
 
@@ -164,9 +164,9 @@ def last_known_is_permitted(c: Config, s: Situation, e: Event, t: Situation) -> 
     """The last known leader, once ISR and ELR are empty; never by a preferred election (C-5, C-8)."""
     p = s.partition
     stored = (
-        only(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
+        just(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
     )
-    gone = only(e.broker) if registers(e) or e.kind == EventKind.UNREGISTER else EMPTY
+    gone = just(e.broker) if registers(e) or e.kind == EventKind.UNREGISTER else EMPTY
     preferred = e.kind == EventKind.ELECT_PREFERRED or e.kind == EventKind.BALANCE_PREFERRED
     return (
         c.last_known_leader != LastKnownLeader.NEVER
@@ -233,7 +233,7 @@ def PartitionEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool
 def NobodyAdded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     """Only AlterPartition adds candidates; an unclean election its winner, a forced cancellation one."""
     added = members(t.partition) - members(s.partition)
-    alone = t.partition.isr == only(t.partition.leader) and added <= t.partition.isr
+    alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
     forced = c.unclean_leader_election_enable and len(added) <= 1 and added <= t.partition.isr
     if e.kind == EventKind.CREATE_PARTITION:
         return members(t.partition) <= active(c, s.registration)
@@ -252,7 +252,7 @@ def CandidatesKept(c: Config, s: Situation, e: Event, t: Situation) -> bool:
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
     return implies(
         bound and not elects_uncleanly(s, e, t),
-        kept - (only(e.broker) if gone else EMPTY) <= members(t.partition),
+        kept - (just(e.broker) if gone else EMPTY) <= members(t.partition),
     )
 
 

@@ -28,7 +28,7 @@ from elrcheck.model.operator_settings import MinIsrLevel
 from elrcheck.model.state import InfoStage, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
 
-CHECKED_VARIANTS = ("kip_full", "kip_phase1", "code_2024_10", "code_4_0", "code_4_1", "legacy")
+CHECKED_VARIANTS = [v.name for v in VARIANTS]
 
 
 BUDGETS = (

@@ -306,6 +306,10 @@ def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
         "code_4_1": "proved",
         "legacy_strict": "proved",
         "legacy": "proved",
+        "rejected_soft_min_isr": "proved",
+        "rejected_n_answers": "proved",
+        "rejected_empty_isr": "proved",
+        "rejected_shadow_isr": "proved",
     }
 
 
