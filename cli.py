@@ -28,6 +28,7 @@ from elrcheck.options import (
 )
 from elrcheck.report.request import (
     CheckRequest,
+    ControllerRequest,
     Limits,
     MutateRequest,
     ProveRequest,
@@ -41,8 +42,10 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = ("variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios",
-          "hazards")  # fmt: skip
+LISTED = (
+    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
+    "rules",
+)  # fmt: skip
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -146,17 +149,37 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @workers_option
 @click.option("--timeout", metavar="30s|5m", type=duration,
               help="For each obligation; one that takes longer is unknown.")
+@click.option("--controller", is_flag=True,
+              help="Every event of the controller keeps its rules, from any legal registration.")
+@click.option("--all-variants", is_flag=True, help="With --controller: every variant, not only one.")
+@click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
+              help="With --controller: how many brokers; otherwise as many as the scope has.")
 @output_options
 @click.pass_obj
 def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          properties: tuple[str, ...], workers: int | None, timeout: float | None,
-          **options: Any) -> ExitCode:  # fmt: skip
-    """Prove the properties by induction, with unbounded epochs (Z3)."""
-    from elrcheck.invariants.prove import run_prove
+          properties: tuple[str, ...], workers: int | None, timeout: float | None, controller: bool,
+          all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Prove the properties by induction, with unbounded epochs (Z3).
 
-    request = ProveRequest(_selection(options), properties, workers, timeout)
+    With --controller: of every event at the controller, that it keeps the rules CT-1 to CT-20 from any
+    legal registration, reachable or not; --property then selects rules.
+    """
+    selection = _selection(options)
+    if not controller:
+        if all_variants or brokers is not None:
+            option = "--all-variants" if all_variants else "--brokers"
+            raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
+        from elrcheck.invariants.prove import run_prove
+
+        request = ProveRequest(selection, properties, workers, timeout)
+        with shell.open_progress() as progress:
+            proof = run_prove(request, progress)
+        return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
+    from elrcheck.invariants.controller_total import run_controller
+
+    total = ControllerRequest(selection, all_variants, brokers, properties, workers, timeout)
     with shell.open_progress() as progress:
-        report = run_prove(request, progress)
+        report = run_controller(total, progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 

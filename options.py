@@ -144,7 +144,7 @@ property_option = click.option(
 
 workers_option = click.option(
     "--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
-    help="Worker threads.",
+    help="Threads of a search, processes of a proof.",
 )  # fmt: skip
 
 limit_options = _stack(

@@ -58,21 +58,25 @@ def reject_impossible(config: Config) -> None:
 
 
 def select_properties(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
-    """Properties by id, name or glob; all when nothing is asked for.
+    """Properties and witnesses by id, name or glob; all when nothing is asked for."""
+    return choose((*model.always, *model.sometimes), wanted, "property")
+
+
+def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:
+    """Functions by id, name or glob, in the order asked for; all when nothing is asked for.
 
     UsageFault for a word that is close to nothing, NothingChecked for a glob that matches nothing.
     """
-    every = (*model.always, *model.sometimes)
     if not wanted:
-        return every
+        return tuple(every)
     chosen: list[Fn] = []
     for word in wanted:
         found = [fn for fn in every if _matches(word, fn)]
         if not found and any(ch in word for ch in "*?["):
-            raise NothingChecked("no-property", f"no property matches `{word}`")
+            raise NothingChecked(f"no-{what}", f"no {what} matches `{word}`")
         if not found:
             names = list(_words(every))
-            raise UsageFault("unknown-property", f"unknown property `{word}`", help=did_you_mean(word, names))
+            raise UsageFault(f"unknown-{what}", f"unknown {what} `{word}`", help=did_you_mean(word, names))
         chosen += [fn for fn in found if fn not in chosen]
     return tuple(chosen)
 

@@ -14,7 +14,7 @@ import functools
 from collections.abc import Callable, Iterable
 
 from elrcheck.errors import UsageFault, did_you_mean
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.invariants.modules import load_checked_model, load_controller_model, rules_of
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import (
@@ -31,7 +31,8 @@ from elrcheck.model.catalogue import (
 from elrcheck.model.knobs import summary
 
 KINDS = (
-    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards"
+    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
+    "rules",
 )  # fmt: skip
 _BRIEF = ("id", "name", "summary")
 
@@ -87,6 +88,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return scenario_entries()
         case "hazards":
             return hazard_entries()
+        case "rules":
+            return _rules()
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 
@@ -108,6 +111,21 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
             "source": source_of(fn),
         }
         for fn in fns
+    ]
+
+
+def _rules() -> list[Entry]:
+    """What `prove --controller` proves of single steps."""
+    return [
+        {
+            "id": fn.ident,
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "doc": fn.doc,
+            "from": fn.note,
+            "source": source_of(fn),
+        }
+        for fn in rules_of(load_controller_model())
     ]
 
 

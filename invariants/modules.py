@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from elrcheck.invariants import (
     acknowledgements,
+    controller_events,
+    controller_legal,
+    controller_rules,
     lemmas_logs,
     lemmas_quorums,
     lemmas_views,
@@ -14,11 +17,13 @@ from elrcheck.invariants import (
     properties,
     witnesses,
 )
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, acknowledgements, operations, witnesses)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
+CONTROLLER = (controller_events, controller_legal, controller_rules)
 
 
 def load_checked_model() -> Model:
@@ -40,3 +45,13 @@ def number(ident: str) -> tuple[int, str]:
     """P-3b as (3, "b")."""
     digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
     return int(digits), rest
+
+
+def load_controller_model() -> Model:
+    """The protocol with the events and rules of single controller steps."""
+    return load_model(*CONTROLLER)
+
+
+def rules_of(model: Model) -> tuple[Fn, ...]:
+    """The rules of `load_controller_model`, in the order of their ids."""
+    return tuple(sorted((fn for fn in model.fns.values() if fn.kind == "rule"), key=lambda fn: fn.line))

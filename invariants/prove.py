@@ -8,7 +8,7 @@ unlimited: budgets do not occur. The log length is the only data bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,9 +20,11 @@ from elrcheck.explorer.describe import ReplayError, arguments, changes, leaves
 from elrcheck.explorer.explain import explain
 from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.explorer.select import resolve, select_properties
+from elrcheck.invariants.consecution import Obligation, in_processes, obligations
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.invariants.obligations import FRAME, Discharge, Prover
+from elrcheck.invariants.obligations import Discharge, Prover
 from elrcheck.invariants.transition import Instance, Transitions
+from elrcheck.invariants.worker_pool import useful_workers
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import RecoveryStrategy
@@ -78,9 +80,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
         config = replace(config, log_slots=max(config.log_slots, PROOF_LOG_SLOTS))
     if "unclean_recovery_strategy" not in selected.overrides:
         config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
-    return Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress).run(
-        selected.variant
-    )
+    proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
+    return proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
 
 
 class Proof:
@@ -99,7 +100,8 @@ class Proof:
         self.skipped = (*bounded, *self._outside())
         self.prover = Prover(self.transitions, model.lemmas, timeout)
 
-    def run(self, variant: str) -> ProveReport:
+    def run(self, variant: str, workers: int = 1) -> ProveReport:
+        """The whole proof; workers above 1 need the packaged proof model, which processes load themselves."""
         started = time.perf_counter()
         self.progress.stage("[1/3] initiation")
         initiation = [
@@ -107,7 +109,7 @@ class Proof:
             for fn in self.model.lemmas
         ]
         self.progress.stage("[2/3] consecution")
-        cells = [cell.report() for cell in self._consecution()]
+        cells = [cell.report() for cell in self._consecution(workers)]
         self.progress.stage("[3/3] implication")
         implication = [
             self._obligation("implication", fn, fn.name, self.prover.implication(fn))
@@ -155,29 +157,38 @@ class Proof:
             witness,
         )
 
-    def _consecution(self) -> list[_Cell]:
+    def _consecution(self, workers: int) -> list[_Cell]:
         goals = [*self.model.lemmas, *self.step_properties]
-        cells: dict[tuple[str, str], _Cell] = {}
         instances = self.transitions.instances
         total = len(instances) * (len(goals) + 1)
-        for number, instance in enumerate(instances):
-            for position, (name, fn, done) in enumerate(self._step(instance, goals)):
-                cell = cells.setdefault((instance.action, name), _Cell(instance.action, name))
-                self._merge(cell, instance, fn, done)
-                subject = f"{instance.action} x {name}"
-                at = number * (len(goals) + 1) + position + 1
+        done = 0
+        found: dict[int, list[Obligation]] = {}
+        for number, cells in self._instances(goals, workers):
+            found[number] = []
+            for cell in cells:
+                found[number].append(cell)
+                done += 1
+                subject = f"{instances[number].action} x {cell[0]}"
                 self.progress.obligation(
-                    ObligationDone("consecution", at, total, subject, done.verdict, done.seconds)
+                    ObligationDone("consecution", done, total, subject, cell[2].verdict, cell[2].seconds)
                 )
-        return list(cells.values())
+            done = len(found) * (len(goals) + 1)
+        merged: dict[tuple[str, str], _Cell] = {}
+        for number, instance in enumerate(instances):
+            for name, fn, answer in found[number]:
+                into = merged.setdefault((instance.action, name), _Cell(instance.action, name))
+                self._merge(into, instance, fn, answer)
+        return list(merged.values())
 
-    def _step(self, instance: Instance, goals: Sequence[Fn]) -> Iterator[tuple[str, Fn | None, Discharge]]:
-        solver = self.prover.open_step(instance)
-        yield FRAME, None, self.prover.frame(solver, instance)
-        for fn in goals:
-            done = self.prover.consecution(solver, instance, fn)
-            if done is not None:
-                yield fn.ident or fn.name, fn, done
+    def _instances(
+        self, goals: Sequence[Fn], workers: int
+    ) -> Iterator[tuple[int, Iterable[Obligation]]]:
+        """The cells of every instance, by its number."""
+        if workers > 1:
+            yield from in_processes(self.config, goals, self.timeout, workers)
+            return
+        for number, instance in enumerate(self.transitions.instances):
+            yield number, obligations(self.prover, instance, goals)
 
     def _merge(self, cell: _Cell, instance: Instance, fn: Fn | None, done: Discharge) -> None:
         cell.seconds += done.seconds

@@ -149,3 +149,13 @@ def sometimes(ident: str) -> Callable[[F], F]:
         return function
 
     return mark
+
+
+def rule(ident: str, source: str) -> Callable[[F], F]:
+    """A rule about one step of the controller; source: where it is written (`controller_rules`)."""
+
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role("rule", ident, source)  # type: ignore[attr-defined]
+        return function
+
+    return mark

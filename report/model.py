@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
+from elrcheck.report.controller import ControllerReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.trace import Argument as Argument
@@ -282,4 +283,6 @@ class TlcReport:
                 return ExitCode.ENVIRONMENT
 
 
-Report: TypeAlias = CheckReport | ProveReport | TlcReport | ScenarioReport | MutateReport
+Report: TypeAlias = (
+    CheckReport | ProveReport | ControllerReport | TlcReport | ScenarioReport | MutateReport
+)

@@ -80,6 +80,18 @@ class MutateRequest:
 
 
 @dataclass(frozen=True)
+class ControllerRequest:
+    """`rules` are ids, names or globs, empty means all; `brokers` None means as many as the scope has."""
+
+    selection: Selection = field(default_factory=Selection)
+    all_variants: bool = False
+    brokers: int | None = None
+    rules: tuple[str, ...] = ()
+    workers: int | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
 class TlcRequest:
     """`run` is a run directory or a stored trace to confirm; `count` compares state counts instead."""
 

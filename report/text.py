@@ -12,6 +12,7 @@ The block of a violated property::
 
 from __future__ import annotations
 
+from elrcheck.report.controller import ControllerReport
 from elrcheck.report.model import (
     ActionReport,
     CheckReport,
@@ -24,6 +25,7 @@ from elrcheck.report.model import (
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.terminal import Page
+from elrcheck.report.text_controller import print_controller
 from elrcheck.report.text_mutation import print_mutate
 from elrcheck.report.text_proof import print_prove, print_tlc
 from elrcheck.report.text_scenario import print_scenario
@@ -37,6 +39,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_check(report, page, detail)
         case ProveReport():
             print_prove(report, page, detail)
+        case ControllerReport():
+            print_controller(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
         case ScenarioReport():

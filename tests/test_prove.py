@@ -116,3 +116,16 @@ def test_timeout_is_inconclusive(model: Model) -> None:
     report = proof.run("kip_full")
     assert report.verdict == "inconclusive"
     assert any(cell.verdict == "unknown" and cell.reason for cell in report.cells)
+
+
+def test_two_processes_prove_what_one_proves(model: Model) -> None:
+    """The same cells with the same verdicts and counterexamples, with a fault that breaks some of them."""
+    config = dataclasses.replace(SMALL, broker_count=2, strict_hwm=False)
+    proof = Proof(model, config, [], 60.0, Silent())
+    one, two = proof.run("kip_full"), proof.run("kip_full", 2)
+    assert [(c.action, c.lemma, c.verdict) for c in one.cells] == [
+        (c.action, c.lemma, c.verdict) for c in two.cells
+    ]
+    assert one.verdict == two.verdict == "refuted"
+    broken = [cell for cell in two.cells if cell.verdict == "refuted"]
+    assert all(cell.failure is not None and cell.failure.replayed for cell in broken)

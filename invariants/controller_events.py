@@ -1,0 +1,275 @@
+"""Every event of the controller, applied to any partition, registrations and settings.
+
+A `Situation` is what the controller decides from, an `Event` one thing that happens to it. `possible`
+is the little the controller itself requires before it acts; `after` calls the rule of the model that
+the action of the same name calls. Whether brokers run, lag or lie is left open: there is no state here.
+
+Written in the modelling language, so that the proof (`elrcheck.invariants.controller_total`) and plain
+Python read the same text. A test compares it with the actions of the model.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, op, put, record
+from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.controller import (
+    AlterRequest,
+    alter_partition,
+    fenced_partition,
+    new_incarnation,
+    registered_partition,
+    shutdown_was_clean,
+    unfenced_partition,
+    unregistered_partition,
+)
+from elrcheck.model.creation import created_partition, initial_isr
+from elrcheck.model.elections import (
+    AdminError,
+    balance_preferred,
+    designate,
+    elect_preferred,
+    elect_unclean,
+    maybe_elect_unclean,
+)
+from elrcheck.model.operator_settings import (
+    MinIsrLevel,
+    directories_assigned,
+    min_isr_changed,
+    min_isr_error,
+    with_feature,
+    with_min_isr,
+)
+from elrcheck.model.reassignment import cancel_reassignment, reassign
+from elrcheck.model.recovery import answer_counts, recovered_partition
+from elrcheck.model.state import (
+    BrokerEpoch,
+    LogInfo,
+    MinIsr,
+    Partition,
+    Registration,
+    ReplicaList,
+    Settings,
+)
+
+
+class EventKind(enum.Enum):
+    """What can happen to a partition at its controller."""
+
+    FENCE = "fence"
+    UNFENCE = "unfence"
+    REGISTER_CLEAN = "register after a clean stop"
+    REGISTER_UNCLEAN = "register after an unclean stop"
+    START_SHUTDOWN = "start a controlled shutdown"
+    GRANT_SHUTDOWN = "grant a controlled shutdown"
+    UNREGISTER = "unregister"
+    ALTER_PARTITION = "AlterPartition"
+    ELECT_PREFERRED = "elect the preferred leader"
+    BALANCE_PREFERRED = "balance the preferred leader"
+    ELECT_UNCLEAN = "elect uncleanly on request"
+    ELECT_UNCLEAN_PERIODIC = "elect uncleanly, periodic"
+    DESIGNATE = "designate a leader"
+    FINISH_RECOVERY = "finish an unclean recovery"
+    REASSIGN = "reassign"
+    CANCEL_REASSIGNMENT = "cancel a reassignment"
+    MIN_ISR_TOPIC = "min ISR of the topic"
+    MIN_ISR_CLUSTER = "min ISR of the cluster"
+    MIN_ISR_BROKER = "min ISR of a broker"
+    FEATURE_ON = "ELR switched on"
+    FEATURE_OFF = "ELR switched off"
+    ASSIGN_DIRECTORIES = "assign directories"
+    CREATE_PARTITION = "create the partition"
+
+
+@record
+class Situation:
+    """What the controller knows of one partition."""
+
+    settings: Settings
+    partition: Partition
+    registration: Vec[Registration]
+
+
+@record
+class Event:
+    """An event with everything it may carry; `USED` says which fields a kind looks at.
+
+    broker: whom it is about. presented: the epoch in its clean-shutdown file, 0 without one.
+    wanted: the new replica list. value: of min.insync.replicas. info: the winner's log info.
+    """
+
+    kind: EventKind
+    broker: Replica
+    presented: BrokerEpoch
+    request: AlterRequest
+    wanted: ReplicaList
+    value: MinIsr
+    info: LogInfo
+
+
+_OF_BROKER = (
+    EventKind.FENCE,
+    EventKind.UNFENCE,
+    EventKind.START_SHUTDOWN,
+    EventKind.GRANT_SHUTDOWN,
+    EventKind.UNREGISTER,
+    EventKind.DESIGNATE,
+)
+USED: dict[EventKind, tuple[str, ...]] = {
+    **dict.fromkeys(EventKind, ()),
+    **dict.fromkeys(_OF_BROKER, ("broker",)),
+    EventKind.REGISTER_CLEAN: ("broker", "presented"),
+    EventKind.REGISTER_UNCLEAN: ("broker", "presented"),
+    EventKind.ALTER_PARTITION: ("request",),
+    EventKind.FINISH_RECOVERY: ("broker", "info"),
+    EventKind.REASSIGN: ("wanted",),
+    EventKind.MIN_ISR_TOPIC: ("value",),
+    EventKind.MIN_ISR_CLUSTER: ("value",),
+    EventKind.MIN_ISR_BROKER: ("broker", "value"),
+    EventKind.CREATE_PARTITION: ("wanted",),
+}
+
+
+@op
+def distinct(replicas: ReplicaList) -> bool:
+    """No broker is twice in the list."""
+    return all(all(replicas[i] != replicas[k] for i in range(k)) for k in range(len(replicas)))
+
+
+@op
+def level_of(kind: EventKind) -> MinIsrLevel:
+    """Where a change of min ISR is made."""
+    if kind == EventKind.MIN_ISR_TOPIC:
+        return MinIsrLevel.TOPIC
+    return MinIsrLevel.CLUSTER if kind == EventKind.MIN_ISR_CLUSTER else MinIsrLevel.BROKER
+
+
+# ---------------------------------------------------------------------------- when
+
+
+@op
+def possible(c: Config, s: Situation, e: Event) -> bool:
+    """What must hold for the event to happen; refusals by the controller are in `after`."""
+    r = s.registration[e.broker]
+    if e.kind == EventKind.FENCE:
+        return r.registered and not r.fenced
+    if e.kind == EventKind.UNFENCE:
+        return r.registered and r.fenced and not r.in_controlled_shutdown
+    if e.kind == EventKind.REGISTER_CLEAN:
+        return (r.fenced or c.register_before_fence) and e.presented == r.epoch
+    if e.kind == EventKind.REGISTER_UNCLEAN:
+        return (r.fenced or c.register_before_fence) and e.presented != r.epoch
+    if e.kind == EventKind.START_SHUTDOWN:
+        return r.registered and not r.fenced and not r.in_controlled_shutdown
+    if e.kind == EventKind.GRANT_SHUTDOWN:
+        return r.in_controlled_shutdown and not r.fenced and s.partition.leader != e.broker
+    if e.kind == EventKind.UNREGISTER:
+        return r.registered
+    if e.kind == EventKind.DESIGNATE:
+        return c.elect_leaders_v3
+    if e.kind == EventKind.FINISH_RECOVERY:
+        manager = c.unclean_recovery_strategy != RecoveryStrategy.DISABLED or c.elect_leaders_v3
+        answered = answer_counts(c, s.partition, s.registration, e.broker, e.info)
+        leaderless = s.partition.leader is None
+        return manager and leaderless and e.broker in frozenset(s.partition.replicas) and answered
+    if e.kind == EventKind.REASSIGN:
+        return distinct(e.wanted)
+    if (
+        e.kind == EventKind.MIN_ISR_TOPIC
+        or e.kind == EventKind.MIN_ISR_CLUSTER
+        or e.kind == EventKind.MIN_ISR_BROKER
+    ):
+        return min_isr_error(s.settings, level_of(e.kind), e.value) == AdminError.NONE
+    if e.kind == EventKind.FEATURE_ON:
+        return c.elr_enabled and not s.settings.elr_enabled
+    if e.kind == EventKind.FEATURE_OFF:
+        return s.settings.elr_enabled
+    if e.kind == EventKind.CREATE_PARTITION:
+        return distinct(e.wanted) and initial_isr(c, s.registration, e.wanted) != EMPTY
+    return True
+
+
+# ---------------------------------------------------------------------------- what
+
+
+@op
+def partition_after(c: Config, s: Situation, e: Event) -> Partition:
+    """The partition after an event that changes no settings."""
+    g = s.settings
+    p = s.partition
+    registration = s.registration
+    if e.kind == EventKind.FENCE or e.kind == EventKind.START_SHUTDOWN:
+        return fenced_partition(c, g, p, registration, e.broker)
+    if e.kind == EventKind.UNFENCE:
+        return unfenced_partition(c, g, p, registration, e.broker)
+    if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
+        clean = shutdown_was_clean(c, e.presented, registration[e.broker].epoch)
+        return registered_partition(c, g, p, registration, e.broker, clean)
+    if e.kind == EventKind.UNREGISTER:
+        return unregistered_partition(c, g, p, registration, e.broker)
+    if e.kind == EventKind.ALTER_PARTITION:
+        return alter_partition(c, g, p, registration, e.request).partition
+    if e.kind == EventKind.ELECT_PREFERRED:
+        return elect_preferred(c, g, p, registration).partition
+    if e.kind == EventKind.BALANCE_PREFERRED:
+        return balance_preferred(c, g, p, registration)
+    if e.kind == EventKind.ELECT_UNCLEAN:
+        return elect_unclean(c, g, p, registration).partition
+    if e.kind == EventKind.ELECT_UNCLEAN_PERIODIC:
+        return maybe_elect_unclean(c, g, p, registration)
+    if e.kind == EventKind.DESIGNATE:
+        return designate(c, g, p, registration, e.broker).partition
+    if e.kind == EventKind.FINISH_RECOVERY:
+        return recovered_partition(c, g, p, registration, e.broker)
+    if e.kind == EventKind.REASSIGN:
+        return reassign(c, g, p, registration, e.wanted).partition
+    if e.kind == EventKind.CANCEL_REASSIGNMENT:
+        return cancel_reassignment(c, g, p, registration).partition
+    if e.kind == EventKind.ASSIGN_DIRECTORIES:
+        return directories_assigned(c, g, p, registration)
+    if e.kind == EventKind.CREATE_PARTITION:
+        return created_partition(c, registration, e.wanted)
+    return p
+
+
+@op
+def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
+    """The registration of the event's broker after it; p is the partition by then."""
+    if e.kind == EventKind.FENCE or e.kind == EventKind.GRANT_SHUTDOWN:
+        return replace(r, fenced=True)
+    if e.kind == EventKind.UNFENCE:
+        return replace(r, fenced=False)
+    if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
+        return new_incarnation(r)
+    if e.kind == EventKind.START_SHUTDOWN:
+        return replace(r, in_controlled_shutdown=True, shutdown_offset=p.partition_epoch)
+    if e.kind == EventKind.UNREGISTER:
+        return replace(r, registered=False, fenced=True, in_controlled_shutdown=False)
+    return r
+
+
+@op
+def settings_after(c: Config, s: Situation, e: Event) -> Settings:
+    """The settings after an event that changes them."""
+    if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
+        return with_feature(c, s.settings, e.kind == EventKind.FEATURE_ON)
+    return with_min_isr(s.settings, level_of(e.kind), e.broker, e.value)
+
+
+@op
+def after(c: Config, s: Situation, e: Event) -> Situation:
+    """The situation after the event."""
+    if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
+        return replace(s, settings=settings_after(c, s, e))
+    if e.kind == EventKind.MIN_ISR_BROKER:
+        return replace(s, settings=settings_after(c, s, e))
+    if e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER:
+        settings = settings_after(c, s, e)
+        changed = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
+        return replace(s, settings=settings, partition=changed)
+    p = partition_after(c, s, e)
+    r = registration_after(e, s.registration[e.broker], p)
+    return replace(s, partition=p, registration=put(s.registration, e.broker, r))

@@ -1,0 +1,305 @@
+"""What every event must keep, and what it may do: the rules CT-1 to CT-20 of one controller step.
+
+A rule is a function `(c, s, e, t)`: configuration, situation before, event, situation after. CT-1 to CT-11
+say what a legal registration is; together, of the situation before, they are all that a proof assumes
+(`controller_legal.legal`). The others compare before and after. Nothing here is about reachable states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.invariants.controller_events import Event, EventKind, Situation
+from elrcheck.invariants.controller_legal import (
+    assignment_is_legal,
+    elr_is_below_min_isr,
+    enough,
+    isr_is_legal,
+    last_known_is_legal,
+    leader_is_legal,
+    leaderless_iff_isr_empty,
+    leaderless_is_legal,
+    members,
+    members_are_replicas,
+    nobody_waits,
+    settings_are_legal,
+)
+from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config, LastKnownLeader, LklStorage
+from elrcheck.model.controller import active
+from elrcheck.model.reassignment import is_reassigning, registered
+from elrcheck.model.state import Recovery
+
+# ---------------------------------------------------------------------------- vocabulary
+
+
+@op
+def just(r: Replica | None) -> RSet:
+    """The set of that broker, or nobody."""
+    return frozenset({r}) if r is not None else EMPTY
+
+
+@op
+def asked_isr(s: Situation, e: Event) -> RSet:
+    """The ISR an election chooses from: that of AlterPartition, or the present one."""
+    return e.request.isr if e.kind == EventKind.ALTER_PARTITION else s.partition.isr
+
+
+@op
+def eligible(s: Situation, e: Event) -> RSet:
+    """Clean candidates; with ELR off a stored ELR is none (C-30)."""
+    return asked_isr(s, e) | (s.partition.elr if s.settings.elr_enabled else EMPTY)
+
+
+@op
+def registers(e: Event) -> bool:
+    return e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN
+
+
+@op
+def elects(s: Situation, t: Situation) -> bool:
+    """Somebody else leads after the event, or somebody leads again."""
+    return t.partition.leader is not None and t.partition.leader != s.partition.leader
+
+
+@op
+def elects_uncleanly(s: Situation, e: Event, t: Situation) -> bool:
+    """The new leader was neither in the ISR nor eligible."""
+    created = e.kind == EventKind.CREATE_PARTITION
+    return elects(s, t) and t.partition.leader not in eligible(s, e) and not created
+
+
+# ---------------------------------------------------------------------------- what stays legal
+
+
+@rule("CT-1", "B.9, KAFKA-16540")
+def SettingsLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Every min ISR is 1 or more, and with ELR no broker has one of its own."""
+    return settings_are_legal(c, t)
+
+
+@rule("CT-2", "B.7, PartitionReassignmentReplicas")
+def AssignmentLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Replicas are distinct; adding and removing ones are disjoint parts that leave somebody."""
+    return assignment_is_legal(t)
+
+
+@rule("CT-3", "P-17, PartitionRegistration")
+def LeaderIsMember(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
+    return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(c, t))
+
+
+@rule("CT-4", "P-18, KIP-966")
+def LeaderlessIffEmpty(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """With ELR there is no leader exactly when the ISR is empty, if it was so before the event."""
+    before = s.settings.elr_enabled and leaderless_iff_isr_empty(s)
+    return implies(before and t.settings.elr_enabled, leaderless_iff_isr_empty(t))
+
+
+@rule("CT-5", "P-19, KIP-841")
+def IsrActive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """ISR members are active; only the last one of a leaderless partition may be fenced."""
+    return isr_is_legal(c, t)
+
+
+@rule("CT-6", "P-10, KIP-966")
+def MembersDisjoint(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Nobody is in the ISR and in the ELR."""
+    return t.partition.isr & t.partition.elr == EMPTY
+
+
+@rule("CT-7", "P-11, KIP-966")
+def ElrBelowMinIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """There is an ELR only while the ISR is below min ISR."""
+    return elr_is_below_min_isr(c, t)
+
+
+@rule("CT-8", "P-12, KIP-966 on reassignment")
+def ReplicasOnly(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """ISR, ELR and LastKnownELR name replicas only."""
+    return members_are_replicas(t)
+
+
+@rule("CT-9", "B.3, F-21")
+def ElrRegistered(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """ELR members are registered: an id that comes back is not eligible on an empty disk."""
+    return t.partition.elr <= registered(c, t.registration)
+
+
+@rule("CT-10", "P-20, KIP-966")
+def NobodyWaits(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """No partition is leaderless while an ISR or ELR member is active."""
+    return nobody_waits(c, t)
+
+
+@rule("CT-11", "B.1 step 8, C-1, C-2")
+def LastKnownLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Last known leader and LastKnownELR: kept without a leader only, and never of a candidate."""
+    return last_known_is_legal(c, t)
+
+
+# ---------------------------------------------------------------------------- who may lead
+
+
+@op
+def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
+    """Who asked for it, or the topic's setting, permits an election that may lose data."""
+    if e.kind == EventKind.ELECT_UNCLEAN:
+        return True
+    if e.kind == EventKind.DESIGNATE or e.kind == EventKind.FINISH_RECOVERY:
+        return leader == e.broker
+    if (
+        e.kind == EventKind.ELECT_PREFERRED
+        or e.kind == EventKind.BALANCE_PREFERRED
+        or e.kind == EventKind.REASSIGN
+    ):
+        return False
+    return c.unclean_leader_election_enable
+
+
+@op
+def last_known_is_permitted(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """The last known leader, once ISR and ELR are empty; never by a preferred election (C-5, C-8)."""
+    p = s.partition
+    stored = (
+        just(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
+    )
+    gone = just(e.broker) if registers(e) or e.kind == EventKind.UNREGISTER else EMPTY
+    preferred = e.kind == EventKind.ELECT_PREFERRED or e.kind == EventKind.BALANCE_PREFERRED
+    return (
+        c.last_known_leader != LastKnownLeader.NEVER
+        and s.settings.elr_enabled
+        and not preferred
+        and t.partition.leader in stored
+        and (eligible(s, e) & frozenset(t.partition.replicas)) - gone == EMPTY
+    )
+
+
+@rule("CT-12", "B.2, C-3 to C-8, C-30")
+def LeaderAllowed(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """A new leader is of the ISR, else of the ELR, else permitted by an unclean or last known election."""
+    leader = t.partition.leader
+    free = active(c, t.registration) & frozenset(t.partition.replicas)
+    from_isr = leader in asked_isr(s, e)
+    from_elr = leader in eligible(s, e) and asked_isr(s, e) & free == EMPTY
+    uncleanly = unclean_is_permitted(c, e, leader) and eligible(s, e) & free == EMPTY
+    created = e.kind == EventKind.CREATE_PARTITION and leader in t.partition.isr
+    return implies(
+        elects(s, t),
+        from_isr or from_elr or uncleanly or last_known_is_permitted(c, s, e, t) or created,
+    )
+
+
+@rule("CT-13", "B.2, KAFKA-19522")
+def LeaderAlive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Whoever leads after the event is registered, unfenced and not shutting down."""
+    return implies(t.partition.leader is not None, t.partition.leader in active(c, t.registration))
+
+
+# ---------------------------------------------------------------------------- epochs
+
+
+@rule("CT-14", "B.1 epoch table")
+def LeaderEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """The leader epoch moves exactly if the leader does, a replica left or (before 3.6) the ISR shrank."""
+    p = s.partition
+    q = t.partition
+    moved = p.leader != q.leader
+    removed = not frozenset(p.replicas) <= frozenset(q.replicas)
+    shrank = c.bump_leader_epoch_on_isr_shrink and not p.isr <= q.isr
+    if e.kind == EventKind.CREATE_PARTITION:
+        return q.leader_epoch == 0
+    return q.leader_epoch == (p.leader_epoch + 1 if moved or removed or shrank else p.leader_epoch)
+
+
+@rule("CT-15", "B.1 epoch table")
+def PartitionEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """The partition epoch moves exactly if anything is recorded; directories always are."""
+    p = s.partition
+    q = t.partition
+    changed = replace(q, partition_epoch=p.partition_epoch) != p
+    recorded = changed or e.kind == EventKind.ASSIGN_DIRECTORIES
+    if e.kind == EventKind.CREATE_PARTITION:
+        return q.partition_epoch == 0
+    return q.partition_epoch == (p.partition_epoch + 1 if recorded else p.partition_epoch)
+
+
+# ---------------------------------------------------------------------------- who is a candidate
+
+
+@rule("CT-16", "B.1, P-14, KIP-966")
+def NobodyAdded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Only AlterPartition adds candidates; an unclean election its winner, a forced cancellation one."""
+    added = members(t.partition) - members(s.partition)
+    alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
+    forced = c.unclean_leader_election_enable and len(added) <= 1 and added <= t.partition.isr
+    if e.kind == EventKind.CREATE_PARTITION:
+        return members(t.partition) <= active(c, s.registration)
+    if e.kind == EventKind.ALTER_PARTITION:
+        return added <= e.request.isr
+    if e.kind == EventKind.CANCEL_REASSIGNMENT and forced:
+        return True
+    return added == EMPTY or (elects(s, t) and alone)
+
+
+@rule("CT-17", "B.1 step 2, P-9, KIP-966")
+def CandidatesKept(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """Below min ISR, members of ISR and ELR that stay replicas stay members, but for unclean brokers."""
+    gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER
+    kept = members(s.partition) & frozenset(t.partition.replicas)
+    bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
+    return implies(
+        bound and not elects_uncleanly(s, e, t),
+        kept - (just(e.broker) if gone else EMPTY) <= members(t.partition),
+    )
+
+
+@rule("CT-18", "B.3, P-14, KIP-966")
+def UncleanExcluded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """With ELR, whoever registers again after an unclean stop is no candidate and does not lead."""
+    return implies(
+        e.kind == EventKind.REGISTER_UNCLEAN
+        and s.settings.elr_enabled
+        and s.registration[e.broker].registered,
+        e.broker not in members(t.partition) and t.partition.leader != e.broker,
+    )
+
+
+# ---------------------------------------------------------------------------- recovery, reassignment
+
+
+@rule("CT-19", "B.1 step 3, B.17, KIP-704")
+def RecoveryState(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """An unclean election, and nothing else, says RECOVERING; AlterPartition, and nothing else, RECOVERED."""
+    before = s.partition.recovery
+    now = t.partition.recovery
+    new = e.kind == EventKind.CREATE_PARTITION
+    stranger = t.partition.leader not in members(s.partition)
+    return conj(
+        marked=implies(
+            elects_uncleanly(s, e, t) and stranger and c.recovery_state_supported,
+            now == Recovery.RECOVERING,
+        ),
+        marked_only_then=implies(
+            before == Recovery.RECOVERED and now == Recovery.RECOVERING, elects_uncleanly(s, e, t)
+        ),
+        cleared=implies(
+            before == Recovery.RECOVERING and now == Recovery.RECOVERED,
+            new or e.kind == EventKind.ALTER_PARTITION,
+        ),
+    )
+
+
+@rule("CT-20", "B.7, C-21, C-22, KIP-966")
+def ReassignmentGate(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+    """A reassignment ends with min ISR members, unless cancelled where unclean election is allowed."""
+    p = s.partition
+    q = t.partition
+    removed = not frozenset(p.replicas) <= frozenset(q.replicas)
+    settled = is_reassigning(p) and e.kind != EventKind.REASSIGN
+    ended = (removed or settled) and not is_reassigning(q)
+    cancelled = e.kind == EventKind.CANCEL_REASSIGNMENT and c.unclean_leader_election_enable
+    new = e.kind == EventKind.CREATE_PARTITION
+    return implies(ended and not cancelled and not new, enough(t))

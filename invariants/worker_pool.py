@@ -1,0 +1,50 @@
+"""Proof work in several processes: a solver uses one thread, and obligations do not depend on each other."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from elrcheck.errors import EnvironmentFault
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def useful_workers(asked: int | None, tasks: int) -> int:
+    """As many as asked for, or as there are processors; never more than tasks."""
+    return max(1, min(asked or os.cpu_count() or 1, tasks))
+
+
+def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterator[R]:
+    """The results in the order of the tasks; with one worker in this process.
+
+    `function` is a function of a module, and tasks and results can be pickled. Processes are spawned:
+    a solver must not be forked. Whoever stops early, or is interrupted, ends them.
+    """
+    if workers <= 1:
+        yield from map(function, tasks)
+        return
+    before = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_parent)
+    try:
+        yield from pool.map(function, tasks)
+    except BrokenProcessPool as fault:
+        raise EnvironmentFault(
+            "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
+        ) from fault
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - before:
+            child.terminate()
+        pool.shutdown(wait=True)
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
