@@ -5,6 +5,7 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
+from elrcheck.model.controller import is_active
 from elrcheck.model.state import Error, Stage, State, Status, effective_min_isr
 
 # ---------------------------------------------------------------------------- controller
@@ -21,13 +22,16 @@ def ControllerRecord(c: Config, s: State) -> bool:
     return (
         s.partition.isr & s.partition.elr == EMPTY
         and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
-        and all(not s.registration[b].fenced for b in s.partition.isr)
+        and all(is_active(s.registration[b]) for b in s.partition.isr)
+        and all(s.registration[b].registered for b in s.partition.elr)
         and (
             s.partition.leader in s.partition.isr
             if s.partition.leader is not None
             else s.partition.isr == EMPTY
         )
-        and implies(s.partition.leader is None, all(s.registration[b].fenced for b in s.partition.elr))
+        and implies(
+            s.partition.leader is None, all(not is_active(s.registration[b]) for b in s.partition.elr)
+        )
     )
 
 
@@ -41,6 +45,7 @@ def Processes(c: Config, s: State) -> bool:
         s.registration[b].epoch >= 1
         and s.broker[b].clean_file <= s.registration[b].epoch
         and implies(s.broker[b].status == Status.RUNNING, s.broker[b].epoch == s.registration[b].epoch)
+        and implies(s.broker[b].status == Status.RUNNING, s.registration[b].registered)
         and implies(s.broker[b].status == Status.RUNNING, s.broker[b].clean_file == 0 and b not in s.lossy)
         and implies(s.broker[b].clean_file > 0, b not in s.lossy)
         and implies(

@@ -46,6 +46,16 @@ PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` says otherwise; scopes keep logs short for searching."""
+COVERED: dict[str, Any] = {
+    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+    "response_loss": True,
+    "fetch_loss": True,
+    "kills": 1,
+    "shutdowns": 1,
+    "unregistrations": 1,
+    "directory_changes": 1,
+}
+"""What the lemmas cover beyond a scope: a budget above 0 brings its action in, without any limit."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
@@ -76,10 +86,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
     config = selected.config
-    if "log_slots" not in selected.overrides:
-        config = replace(config, log_slots=max(config.log_slots, PROOF_LOG_SLOTS))
-    if "unclean_recovery_strategy" not in selected.overrides:
-        config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
+    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
+    config = replace(config, **{name: to for name, to in wide.items() if name not in selected.overrides})
     proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
     return proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
 

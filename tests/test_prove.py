@@ -50,7 +50,8 @@ def test_kip_full_is_proved() -> None:
     assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
     assert len(report.initiation) == 30
     actions = {cell.action for cell in report.cells}
-    assert len(actions) >= 13
+    assert len(actions) == 19
+    assert {"Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories"} <= actions
     assert not actions & outside
     assert {"P-7", "P-14", "P-21", "P-25", "P-27"} <= {cell.lemma for cell in report.cells}
     assert len(report.implication) == 18
