@@ -24,7 +24,7 @@ SCOPE = "two-brokers-quiet"
 CODE_4_1: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
     "F-20": (
         ("reassignments=2", "fences=1"),
-        {"P-11": 1, "P-12": 1, "P-3": 2, "P-20": 2, "P-2": 3, "P-13": 3, "P-29": 3, "P-1": 5, "P-8": 8},
+        {"P-11": 1, "P-12": 1, "P-3": 2, "P-20": 2, "P-2": 3, "P-13": 3, "P-1": 5, "P-8": 8},
     ),
     "F-21": (
         ("unregistrations=1", "crashes=1", "fences=1"),
