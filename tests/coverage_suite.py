@@ -22,6 +22,8 @@ from elrcheck.model.config import (
     Propagation,
     ReassignGate,
     RecoveryQuorum,
+    Reregistration,
+    Truncation,
 )
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS
@@ -31,6 +33,8 @@ LEADERLESS = {"crashes": 2, "fences": 1, **QUIET}
 MOVING = {"crashes": 0, "fences": 1, "reassignments": 1, **QUIET}
 THREE = {"broker_count": 3, **MOVING}
 BY_HAND = {**LEADERLESS, "elections": 1, "unclean_elections": 1}
+LAGGING_MIN_ISR = {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1}
+SHADOW = {"elr_enabled": False, "downgrade_ignores_elr": False, "shadow_isr": True, "fences": 1}
 SETTINGS = {"min_isr_changes": 2, "feature_changes": 1, "fences": 1, **QUIET}
 
 
@@ -51,7 +55,7 @@ class Case:
 def cases() -> Iterator[Case]:
     """What TLC counts too, then what the rest of the branches needs."""
     for name, knobs in {**CASES, **WIDER}.items():
-        yield Case(name, knobs, (), 2000)
+        yield Case(name, knobs, (), 1000)
     for name, knobs in NARROWER.items():
         yield Case(name, knobs, (), 500)
     for name, (knobs, after) in STORIES.items():
@@ -75,14 +79,12 @@ def restarted(b: int, keep: int) -> tuple[tuple[Any, ...], ...]:
 WIDER: dict[str, dict[str, Any]] = {
     "code-4.0": {**variant("code_4_0"), **BY_HAND},
     "code-4.1": {**variant("code_4_1"), **BY_HAND},
-    "phase-1": {**variant("kip_phase1"), **BY_HAND},
     "by-hand": BY_HAND,
     "by-hand-one-replica": {"spare_brokers": 1, "fences": 1, "unclean_elections": 1, **QUIET},
     "unmarked": {**LEADERLESS, "unclean_leader_election_enable": True, "recovery_state_supported": False},
     "periodic": {**MOVING, "spare_brokers": 1, "unclean_leader_election_enable": True},
     "stopping": {"shutdowns": 1, "unregistrations": 1, **QUIET},
-    "lagging-min-isr": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1, **QUIET},
-    "kept-min-isr": {**THREE, "reassignments": 0, "keep_min_isr": True, "shrinks": 1, "fences": 2},
+    "lagging-min-isr": {**LAGGING_MIN_ISR, "crashes": 0, "fences": 1, **QUIET},
     "kept-unpruned": {
         "keep_min_isr": True,
         "fences": 1,
@@ -95,6 +97,7 @@ WIDER: dict[str, dict[str, Any]] = {
 NARROWER: dict[str, dict[str, Any]] = {
     "elections": {"crashes": 0, "fences": 1, "elections": 1, **QUIET},
     "lagging-after-a-crash": {"metadata": Propagation.LOG, "registration_catch_up": False, **QUIET},
+    "lagging-min-isr-down": {**LAGGING_MIN_ISR, **QUIET},
     "lagging-caught-up": {"metadata": Propagation.LOG, "fences": 1, "shrinks": 1, **QUIET},
     "stopping-4.0": {**variant("code_4_0"), "clean_stops": 1, "shutdowns": 1, **QUIET},
     "cancelled": {**MOVING, "spare_brokers": 1, "cancel_forces_first_replica": True},
@@ -127,6 +130,17 @@ NARROWER: dict[str, dict[str, Any]] = {
         "feature_changes": 1,
         **QUIET,
     },
+    "cluster-min-isr": {
+        "topic_has_min_isr": False,
+        "elr_enabled": False,
+        "min_isr_changes": 1,
+        "crashes": 0,
+        "fences": 1,
+        **QUIET,
+    },
+    "cut-without-a-leader": {"truncation": Truncation.HIGH_WATERMARK, "crashes": 0, "fences": 2, **QUIET},
+    "shadow-orderly": {**SHADOW, "crashes": 0, "clean_stops": 1, **QUIET},
+    "late-and-moved": {**MOVING, "late_fetches": 1},
     "directories": {"directory_changes": 1, "dirs_wipe_elr": True, "fences": 1, **QUIET},
     "overloaded": {"lkl_storage": LklStorage.OVERLOAD, "min_isr": 1, "fences": 1, **QUIET},
     "leading-while-stopping": {
@@ -138,6 +152,8 @@ NARROWER: dict[str, dict[str, Any]] = {
         **QUIET,
     },
 }
+# A fenced follower moves the leader's epoch, while it still is in the one before.
+LATE = {"late_fetches": 1, "fences": 1, "min_isr": 1, "bump_leader_epoch_on_isr_shrink": True}
 BOTH_UNCLEAN = story(*restarted(1, 0), *restarted(0, 0))
 STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     **{
@@ -147,6 +163,34 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
         )
         for quorum in RecoveryQuorum
     },
+    "phase-1": ({**variant("kip_phase1"), **BY_HAND}, BOTH_UNCLEAN),
+    # Broker 1 knows of its own restart, but not that broker 0 has lost the lead since.
+    "answer-of-an-older-epoch": (
+        {**LEADERLESS, "failovers": 1},
+        story(
+            *restarted(1, 0),
+            ("ApplyMetadata", 1),
+            *restarted(0, 0),
+            ("ApplyMetadata", 0),
+            ("Unfence", 0),
+            ("Unfence", 1),
+            ("StartRecovery",),
+            ("SendLogInfo", 1),
+        ),
+    ),
+    # Broker 1 is fenced and stays in the ISR, which is proposed with broker 2.
+    "kept-min-isr": (
+        {"broker_count": 3, "keep_min_isr": True, "fences": 2, "crashes": 0, **QUIET},
+        story(
+            ("Fence", 2),
+            ("Fence", 1),
+            ("Unfence", 2),
+            ("ApplyMetadata", 0),
+            ("ApplyMetadata", 2),
+            ("Fetch", 2, 0, False),
+            ("ExpandIsr", 0, 2),
+        ),
+    ),
     "active-last-known": ({**variant("code_4_1"), **LEADERLESS}, BOTH_UNCLEAN),
     **{
         f"longest-log-{keep}": (
@@ -192,6 +236,82 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
             ("Fence", 0),
             ("ApplyMetadata", 1),
             ("ApplyMetadata", 0),
+        ),
+    ),
+    # The same where the follower cuts its log at what the leader answers first.
+    "diverging-once": (
+        {"records": 2, "log_slots": 2, "fences": 1, "truncation": Truncation.ONE_SHOT},
+        story(
+            ("Produce", 0, Acks.ALL),
+            ("Fetch", 1, 0, False),
+            ("Produce", 0, Acks.ALL),
+            ("Fence", 0),
+            ("ApplyMetadata", 1),
+            ("ApplyMetadata", 0),
+        ),
+    ),
+    # The leader loses its log and leads on; its follower does not compare logs any more.
+    "settled-beyond-the-leader": (
+        {
+            "elr_enabled": False,
+            "rereg_without_elr": Reregistration.IGNORE,
+            "truncation": Truncation.NEW_LEADER,
+        },
+        story(
+            ("Produce", 0, Acks.ALL),
+            ("Fetch", 1, 0, False),
+            *restarted(0, 0),
+            ("ApplyMetadata", 0),
+        ),
+    ),
+    **{
+        f"late-record-{'checked' if checked else 'unchecked'}": (
+            {**LATE, "response_checks_records": checked},
+            story(
+                ("SendLateFetch", 1, 0),
+                ("Fence", 1),
+                ("ApplyMetadata", 0),
+                ("Produce", 0, Acks.ALL),
+                ("ReadForLateFetch",),
+            ),
+        )
+        for checked in (True, False)
+    },
+    "late-while-restarting": ({**LATE, **QUIET}, story(("SendLateFetch", 1, 0))),
+    # The last member of the ISR returns after an unclean stop; the other one is in the shadow.
+    **{
+        f"synchronising-{kept}-of-{copied}": (
+            {**SHADOW, "sync_may_be_skipped": kept == 1, "crashes": 2, "response_loss": False},
+            story(
+                ("Produce", 0, Acks.ALL),
+                *[("Fetch", 1, 0, False)] * copied,
+                ("Fence", 1),
+                ("Crash", 0, kept),
+                ("Fence", 0),
+                ("Start", 0),
+                ("Register", 0),
+                ("ApplyMetadata", 0),
+                ("Unfence", 0),
+                ("ApplyMetadata", 0),
+            ),
+        )
+        for kept, copied in ((0, 1), (1, 0))
+    },
+    # Broker 0, in the shadow, holds a record that the last member, broker 1, never had.
+    "synchronising-with-another-log": (
+        {**SHADOW, "records": 2, "acks_one": 1},
+        story(
+            ("Produce", 0, Acks.ALL),
+            ("Fence", 0),
+            ("ApplyMetadata", 1),
+            ("Produce", 1, Acks.ONE),
+            ("Crash", 1, 1),
+            ("Fence", 1),
+            ("Start", 1),
+            ("Register", 1),
+            ("ApplyMetadata", 1),
+            ("Unfence", 1),
+            ("ApplyMetadata", 1),
         ),
     ),
     # Broker 0 leads while it is fenced; its AlterPartition would end its recovery and elects broker 2.

@@ -22,12 +22,14 @@ from elrcheck.model.protocol import load_model
 
 # Functions that no action calls.
 NOT_CALLED = {
-    "is_prefix": "properties and lemmas compare logs; the protocol never does",
+    "waits": "properties ask what a producer is told; it follows from a step and is no part of a state",
+    "answer_after": "as waits",
     "balance_preferred": "ElectPreferred stands for the periodic balancing too; what-if asks for it alone",
 }
 
 STALE = "x.error == Error.STALE_BROKER_EPOCH"
 NOT_CONTROLLER = "x.error == Error.NOT_CONTROLLER"
+RETRIES = "c.alter_retries"
 AHEAD = "r.leader_epoch > p.leader_epoch"
 AHEAD_TOO = "r.partition_epoch > p.partition_epoch"
 FOREIGN = "not r.isr <= frozenset(p.replicas)"
@@ -35,8 +37,6 @@ WITHOUT_SENDER = "r.sender not in r.isr"
 RECOVERING = "r.recovery == Recovery.RECOVERING"
 MORE = "len(r.isr) > 1"
 RECOVERED = "p.recovery == Recovery.RECOVERED"
-OWN = "own is not None"
-TOPIC_HAS_NONE = "g.topic_min_isr is None"
 # Reason -> what is out of reach: function, condition, value. What-if may reach it from any partition.
 OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     "a running broker is the incarnation that is registered: only brokers that are down are unregistered, "
@@ -44,6 +44,9 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
         ("StartControlledShutdown", "s.broker[b].epoch == r.epoch", False),
         ("validate_alter", "r.sender_epoch != registration[r.sender].epoch", True),
         ("LeaderLearns", STALE, True),
+        ("LeaderLearns", f"({STALE} or {NOT_CONTROLLER}) and {RETRIES}", True),
+        ("LeaderLearns", RETRIES, True),
+        ("LeaderLearns", RETRIES, False),
     ],
     "there is one metadata log, so no leader is ahead of the controller": [
         ("validate_alter", AHEAD, True),
@@ -70,6 +73,12 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     "newer metadata has dropped the exchange": [
         ("LeaderLearns", "x.partition_epoch >= me.view.partition_epoch", False)
     ],
+    "what is granted changes the partition: an ISR with other members, or its recovery has ended": [
+        ("LeaderLearns", "newer", False)
+    ],
+    "a leader that has no record of an epoch names an earlier one, and the first half says so": [
+        ("fetch_diverges", "unknown_epoch(c, you, me.log)", True)
+    ],
     "the action has asked for it in a guard": [
         ("designate", "desired is None", True),
         ("maybe_elect_unclean", "not c.unclean_leader_election_enable", True),
@@ -83,13 +92,6 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     "a leader is only named together with another change": [("merge", "not d.names_leader", False)],
     "some replica is wanted": [("reassignment_completes", "replicas == EMPTY", True)],
     "some replica was there before": [("forced_isr", "first is not None", False)],
-    "in a search the topic has a value of its own, which goes before all others": [
-        ("configured_min_isr", "g.topic_min_isr is not None", False),
-        ("broker_min_isr", f"{TOPIC_HAS_NONE} and {OWN}", True),
-        ("broker_min_isr", TOPIC_HAS_NONE, True),
-        ("broker_min_isr", OWN, False),
-        ("broker_min_isr", OWN, True),
-    ],
 }
 
 
