@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.graph import Bools, Graph, Ints
 
+Longs = npt.NDArray[np.int64]
 NONE = -1
 
 
@@ -44,7 +45,7 @@ class Arena:
         self.parts = self._parts(np.nonzero(moves)[0])
         """The strongly connected part of each state that lies on a cycle, -1 for the others."""
 
-    def edges_of(self, states: Ints) -> npt.NDArray[np.int64]:
+    def edges_of(self, states: Ints) -> Longs:
         """The edges that start in some states."""
         first, last = self.graph.offsets[states], self.graph.offsets[states + 1]
         return _ranges(first, last)
@@ -72,8 +73,8 @@ class Arena:
             steps += 1
         return far
 
-    def fair_parts(self, inside: Bools) -> tuple[Ints, int]:
-        """The fair parts of more than one state: for each state its part or -1, and how many there are."""
+    def fair_parts(self, inside: Bools) -> Ints:
+        """The fair parts of more than one state that lie inside: for each state its part, or -1."""
         kept: Ints = np.full(self.graph.count, NONE, np.int32)
         count = 0
         part = self._parts_inside(inside)
@@ -85,7 +86,7 @@ class Arena:
             kept[member] = numbers[part[member]]
             count += int(fair.sum())
             if not rest.any():
-                return kept, count
+                return kept
             part = self._parts(self._within(rest))
 
     def _parts_inside(self, inside: Bools) -> Ints:
@@ -117,12 +118,13 @@ class Arena:
         rest[self.sources[at[owed.ravel()[cell]]]] = False
         return (sizes > 0) & ~refused & ~owed.any(axis=1), rest
 
-    def _within(self, states: Bools) -> npt.NDArray[np.int64]:
+    def _within(self, states: Bools) -> Longs:
         """The edges between different states of a set."""
         edges = self.edges_of(np.nonzero(states)[0].astype(np.int32))
-        return edges[states[self.targets[edges]] & (self.sources[edges] != self.targets[edges])]
+        inner: Longs = edges[states[self.targets[edges]] & (self.sources[edges] != self.targets[edges])]
+        return inner
 
-    def _parts(self, edges: npt.NDArray[np.int64]) -> Ints:
+    def _parts(self, edges: Longs) -> Ints:
         """Strongly connected parts of more than one state of the graph of some edges, numbered."""
         import networkx as nx
 
@@ -135,7 +137,7 @@ class Arena:
             part[states] = number
         return part
 
-    def _trimmed(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _trimmed(self, edges: Longs) -> Longs:
         """Without edges that lie on no cycle because nothing leads to them, or from them."""
         while True:
             into = np.bincount(self.targets[edges], minlength=self.graph.count) > 0
@@ -146,16 +148,17 @@ class Arena:
             edges = kept
 
 
-def _reverse(targets: Ints, count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _reverse(targets: Ints, count: int) -> tuple[Longs, Longs]:
     """Offsets and edge numbers: which edges lead to each state."""
     order = np.argsort(targets, kind="stable")
     sizes = np.bincount(targets, minlength=count)
     return np.concatenate([[0], np.cumsum(sizes)]), order
 
 
-def _ranges(first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _ranges(first: Longs, last: Longs) -> Longs:
     """All numbers of some half-open ranges, one range after the other."""
     sizes = last - first
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - sizes), sizes)
+    numbers: Longs = np.arange(total) + np.repeat(first - (ends - sizes), sizes)
+    return numbers

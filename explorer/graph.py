@@ -163,6 +163,7 @@ class PlainGraph:
     cut: int
     deadlocks: int
     enabled: dict[str, int]
+    new_states: dict[str, int]
     seconds: float
 
 
@@ -175,7 +176,7 @@ def graph_of_plain(
     states, starts = list(numbers), [0]
     place = {label: index for index, (label, _) in enumerate(plain.steps)}
     offsets, targets, labels = [0], list[int](), list[int]()
-    made = PlainGraph(None, 1, 1, (), 0, 0, {}, 0.0)
+    made = PlainGraph(None, 1, 1, (), 0, 0, {}, {}, 0.0)
     complete = True
     while complete and starts[-1] < len(states):
         end = len(states)
@@ -191,6 +192,7 @@ def graph_of_plain(
                 if after not in numbers:
                     numbers[after] = len(states)
                     states.append(after)
+                    made.new_states[label.action] = made.new_states.get(label.action, 0) + 1
                 targets.append(numbers[after])
                 labels.append(place[label])
             made.deadlocks += quiet

@@ -93,7 +93,7 @@ def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
 def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
     """A fair behaviour that waits in some state and stays in `still` from there on."""
     inside = arena.reached(waits, still)
-    part, parts = arena.fair_parts(inside)
+    part = arena.fair_parts(inside)
     goal: Bools = inside & (arena.at_rest | (part != NONE))
     if not goal.any():
         return None

@@ -57,23 +57,29 @@ def reject_impossible(config: Config) -> None:
         raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
 
 
-def select_properties(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
+def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
     """Properties by id, name or glob; all when nothing is asked for.
 
-    UsageFault for a word that is close to nothing, NothingChecked for a glob that matches nothing.
+    Liveness properties are searched for in another way, so they are chosen alone: by `liveness`, or by
+    words that mean no other property. UsageFault for a word that is close to nothing or for a mixture,
+    NothingChecked for a glob that matches nothing.
     """
-    every = (*model.always, *model.sometimes)
+    safety = () if liveness else (*model.always, *model.sometimes)
+    every = (*safety, *model.leads_to)
     if not wanted:
-        return every
+        return safety or every
     chosen: list[Fn] = []
     for word in wanted:
-        found = [fn for fn in every if _matches(word, fn)]
+        found = [fn for fn in safety if _matches(word, fn)]
+        found = found or [fn for fn in model.leads_to if _matches(word, fn)]
         if not found and any(ch in word for ch in "*?["):
             raise NothingChecked("no-property", f"no property matches `{word}`")
         if not found:
             names = list(_words(every))
             raise UsageFault("unknown-property", f"unknown property `{word}`", help=did_you_mean(word, names))
         chosen += [fn for fn in found if fn not in chosen]
+    if len({fn.kind == "leads_to" for fn in chosen}) > 1:
+        raise UsageFault("mixed-properties", "liveness properties (V-*) need a run of their own")
     return tuple(chosen)
 
 

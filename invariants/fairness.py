@@ -103,3 +103,13 @@ UNFAIR: Mapping[str, str] = {
     "ControllerFailover": "a disturbance",
 }
 """Every other action, and why nobody has to take it."""
+
+
+def fairness_of(action: str) -> str:
+    """The fairness of an action in words, for people."""
+    for entry in FAIR:
+        if entry.action == action:
+            only = "".join(f", {name}={str(value).lower()} only" for name, value in entry.only.items())
+            when = f", while {entry.when.__name__}" if entry.when is not None else ""
+            return f"{entry.strength.name.lower()}{only}{when}: {entry.why}"
+    return f"none: {UNFAIR[action]}" if action in UNFAIR else "none"

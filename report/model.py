@@ -68,12 +68,14 @@ class TraceView:
     """A trace to be read by a person: where it starts, then what each step changed.
 
     `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
-    (``0/4/1``) that re-executes the trace.
+    (``0/4/1``) that re-executes the trace. `loop`: the number of steps after which the rest of them is
+    repeated for ever; if there is no rest, nothing happens any more.
     """
 
     initial: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     repro: str | None = None
+    loop: int | None = None
 
 
 # ------------------------------------------------------------------------------------- check
@@ -122,7 +124,9 @@ class SearchReport:
 
 @dataclass(frozen=True)
 class PropertyReport:
-    """One property.  `depth` is the smallest at which it was violated or reached.
+    """One property.  `depth` is the smallest at which it was violated or reached; of a liveness property
+    the number of steps before the cycle.  waiting: states in which a liveness property waits, counted
+    for each of its instances; 0 means that it is never put to the test.
 
     conjunct: the named part that is false; witness: for which values; trace: the stored trace
     inside the run directory; counterexample: the same trace for reading.
@@ -137,6 +141,7 @@ class PropertyReport:
     witness: str | None = None
     trace: str | None = None
     counterexample: TraceView | None = None
+    waiting: int | None = None
 
 
 @dataclass(frozen=True)

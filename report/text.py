@@ -59,7 +59,11 @@ def print_trace(trace: TraceView, page: Page, *, initial: bool = False) -> None:
         for path, value in trace.initial.items():
             page.labelled("start", f"{path} = {value}")
     for step in trace.steps:
+        if step.index - 1 == trace.loop:
+            page.labelled("for ever", f"from here on steps {step.index} to {len(trace.steps)} repeat")
         _print_step(step, page)
+    if trace.loop == len(trace.steps):
+        page.labelled("for ever", "nothing happens any more: no fair step is possible")
 
 
 def _print_step(step: Step, page: Page) -> None:
@@ -87,13 +91,23 @@ def _print_violation(found: PropertyReport, report: CheckReport, page: Page, det
 
 
 def _print_properties(report: CheckReport, page: Page) -> None:
+    columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
+    if any(found.waiting is not None for found in report.properties):
+        columns = (*columns, "waiting states")
     page.table(
-        ("id", "property", "kind", "verdict", "depth"),
+        columns,
         (
-            (found.id, found.name, found.kind, found.verdict, "" if found.depth is None else str(found.depth))
+            (
+                found.id,
+                found.name,
+                found.kind,
+                found.verdict,
+                "" if found.depth is None else str(found.depth),
+                *([] if found.waiting is None else [page.count(found.waiting) if found.waiting else "never"]),
+            )
             for found in report.properties
         ),
-        right=("depth",),
+        right=("depth", "waiting states"),
     )
 
 
