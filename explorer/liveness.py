@@ -185,11 +185,15 @@ def _close(arena: Arena, walk: _Walk, part: Bools) -> None:
         weak = not arena.claims.strong[claim]
         return lambda state: stays(edge_of(state, claim)) or (weak and edge_of(state, claim) is None)
 
-    claims = range(len(arena.claims.strong))
-    while (claim := next(filter(owed, claims), None)) is not None:
+    def next_owed() -> int | None:
+        return next(filter(owed, range(len(arena.claims.strong))), None)
+
+    while (claim := next_owed()) is not None or walk.last != start:
+        if claim is None:  # on the way back a strongly fair step may become possible
+            walk.search(part, lambda state: state == start)
+            continue
         walk.search(part, settles(claim))
         edge = edge_of(walk.last, claim)
         if edge is not None:
             walk.take(edge)
-    walk.search(part, lambda state: state == start)
     del walk.states[-1]
