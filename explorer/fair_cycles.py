@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.components import NONE, parts_of
 from elrcheck.explorer.graph import Bools, Graph, Ints
 
 Longs = npt.NDArray[np.int64]
-NONE = -1
 
 
 @dataclass(frozen=True)
@@ -126,26 +126,7 @@ class Arena:
 
     def _parts(self, edges: Longs) -> Ints:
         """Strongly connected parts of more than one state of the graph of some edges, numbered."""
-        import networkx as nx
-
-        edges = self._trimmed(edges)
-        graph = nx.DiGraph()
-        graph.add_edges_from(zip(self.sources[edges].tolist(), self.targets[edges].tolist(), strict=True))
-        found = sorted(sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1)
-        part: Ints = np.full(self.graph.count, NONE, np.int32)
-        for number, states in enumerate(found):
-            part[states] = number
-        return part
-
-    def _trimmed(self, edges: Longs) -> Longs:
-        """Without edges that lie on no cycle because nothing leads to them, or from them."""
-        while True:
-            into = np.bincount(self.targets[edges], minlength=self.graph.count) > 0
-            out = np.bincount(self.sources[edges], minlength=self.graph.count) > 0
-            kept = edges[into[self.sources[edges]] & out[self.targets[edges]]]
-            if len(kept) == len(edges):
-                return kept
-            edges = kept
+        return parts_of(self.sources[edges], self.targets[edges], self.graph.count)
 
 
 def _reverse(targets: Ints, count: int) -> tuple[Longs, Longs]:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from elrcheck.explorer.fair_cycles import NONE, Arena, Claims
+from elrcheck.explorer.components import NONE
+from elrcheck.explorer.fair_cycles import Arena, Claims
 from elrcheck.explorer.graph import Bools, Graph, Ints, Question
 from elrcheck.invariants.fairness import Fair, Fairness
 from elrcheck.lang.ir import Fn
@@ -81,10 +82,11 @@ def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
 
 def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
     """One answer for each choice of the parameters."""
+    choices = list(instances(fn, config))
+    fields = ("premise", "conclusion")
+    answers = arena.graph.ask([Question(fn, args, field) for args in choices for field in fields])
     found = []
-    for args in instances(fn, config):
-        questions = [Question(fn, args, field) for field in ("premise", "conclusion")]
-        premise, conclusion = arena.graph.ask(questions)
+    for args, premise, conclusion in zip(choices, answers[::2], answers[1::2], strict=True):
         waits = premise & ~conclusion
         found.append(Waiting(args, int(waits.sum()), find_lasso(arena, waits, ~conclusion)))
     return tuple(found)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from elrcheck.explorer import components
 from elrcheck.explorer.fair_cycles import Arena, Claims
 from elrcheck.explorer.graph import Bools, Graph
 from elrcheck.explorer.liveness import Lasso, find_lasso
@@ -109,6 +110,31 @@ def test_the_nearest_wait_is_shown() -> None:
 
 
 # ---------------------------------------------------------------------------- random graphs
+
+pairs = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40)
+
+
+@settings(max_examples=400, deadline=None)
+@given(pairs)
+@example([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 4), (6, 6)])
+def test_colours_find_the_parts_that_networkx_finds(drawn: list[tuple[int, int]]) -> None:
+    sources, targets = np.array(drawn, np.int32).reshape(-1, 2).T
+    small = components.parts_of(sources, targets, 12)
+    coloured = components._coloured(*components.trimmed(sources, targets, 12), 12)
+    assert groups(small.tolist()) == groups(coloured.tolist())
+
+
+def groups(part: list[int]) -> set[frozenset[int]]:
+    return {frozenset(i for i, p in enumerate(part) if p == number) for number in set(part) - {-1}}
+
+
+def test_parts_drawn_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = np.array([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 4), (6, 6)], np.int32)
+    for most in (components.SMALL, 0):
+        monkeypatch.setattr(components, "SMALL", most)
+        found = components.parts_of(edges[:, 0], edges[:, 1], 7).tolist()
+        assert groups(found) == {frozenset({0, 1, 2}), frozenset({3, 4})}
+
 
 SIZE = 5
 edge = st.tuples(st.integers(0, SIZE - 1), st.sampled_from("abcd"), st.integers(0, SIZE - 1))
