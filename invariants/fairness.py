@@ -51,6 +51,16 @@ def session_is_over(s: State, b: Replica) -> bool:
     return s.broker[b].status != Status.RUNNING
 
 
+@op
+def answer_cannot_come(s: State) -> bool:
+    """The process that should answer the late fetch is gone, so the follower's request times out."""
+    return any(
+        not x.answered
+        and (s.broker[x.leader].status != Status.RUNNING or s.broker[x.leader].epoch != x.leader_broker_epoch)
+        for x in s.fetching
+    )
+
+
 FAIR: tuple[Fair, ...] = (
     Fair("Start", "a dead process is started again: start"),
     Fair("Register", "BrokerLifecycleManager retries until it is answered: registration, reply"),
@@ -73,12 +83,17 @@ FAIR: tuple[Fair, ...] = (
         strength=Fairness.STRONG,
     ),
     Fair("Fetch", "a follower fetches: fetch send, receive and reply", only={"lost": False}),
+    Fair("ReadForLateFetch", "the same for a fetch in steps: fetch receive"),
+    Fair("LateFetchReturns", "the same: fetch reply"),
+    Fair("LoseLateFetch", "a request without an answer times out; added", when=answer_cannot_come),
     Fair("ElectUncleanPeriodically", "a timer of the controller; added"),
     Fair("StartRecovery", "the recovery manager looks at every partition without a leader (KIP-966); added"),
     Fair("SendLogInfo", "GetReplicaLogInfo is retried until it is answered (KIP-966); added"),
     Fair("AcceptLogInfo", "the answer arrives (KIP-966); added"),
     Fair("RecoveryTimeout", "a timer of the recovery manager (KIP-966); added"),
     Fair("FinishRecovery", "the recovery manager elects (KIP-966); added"),
+    Fair("CopyFromShadow", "the leader synchronises (KIP-966, rejected shadow ISR); added"),
+    Fair("EndSynchronisation", "the same; added"),
 )
 
 UNFAIR: Mapping[str, str] = {
@@ -88,6 +103,8 @@ UNFAIR: Mapping[str, str] = {
     "ApplyOlderRecord": "stopping on the way is possible, not necessary",
     "CleanStop": "a disturbance",
     "Crash": "a disturbance",
+    "Kill": "a disturbance",
+    "SendLateFetch": "a disturbance: other events come between request and answer",
     "StartControlledShutdown": "a request of the broker",
     "Unregister": "a request of an operator",
     "Reassign": "a request of an operator",

@@ -12,18 +12,10 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, LeadsTo, leads_to, op
 from elrcheck.lang.types import Replica
+from elrcheck.model.acknowledgement import waits
 from elrcheck.model.config import Config
 from elrcheck.model.reassignment import is_reassigning
-from elrcheck.model.state import (
-    Acks,
-    Broker,
-    Stage,
-    State,
-    Status,
-    effective_min_isr,
-    is_prefix,
-    leads,
-)
+from elrcheck.model.state import Stage, State, Status, effective_min_isr, is_prefix, leads
 
 # ---------------------------------------------------------------------------- vocabulary
 
@@ -63,12 +55,9 @@ def has_newest(s: State, b: Replica) -> bool:
 
 
 @op
-def awaits_ack(me: Broker) -> bool:
-    """The leader's own acks=all records above its watermark: their producers wait for an answer."""
-    return any(
-        k >= me.high_watermark and me.log[k].epoch == me.view.leader_epoch and me.log[k].acks == Acks.ALL
-        for k in range(len(me.log))
-    )
+def owes_answers(s: State, b: Replica) -> bool:
+    """Producers wait for b, with which they wrote."""
+    return any(waits(s.broker[b], b, k) for k in range(len(s.broker[b].log)))
 
 
 @op
@@ -89,9 +78,9 @@ def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
     shutdown waits for nothing: its process is about to end.
     """
     starting = s.broker[b].status == Status.STARTING
-    waits = starting or (runs(s, b) and s.registration[b].fenced)
+    outside = starting or (runs(s, b) and s.registration[b].fenced)
     back = runs(s, b) and not s.registration[b].fenced
-    return LeadsTo(premise=waits and not leaving(s, b), conclusion=back or leaving(s, b))
+    return LeadsTo(premise=outside and not leaving(s, b), conclusion=back or leaving(s, b))
 
 
 @leads_to("V-2")
@@ -126,9 +115,9 @@ def WriteIsAnswered(c: Config, s: State, b: Replica) -> LeadsTo:
     owes answers again and again owes the same ones. The producer's own timeout is not modelled. As long
     as a broker is in controlled shutdown the ISR may be too small; it is about to restart.
     """
-    waits = leads(s, b) and awaits_ack(s.broker[b])
+    owes = owes_answers(s, b)
     excused = any(leaving(s, other) for other in c.brokers)
-    return LeadsTo(premise=waits and not excused, conclusion=not waits or excused)
+    return LeadsTo(premise=owes and not excused, conclusion=not owes or excused)
 
 
 @leads_to("V-5")
@@ -166,8 +155,8 @@ def EligibleReplicaEndsLeaderlessness(c: Config, s: State, b: Replica) -> LeadsT
     """
     p = s.partition
     back = present(s, b) and s.settings.elr_enabled
-    waits = p.leader is None and b in p.elr and back
-    return LeadsTo(premise=waits, conclusion=served(s) or not back)
+    eligible = p.leader is None and b in p.elr and back
+    return LeadsTo(premise=eligible, conclusion=served(s) or not back)
 
 
 @leads_to("V-8")
