@@ -92,6 +92,11 @@ BREAKS = {
     "F-26": ("V-8", "code_4_1", ("elr_enabled=false", "feature_changes=1")),
     "strategy None": ("V-8", "kip_full", ("crashes=2", "fences=0", "unclean_recovery_strategy=NONE")),
     "feature off and on": ("V-8", "kip_full", ("crashes=0", "fences=2", "feature_changes=2")),
+    "F-34, what the leader knows": ("V-2", "kip_full", ("applies_equal_epoch=false",)),
+    "F-34, the watermark": ("V-9", "kip_full", ("applies_equal_epoch=false", "response_loss=true")),
+    "F-34, the ISR": ("V-10", "kip_full", ("applies_equal_epoch=false", "crashes=0")),
+    "F-46": ("V-3", "kip_full", ("response_loss=true", "alter_retries=false")),
+    "F-46, the producer": ("V-4", "kip_full", ("response_loss=true", "alter_retries=false")),
     "all copies lost": ("V-5", "kip_full", ("crashes=2", "fences=0")),
 }
 
@@ -105,7 +110,8 @@ def test_one_rule_changed_breaks(case: str, tmp_path: Path) -> None:
     loaded = load_trace(tmp_path / f"{ident}.trace.json")
     assert replayed(loaded) is None
     last = loaded.trace.states[-1]
-    if ident != "V-5":
+    assert found.depth == loaded.trace.loop
+    if ident in ("V-7", "V-8"):
         assert last.partition.leader is None
         assert all(broker.status.name == "RUNNING" for broker in last.broker), "nobody is down any more"
         assert not any(registration.fenced for registration in last.registration)
