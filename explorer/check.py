@@ -14,10 +14,11 @@ from typing import Any
 
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
+from elrcheck.explorer.explain import Broken
 from elrcheck.explorer.outcome import Outcome, explore
 from elrcheck.explorer.replay import Finding, Origin, replay, store
 from elrcheck.explorer.select import Selected, resolve, select_properties
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.model import (
@@ -40,16 +41,11 @@ RUNS = Path(".elrcheck") / "runs"
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     """Search and report; UsageFault for names that do not exist."""
     selected = resolve(request.selection)
-    model = load_checked_model()
-    chosen = select_properties(model, request.properties)
+    model = load_whole_model()
+    chosen = select_properties(model, request.properties, request.liveness)
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
-    outcome = explore(model, selected.config, chosen, request, progress)
-    findings = {
-        fn.ident: replay(model, selected.config, fn, outcome.traces[fn.ident])
-        for fn in chosen
-        if fn.ident in outcome.traces
-    }
+    outcome, findings = _explore(model, selected.config, chosen, request, progress)
     folder = _run_dir(request, selected, chosen, outcome)
     stored = _store(folder, model, selected, findings) if folder is not None else {}
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
@@ -70,15 +66,35 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
 # ---------------------------------------------------------------------------- findings
 
 
+def _explore(
+    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+) -> tuple[Outcome, dict[str, Finding]]:
+    """Search, and replay what was found."""
+    if any(fn.kind == "leads_to" for fn in chosen):
+        from elrcheck.explorer.liveness_run import explore_liveness
+
+        outcome, lassos = explore_liveness(model, config, chosen, request, progress)
+        return outcome, {
+            ident: Finding(found.states, found.steps, found.view, Broken(None, found.witness), found.loop)
+            for ident, found in lassos.items()
+        }
+    outcome = explore(model, config, chosen, request, progress)
+    return outcome, {
+        fn.ident: replay(model, config, fn, outcome.traces[fn.ident])
+        for fn in chosen
+        if fn.ident in outcome.traces
+    }
+
+
 def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | None) -> PropertyReport:
     depth = outcome.first.get(fn.ident)
     hit = depth is not None
     verdict: PropertyVerdict
-    if fn.kind == "always":
+    if fn.kind != "sometimes":
         verdict = "violated" if hit else "holds" if outcome.complete else "inconclusive"
     else:
         verdict = "reached" if hit else "unreached" if outcome.complete else "inconclusive"
-    violated = finding if fn.kind == "always" else None
+    violated = finding if fn.kind != "sometimes" else None
     kind: Any = fn.kind
     return PropertyReport(
         id=fn.ident,
@@ -90,6 +106,7 @@ def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | N
         witness=violated.broken.witness if violated else None,
         trace=stored,
         counterexample=violated.view if violated else None,
+        waiting=outcome.waiting.get(fn.ident),
     )
 
 
@@ -108,7 +125,7 @@ def _run_dir(
     """Where traces go: the folder asked for, or one named by what was checked, if there is a finding."""
     if request.run_dir is not None:
         return request.run_dir
-    if not any(fn.kind == "always" and fn.ident in outcome.first for fn in chosen):
+    if not any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen):
         return None
     identity = json.dumps([selected.variant, config_values(selected.config), request.engine], sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]

@@ -84,8 +84,13 @@ def label_steps(plain: PlainModel, states: Sequence[Any]) -> tuple[tuple[Label, 
     return tuple(labels), "/".join(indices)
 
 
-def trace_view(model: Model, states: Sequence[Any], labels: Sequence[Label], repro: str) -> TraceView:
-    """A replayed trace as a report shows it."""
+def trace_view(
+    model: Model, states: Sequence[Any], labels: Sequence[Label], repro: str, loop: int | None = None
+) -> TraceView:
+    """A replayed trace as a report shows it. loop: where a lasso's cycle starts; then the state to which
+
+    its last step returns stands at the end of `states` once more.
+    """
     actions = {fn.name: fn for fn in model.actions}
     ty = model.state_ty
     steps = []
@@ -100,4 +105,4 @@ def trace_view(model: Model, states: Sequence[Any], labels: Sequence[Label], rep
                 changes(before, after, ty),
             )
         )
-    return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro)
+    return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -123,9 +123,18 @@ class Slot:
 class Lowered:
     """A program and the way back from its leaf values to plain states."""
 
-    def __init__(self, model: Model, config: Any, program: Program, slots: tuple[Slot, ...]) -> None:
-        self.model, self.config, self.program, self.slots = model, config, program, slots
-        self._plain = Structure(config, ConcreteAlgebra(config.broker_count))
+    def __init__(self, attempt: _Attempt, program: Program) -> None:
+        self.model, self.config, self.program = attempt.model, attempt.config, program
+        self.slots = tuple(attempt.slots)
+        self._attempt = attempt
+        self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+
+    def nodes(self, fn: Fn, args: Sequence[Any] = ()) -> dict[str, Node]:
+        """What a function says of the current state, as nodes over the leaves: the fields of a record.
+
+        args: the choice of its parameters. A function that returns a scalar has one field named "".
+        """
+        return self._attempt.said(fn, args)
 
     def decode(self, leaves: Sequence[int]) -> Any:
         """The plain state of the leaf values of the program."""
@@ -235,9 +244,17 @@ class _Attempt:
         made: dict[str, Any] = self.structure.rebuild((scalar(s) for s in self.slots), self.model.state_ty)
         return made
 
+    def _given(self, fn: Fn, args: Sequence[Any]) -> dict[str, Any]:
+        return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
+
+    def said(self, fn: Fn, args: Sequence[Any]) -> dict[str, Node]:
+        """See `Lowered.nodes`."""
+        value = self.evaluator.call(fn, (self.now,), self._given(fn, args))
+        fields = value if isinstance(value, dict) else {"": value}
+        return {name: self._node(part) for name, part in fields.items()}
+
     def _instance(self, fn: Fn, args: tuple[Any, ...]) -> None:
-        given = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
-        outcome = self.evaluator.action(fn, self.now, given)
+        outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
         guards = []
         for _, guard in outcome.guards:
             if guard is False:
@@ -277,7 +294,7 @@ class _Attempt:
             checks=tuple(made),
             init=(tuple(s.initial for s in self.slots if s.index is not None),),
         )
-        return Lowered(self.model, self.config, program, tuple(self.slots))
+        return Lowered(self, program)
 
     def _check(self, fn: Fn) -> Check:
         kind: Any = fn.kind

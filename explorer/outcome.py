@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elrcheck.errors import UsageFault
 from elrcheck.lang.ir import Fn
@@ -13,12 +13,19 @@ from elrcheck.lang.load import Model
 from elrcheck.report.progress import LevelDone, Progress
 from elrcheck.report.request import CheckRequest
 
+if TYPE_CHECKING:
+    from elrcheck.explorer.compiled import Search
+    from elrcheck.explorer.lower import Lowered
+    from elrcheck.explorer.result import SearchResult
+    from elrcheck.explorer.vector import VectorSearch
+
 
 @dataclass
 class Outcome:
     """What an engine found. traces: plain states, initial first, by property id.
 
     enabled, new_states, beyond: by action; beyond are the enabled steps that left the budgets.
+    waiting: for a `leads_to` property the number of states in which it waits.
     """
 
     complete: bool
@@ -39,6 +46,7 @@ class Outcome:
     overflow: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     traces: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    waiting: dict[str, int] = field(default_factory=dict)
 
 
 def explore(
@@ -50,14 +58,24 @@ def explore(
     return _compiled(model, config, chosen, request, progress)
 
 
-def _compiled(
+@dataclass(frozen=True)
+class Ended:
+    """A compiled or vectorised search that has ended, with all it has stored."""
+
+    lowered: Lowered
+    search: Search | VectorSearch
+    result: SearchResult
+    detail: str
+
+
+def run_search(
     model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
-) -> Outcome:
+) -> Ended:
+    """Run the local or the numpy engine."""
     from elrcheck.explorer.compiled import Search, default_workers
     from elrcheck.explorer.lower import lower
     from elrcheck.explorer.native_code import KernelCache, default_cache
     from elrcheck.explorer.result import LevelStats, Limits
-    from elrcheck.explorer.retrace import Retrace
     from elrcheck.explorer.vector import VectorSearch
 
     progress.stage("compiling the model")
@@ -79,14 +97,34 @@ def _compiled(
         progress.level(LevelDone(level.depth, level.frontier, level.generated, level.distinct, level.seconds))
 
     result = search.run(tell, "first" if request.stop_at_first else "complete")
+    return Ended(lowered, search, result, detail)
+
+
+def _compiled(
+    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+) -> Outcome:
+    from elrcheck.explorer.retrace import Retrace
+
+    ended = run_search(model, config, chosen, request, progress)
     progress.stage("rebuilding traces")
-    program = lowered.program
+    program = ended.lowered.program
     wanted = [
         check
-        for check in result.first
+        for check in ended.result.first
         if program.checks[check].kind == "always" or request.run_dir is not None
     ]
-    traces = Retrace(search).traces(wanted)
+    traces = Retrace(ended.search).traces(wanted)
+    outcome = outcome_of(ended)
+    outcome.traces = {
+        program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
+        for check, rows in traces.items()
+    }
+    return outcome
+
+
+def outcome_of(ended: Ended) -> Outcome:
+    """The counts and first hits of a search."""
+    program, result = ended.lowered.program, ended.result
     enabled: dict[str, int] = {}
     fresh: dict[str, int] = {}
     beyond: dict[str, int] = {}
@@ -102,7 +140,7 @@ def _compiled(
         seconds=result.seconds,
         bytes_per_state=result.bytes_per_state,
         workers=result.workers,
-        detail=detail,
+        detail=ended.detail,
         cut=sum(result.cut),
         deadlocks=result.deadlocks,
         enabled=enabled,
@@ -111,10 +149,6 @@ def _compiled(
         variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},
-        traces={
-            program.checks[check].name: tuple(lowered.decode(row) for row in rows)
-            for check, rows in traces.items()
-        },
     )
 
 

@@ -66,6 +66,12 @@ class PlainModel:
     def holds(self, fn: Fn, *states: Any) -> bool:
         return bool(fn.source(self.config, *states))
 
+    def says(self, fn: Fn, state: Any, args: tuple[Any, ...] = (), field: str = "") -> bool:
+        """What a function says of a state, or a field of the record it returns."""
+        given = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
+        value = fn.source(*given)
+        return bool(getattr(value, field) if field else value)
+
     def step(self, state: Any, label: Label) -> Any:
         """The next state; NotEnabled names the guard that refuses."""
         fn = next(a for a in self.model.actions if a.name == label.action)

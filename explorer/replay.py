@@ -23,12 +23,13 @@ from elrcheck.report.model import TraceView
 
 @dataclass(frozen=True)
 class Finding:
-    """A replayed trace of one property."""
+    """A replayed trace of one property. loop: of a lasso, how many steps lead to its cycle."""
 
     states: tuple[Any, ...]
     steps: tuple[Step, ...]
     view: TraceView
     broken: Broken
+    loop: int | None = None
 
 
 def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
@@ -57,5 +58,6 @@ def store(path: Path, model: Model, origin: Origin, property: str, finding: Find
     """Write a trace file that `export trace` and `tlc` can read without knowing where it came from."""
     values: Mapping[str, Any] = config_values(origin.config)
     overrides = {key: values[key] for key in origin.changed}
-    trace = Trace(origin.variant, origin.scope, property, finding.states, finding.steps, overrides)
+    parts = (finding.states, finding.steps, overrides, finding.loop)
+    trace = Trace(origin.variant, origin.scope, property, *parts)
     write_trace(path, trace, model.state_ty)

@@ -57,9 +57,23 @@ def reject_impossible(config: Config) -> None:
         raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
 
 
-def select_properties(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
-    """Properties and witnesses by id, name or glob; all when nothing is asked for."""
-    return choose((*model.always, *model.sometimes), wanted, "property")
+def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
+    """Properties by id, name or glob; all when nothing is asked for.
+
+    Liveness properties are searched for in another way, so they are chosen alone: by `liveness`, or by
+    words that mean no other property. UsageFault for a word that is close to nothing or for a mixture,
+    NothingChecked for a glob that matches nothing.
+    """
+    safety = () if liveness else (*model.always, *model.sometimes)
+    if not wanted:
+        return safety or model.leads_to
+    chosen: list[Fn] = []
+    for word in wanted:
+        meant = safety if any(_matches(word, fn) for fn in safety) else (*safety, *model.leads_to)
+        chosen += [fn for fn in choose(meant, (word,), "property") if fn not in chosen]
+    if len({fn.kind == "leads_to" for fn in chosen}) > 1:
+        raise UsageFault("mixed-properties", "liveness properties (V-*) need a run of their own")
+    return tuple(chosen)
 
 
 def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:

@@ -16,8 +16,10 @@
     }
 
 `steps[i]` leads from `states[i]` to `states[i + 1]`. A lasso has one more step than that, back to the
-state whose index is `loop`. Inside a state a record is an object, a Vec or a Seq an array, a set of
-brokers an ascending array, an enum member its name, an absent optional null, and a number a number.
+state whose index is `loop`; without it `loop` is the last state, and the behaviour stops there.
+
+Inside a state a record is an object, a Vec or a Seq an array, a set of brokers an ascending array, an
+enum member its name, an absent optional null, and a number a number.
 
 The types of the states depend on the configuration, which the file itself names. Reading therefore
 has two steps: `read_trace` checks the frame and returns a `TraceDocument`; once the caller has loaded
@@ -89,9 +91,15 @@ class TraceDocument:
         return Trace(self.variant, self.scope, self.property, states, steps, self.overrides, self.loop)
 
 
+def passed_states(trace: Trace) -> tuple[Any, ...]:
+    """One state more than there are steps: a cycle ends in the state where it starts."""
+    closes = trace.loop is not None and len(trace.steps) == len(trace.states)
+    return (*trace.states, trace.states[trace.loop or 0]) if closes else trace.states
+
+
 def write_trace(path: Path, trace: Trace, state: Ty) -> None:
     """Store a trace; the file appears whole or not at all."""
-    expected = len(trace.states) - (trace.loop is None)
+    expected = steps_needed(len(trace.states), len(trace.steps), trace.loop)
     if len(trace.steps) != expected:
         raise ValueError(f"{len(trace.states)} states need {expected} steps, got {len(trace.steps)}")
     document: dict[str, Any] = {
@@ -109,6 +117,12 @@ def write_trace(path: Path, trace: Trace, state: Ty) -> None:
     write_file(path, lay_out(document))
 
 
+def steps_needed(states: int, steps: int, loop: int | None) -> int:
+    """How many steps belong to a trace; a lasso may do without the last one if it stops."""
+    stops = loop == states - 1 and steps == states - 1
+    return states - (loop is None or stops)
+
+
 def read_trace(path: Path) -> TraceDocument:
     """Read the frame of a trace file; UsageFault when it is not one of ours."""
     raw, at = load(path, CODE)
@@ -124,7 +138,7 @@ def read_trace(path: Path) -> TraceDocument:
         at.field("states").fail("a trace has at least one state")
     if loop is not None and not 0 <= loop < len(states):
         at.field("loop").fail(f"there is no state {loop}, the last one is {len(states) - 1}")
-    expected = len(states) - (loop is None)
+    expected = steps_needed(len(states), len(steps), loop)
     if len(steps) != expected:
         at.field("steps").fail(f"{len(states)} states need {expected} steps, found {len(steps)}")
     overrides = body["overrides"]

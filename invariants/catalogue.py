@@ -3,7 +3,8 @@
     entries("properties")     one line for each: id, name, summary
     find("P-1")               everything about one of them
 
-`list` in what `find` answers is where the name is listed; `kind` of a property is always or sometimes.
+`list` in what `find` answers is where the name is listed; `kind` of a property is always, sometimes or
+leads_to.
 Names are looked up as they are written first, and in any case of letters after that. A name that
 means two things is refused with the kinds to choose from.
 """
@@ -14,7 +15,8 @@ import functools
 from collections.abc import Callable, Iterable
 
 from elrcheck.errors import UsageFault, did_you_mean
-from elrcheck.invariants.modules import load_checked_model, load_controller_model, rules_of
+from elrcheck.invariants.fairness import fairness_of
+from elrcheck.invariants.modules import load_controller_model, load_whole_model, rules_of
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import (
@@ -75,11 +77,11 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
         case "scopes":
             return scope_entries()
         case "properties":
-            return _predicates(model().always)
+            return _predicates((*model().always, *model().leads_to))
         case "witnesses":
             return _predicates(model().sometimes)
         case "actions":
-            return action_entries(model())
+            return [{**entry, "fairness": fairness_of(entry["name"])} for entry in action_entries(model())]
         case "knobs":
             return knob_entries()
         case "budgets":
@@ -94,7 +96,7 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
 
 
 def _load() -> Model:
-    return load_checked_model()
+    return load_whole_model()
 
 
 def _predicates(fns: Iterable[Fn]) -> list[Entry]:
@@ -104,7 +106,7 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
             "name": fn.name,
             "summary": summary(fn.doc),
             "kind": fn.kind,
-            "of": "steps" if fn.is_step else "states",
+            "of": "behaviours" if fn.kind == "leads_to" else "steps" if fn.is_step else "states",
             "doc": fn.doc,
             "conjuncts": [name for node in fn_nodes(fn) if node.kind == "conj" for name in node.x],
             "bounded_only": fn.note or None,

@@ -1,4 +1,4 @@
-"""Which modules make the checked model and the model of the proof."""
+"""Which modules make the checked model, the one with liveness, and the model of the proof."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from elrcheck.invariants import (
     controller_events,
     controller_legal,
     controller_rules,
+    fairness,
     lemmas_logs,
     lemmas_quorums,
     lemmas_views,
+    liveness,
     operations,
     properties,
     witnesses,
@@ -22,6 +24,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, acknowledgements, operations, witnesses)
+LIVENESS = (liveness, fairness)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
@@ -29,6 +32,11 @@ CONTROLLER = (controller_events, controller_legal, controller_rules)
 def load_checked_model() -> Model:
     """The protocol with its properties and witnesses."""
     return in_order(load_model(*CHECKED))
+
+
+def load_whole_model() -> Model:
+    """The protocol with all its properties, liveness included."""
+    return in_order(load_model(*CHECKED, *LIVENESS))
 
 
 def load_proof_model() -> Model:

@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
-from elrcheck.lang.runtime import Role
+from elrcheck.lang.runtime import LeadsTo, Role
 from elrcheck.lang.source import ModelError, Source
 from elrcheck.lang.types import ModelTypeError, Ty, record_fields, type_of
 
@@ -82,6 +82,8 @@ class FunctionCompiler(Expressions):
         fn.ret = self._type(tree, hints["return"])
         if fn.kind == "action" and fn.ret.kind != "state":
             source.error(tree, f"an action returns the next state, not {fn.ret}")
+        if fn.kind == "leads_to" and (fn.ret.cls is not LeadsTo or len(fn.states) != 1):
+            source.error(tree, "a leads_to property takes one state and returns LeadsTo(premise, conclusion)")
         self.used = {name for name, _ in fn.params}
         statements = [
             s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))

@@ -27,6 +27,7 @@ class Model:
     always: tuple[Fn, ...]
     sometimes: tuple[Fn, ...]
     lemmas: tuple[Fn, ...]
+    leads_to: tuple[Fn, ...]
     fns: dict[str, Fn]
 
     @property
@@ -49,7 +50,8 @@ def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
     for kind in ("init", "bound"):
         if len(found.get(kind, [])) != 1:
             raise ModelError(f"a model has exactly one @{kind} function, found {len(found.get(kind, []))}")
-    idents = [fn.ident for fn in found.get("always", []) + found.get("sometimes", [])]
+    kinds = ("always", "sometimes", "leads_to")
+    idents = [fn.ident for kind in kinds for fn in found.get(kind, [])]
     twice = sorted({i for i in idents if idents.count(i) > 1})
     if twice:
         raise ModelError(f"property ids must be unique: {', '.join(twice)}")
@@ -62,6 +64,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
         always=tuple(found.get("always", ())),
         sometimes=tuple(found.get("sometimes", ())),
         lemmas=tuple(found.get("lemma", ())),
+        leads_to=tuple(found.get("leads_to", ())),
         fns=frontend.fns,
     )
 
@@ -93,9 +96,9 @@ def domain(ty: Ty, config: Any) -> list[Any]:
         case "nat" if ty.hi is not None:
             top = getattr(config, ty.hi) if isinstance(ty.hi, str) else ty.hi
             return list(range(ty.lo, int(top) + 1))
-    raise ModelError(f"an action parameter of type {ty} has no finite domain")
+    raise ModelError(f"a parameter of type {ty} has no finite domain")
 
 
 def instances(fn: Fn, config: Any) -> Iterator[tuple[Any, ...]]:
-    """Every choice of an action's parameters, in lexicographic order."""
+    """Every choice of the parameters of an action or a property, in lexicographic order."""
     return itertools.product(*(domain(ty, config) for _, ty in fn.params))

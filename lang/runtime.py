@@ -159,3 +159,28 @@ def rule(ident: str, source: str) -> Callable[[F], F]:
         return function
 
     return mark
+
+
+# ------------------------------------------------------------------------------------ liveness
+
+
+@record
+class LeadsTo:
+    """What a `leads_to` property says of one state: whether it waits, and whether the wait is over."""
+
+    premise: bool
+    conclusion: bool
+
+
+def leads_to(ident: str) -> Callable[[F], F]:
+    """A liveness property `(c, s, ..) -> LeadsTo`: whenever the premise holds, the conclusion follows.
+
+    "Follows" is now or later, on every fair behaviour. Further parameters make one property of each
+    choice, such as one for every broker.
+    """
+
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role("leads_to", ident)  # type: ignore[attr-defined]
+        return function
+
+    return mark

@@ -77,7 +77,9 @@ class SearchReport:
 
 @dataclass(frozen=True)
 class PropertyReport:
-    """One property.  `depth` is the smallest at which it was violated or reached.
+    """One property.  `depth` is the smallest at which it was violated or reached; of a liveness property
+    the number of steps before the cycle.  waiting: states in which a liveness property waits, counted
+    for each of its instances; 0 means that it is never put to the test.
 
     conjunct: the named part that is false; witness: for which values; trace: the stored trace
     inside the run directory; counterexample: the same trace for reading.
@@ -92,6 +94,7 @@ class PropertyReport:
     witness: str | None = None
     trace: str | None = None
     counterexample: TraceView | None = None
+    waiting: int | None = None
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful."""
+    """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful.
+
+    `liveness`: only liveness properties are meant, also by an empty choice.
+    """
 
     selection: Selection = field(default_factory=Selection)
     properties: tuple[str, ...] = ()
@@ -48,6 +51,7 @@ class CheckRequest:
     limits: Limits = field(default_factory=Limits)
     stop_at_first: bool = False
     run_dir: Path | None = None
+    liveness: bool = False
 
 
 @dataclass(frozen=True)

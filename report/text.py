@@ -78,13 +78,23 @@ def _print_violation(found: PropertyReport, report: CheckReport, page: Page, det
 
 
 def _print_properties(report: CheckReport, page: Page) -> None:
+    columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
+    if any(found.waiting is not None for found in report.properties):
+        columns = (*columns, "waiting states")
     page.table(
-        ("id", "property", "kind", "verdict", "depth"),
+        columns,
         (
-            (found.id, found.name, found.kind, found.verdict, "" if found.depth is None else str(found.depth))
+            (
+                found.id,
+                found.name,
+                found.kind,
+                found.verdict,
+                "" if found.depth is None else str(found.depth),
+                *([] if found.waiting is None else [page.count(found.waiting) if found.waiting else "never"]),
+            )
             for found in report.properties
         ),
-        right=("depth",),
+        right=("depth", "waiting states"),
     )
 
 

@@ -12,7 +12,11 @@ def print_trace(trace: TraceView, page: Page, *, initial: bool = False) -> None:
         for path, value in trace.initial.items():
             page.labelled("start", f"{path} = {value}")
     for step in trace.steps:
+        if step.index - 1 == trace.loop:
+            page.labelled("for ever", f"from here on steps {step.index} to {len(trace.steps)} repeat")
         _print_step(step, page)
+    if trace.loop == len(trace.steps):
+        page.labelled("for ever", "nothing happens any more: no fair step is possible")
 
 
 def _print_step(step: Step, page: Page) -> None:

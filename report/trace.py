@@ -48,9 +48,11 @@ class TraceView:
     """A trace to be read by a person: where it starts, then what each step changed.
 
     `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
-    (``0/4/1``) that re-executes the trace.
+    (``0/4/1``) that re-executes the trace. `loop`: the number of steps after which the rest of them is
+    repeated for ever; if there is no rest, nothing happens any more.
     """
 
     initial: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     repro: str | None = None
+    loop: int | None = None

@@ -13,7 +13,7 @@ import pytest
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import E, UnsupportedNode, Walker
-from elrcheck.lang.load import Model, load
+from elrcheck.lang.load import Model, instances, load
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.types import BOOL
 
@@ -23,7 +23,7 @@ import enum
 from dataclasses import replace
 from typing import Annotated
 from elrcheck.lang.runtime import EMPTY, Universe, action, bound, config, conj, implies
-from elrcheck.lang.runtime import init, op, put, record, require, state
+from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 
 Count = Annotated[int, nat("Count", cap=7)]
@@ -121,6 +121,40 @@ def test_recursion_and_missing_parts_are_refused(tmp_path: Path) -> None:
 def test_untyped_parameter_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="type annotation"):
         loaded(tmp_path, "@op\ndef f(c: C, x) -> bool:\n    return True\n")
+
+
+WAITS = '''
+@leads_to("V-1")
+def Waits(c: C, s: S, b: Replica) -> LeadsTo:
+    return LeadsTo(premise=b in s.group, conclusion=s.items[b].n > 0)
+'''
+
+
+def test_leads_to_is_one_property_for_each_choice(tmp_path: Path) -> None:
+    model, made = loaded(tmp_path, WAITS)
+    (fn,) = model.leads_to
+    assert (fn.ident, list(instances(fn, made.C()))) == ("V-1", [(0,), (1,), (2,)])
+    evaluator = Evaluator(model.fns, made.C(), ConcreteAlgebra(3))
+    lifted = evaluator.structure.lift(made.Init(made.C()), model.state_ty)
+    assert evaluator.call(fn, (lifted,), {"b": 1}) == {"premise": True, "conclusion": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(c: C, s: S) -> bool:\n    return True", "returns LeadsTo"),
+        ("def f(c: C, s: S, t: S) -> LeadsTo:\n    return LeadsTo(premise=1 > 0, conclusion=1 > 0)", "one"),
+    ],
+)
+def test_leads_to_speaks_of_one_state(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        loaded(tmp_path, f'@leads_to("V-1")\n{text}\n')
+
+
+def test_ids_are_unique_across_kinds(tmp_path: Path) -> None:
+    other = "@op\ndef g(c: C, s: S) -> bool:\n    return True\n"
+    with pytest.raises(ModelError, match="must be unique: V-1"):
+        loaded(tmp_path, WAITS + other + WAITS.replace("Waits", "WaitsToo"))
 
 
 EXPRESSIONS = [

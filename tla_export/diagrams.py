@@ -22,11 +22,15 @@ def mermaid(trace: TraceView, brokers: int) -> str:
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
     for step in trace.steps:
+        if step.index - 1 == trace.loop:
+            lines.append("    loop for ever")
         lines.append(f"    {_arrow(step)}")
         important = [c for c in step.changes if c.path.startswith(("partition.", "committed"))]
         if important:
             text = "<br/>".join(f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}" for c in important)
             lines.append(f"    Note over {CONTROLLER}: {_safe(text)}")
+    if trace.loop is not None and trace.loop < len(trace.steps):
+        lines.append("    end")
     return "\n".join(lines) + "\n"
 
 
@@ -57,7 +61,11 @@ def dot(trace: TraceView) -> str:
         '    node [shape=box, fontname="monospace"];',
         '    s0 [label="start"];',
     ]
+    closes = trace.loop is not None and trace.loop < len(trace.steps)
     for step in trace.steps:
+        if closes and step is trace.steps[-1]:
+            lines.append(f'    s{step.index - 1} -> s{trace.loop} [label="{step.label}"];')
+            continue
         changed = "\\l".join(f"{c.path}: {c.old} -> {c.new}".replace('"', "'") for c in step.changes)
         lines.append(f'    s{step.index} [label="{changed}\\l"];')
         lines.append(f'    s{step.index - 1} -> s{step.index} [label="{step.label}"];')

@@ -18,8 +18,8 @@ from elrcheck.explorer.describe import trace_view
 from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.explorer.select import resolve
 from elrcheck.explorer.strictjson import At
-from elrcheck.explorer.tracefile import Step, Trace, read_trace, write_trace
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.explorer.tracefile import Step, Trace, passed_states, read_trace, write_trace
+from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
@@ -43,7 +43,7 @@ class Loaded:
     @property
     def property(self) -> Fn | None:
         """The property the trace is about, if the model has it."""
-        every = (*self.model.always, *self.model.sometimes)
+        every = (*self.model.always, *self.model.sometimes, *self.model.leads_to)
         return next((fn for fn in every if fn.ident == self.trace.property), None)
 
 
@@ -87,11 +87,13 @@ def load_trace(path: Path) -> Loaded:
     overrides = tuple(f"{key}={_plain(value)}" for key, value in document.overrides.items())
     selected = resolve(Selection(document.variant, document.scope, overrides))
     model = load_checked_model()
+    if document.loop is not None:
+        model = load_whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     loaded = Loaded(model, selected.config, document.decode(model.state_ty, signatures))
     _check_sizes(loaded, document.at, signatures)
     if document.property and loaded.property is None:
-        known = [fn.ident for fn in (*model.always, *model.sometimes)]
+        known = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
         document.at.field("property").fail(
             f"unknown property `{document.property}`", help=did_you_mean(document.property, known)
         )
@@ -167,7 +169,7 @@ def _violated(plain: PlainModel, fn: Fn, states: list[Any]) -> bool:
 
 def replayed(loaded: Loaded) -> int | None:
     """The number of the first step the plain model does not follow; None if it follows all."""
-    plain, states = PlainModel(loaded.model, loaded.config), loaded.trace.states
+    plain, states = PlainModel(loaded.model, loaded.config), passed_states(loaded.trace)
     if states[0] != plain.initial():
         return 0
     for number, step in enumerate(loaded.trace.steps, start=1):
@@ -181,6 +183,8 @@ def replayed(loaded: Loaded) -> int | None:
 def write_trace_module(loaded: Loaded, folder: Path, name: str | None = None) -> Witness:
     """The specification and the witness that extends it."""
     trace, model = loaded.trace, loaded.model
+    if trace.loop is not None:
+        raise UsageFault("trace-lasso", "a trace that goes on for ever has no TLA+ witness")
     spec_name = module_name(trace.variant, trace.scope)
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
@@ -214,10 +218,6 @@ def export_trace(
     loaded = load_trace(path) if path is not None else trace_of_repro(repro or "", selection)
     trace, model = loaded.trace, loaded.model
     stem = f"{module_name(trace.variant, trace.scope)}_{trace.property or 'Trace'}".replace("-", "")
-    if trace.loop is not None and form != "json":
-        raise UsageFault(
-            "trace-lasso", f"a trace that returns to a state cannot be exported as {form}, only as json"
-        )
     if form == "tla":
         witness = write_trace_module(loaded, out)
         spec = out / f"{module_name(trace.variant, trace.scope)}.tla"
@@ -227,14 +227,15 @@ def export_trace(
         target = out / f"{stem}.itf.json"
         out.mkdir(parents=True, exist_ok=True)
         meta = {"variant": trace.variant, "scope": trace.scope, "property": trace.property}
-        write_itf(target, model.state_ty, trace.states, calls, source="elrcheck", meta=meta)
+        inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
+        write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
         return (target,)
     if form == "json":
         target = out / f"{stem}.trace.json"
         write_trace(target, trace, model.state_ty)
         return (target,)
     labels = [Label(step.action, step.args) for step in trace.steps]
-    view = trace_view(model, trace.states, labels, "")
+    view = trace_view(model, passed_states(trace), labels, "", trace.loop)
     text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
     target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
     write_file(target, text)
