@@ -26,7 +26,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import change_text
 from elrcheck.model.config import Config
-from elrcheck.model.hazards import HAZARDS, Hazard
+from elrcheck.model.hazard import Hazard
+from elrcheck.model.hazards import HAZARDS
 from elrcheck.model.knobs import plain
 from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.report.progress import Progress

@@ -17,7 +17,8 @@ from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.model.hazards import HAZARDS, Hazard
+from elrcheck.model.hazard import Hazard
+from elrcheck.model.hazards import HAZARDS
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS

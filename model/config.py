@@ -172,6 +172,8 @@ class Config:
     rereg_without_elr: Reregistration = Reregistration.FENCE
     # ELR is restricted to the replica list (C-9, F-20).
     elr_intersect_replicas: bool = True
+    # Whoever is in the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45).
+    elr_minus_isr: bool = True
     # The ELR rule is applied again after an election changed the ISR (C-49, F-27).
     recheck_elr_after_election: bool = True
     # With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28).

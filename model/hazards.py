@@ -12,10 +12,6 @@ there need more brokers or disturbances for their last consequence. A row that c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from elrcheck.model.config import (
     AlterReject,
     CleanCheck,
@@ -23,34 +19,12 @@ from elrcheck.model.config import (
     LastKnownLeader,
     MinIsrChange,
     MinIsrPropagation,
-    Propagation,
+    ReassignGate,
     RecoveryQuorum,
     Reregistration,
 )
-
-SCOPE = "two-brokers-quiet"
-NO_KNOB = "no knob yet"
-LIVENESS = "its harm is to liveness"
-
-
-@dataclass(frozen=True)
-class Hazard:
-    """One hazard. settings: what both sides of the comparison have; knobs, guard: the change.
-
-    guard: (action, name of the guard left out). left_out: why it is not run; such a row has no change.
-    """
-
-    id: str
-    issue: str
-    title: str
-    expected: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    knobs: Mapping[str, Any] = field(default_factory=dict)
-    guard: tuple[str, str] | None = None
-    variant: str = "kip_full"
-    scope: str = SCOPE
-    left_out: str | None = None
-
+from elrcheck.model.hazard import LIVENESS, NO_KNOB, Hazard
+from elrcheck.model.hazards_logs import LOGS
 
 HAZARDS: tuple[Hazard, ...] = (
     # ---- elections and registration
@@ -58,7 +32,8 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-1",
         "KAFKA-19522",
         "The last known leader is elected while it is fenced",
-        expected=("P-19",),
+        # Its own unclean registration elects it.
+        expected=("P-19", "P-14"),
         variant="kip_phase1",
         settings={"broker_count": 1, "min_isr": 1, "crashes": 1},
         knobs={"last_known_leader": LastKnownLeader.ANY},
@@ -84,8 +59,8 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-3b",
         "KAFKA-15586, KAFKA-18635",
         "Every restart counts as unclean: after orderly stops nobody can be elected cleanly",
-        expected=("P-14",),
-        settings={"clean_stops": 2},
+        expected=("P-9",),
+        settings={"clean_stops": 1},
         knobs={"clean_check": CleanCheck.ALWAYS_UNCLEAN},
     ),
     Hazard(
@@ -105,32 +80,7 @@ HAZARDS: tuple[Hazard, ...] = (
         knobs={"alter_checks_epochs": False},
     ),
     # ---- logs and fetching
-    Hazard("F-6", "KIP-101, KAFKA-1211, KAFKA-3919", "Truncation to the high watermark", left_out=NO_KNOB),
-    Hazard("F-7", "KIP-279, KAFKA-6361", "Truncation by one answer for the leader epoch", left_out=NO_KNOB),
-    Hazard("F-8", "KIP-320, KAFKA-7395", "No leader epoch in the fetch", left_out=NO_KNOB),
-    Hazard("F-9", "KAFKA-7164", "Truncation only at the first fetch", left_out=NO_KNOB),
-    Hazard("F-10", "KAFKA-7415", "A new leader does not remember where its epoch starts", left_out=NO_KNOB),
-    Hazard(
-        "F-11",
-        "KAFKA-7128",
-        "A follower joins by the high watermark alone",
-        expected=("P-27", "P-2"),
-        # The new leader's watermark lags only if the fetch that would tell it is lost.
-        settings={"crashes": 1, "fetch_loss": True},
-        knobs={"join_requires_epoch_start": False},
-    ),
-    Hazard("F-13", "KAFKA-15221", "An old fetch of a restarted follower counts", left_out=NO_KNOB),
-    Hazard("F-14", "KAFKA-18991", "A fetch answer of an older leader epoch is applied", left_out=NO_KNOB),
-    Hazard(
-        "F-15",
-        "KAFKA-13959 (related)",
-        "A restarted broker acts on metadata from before its registration",
-        expected=("P-1", "P-2", "P-8", "P-6", "P-27"),
-        settings={"crashes": 1, "metadata": Propagation.LOG},
-        knobs={"registration_catch_up": False},
-    ),
-    Hazard("F-17", "KAFKA-15510", "An empty answer forgets the last fetched epoch", left_out=NO_KNOB),
-    Hazard("F-18", "KAFKA-13207, KAFKA-18723", "An answer for another fetch is appended", left_out=NO_KNOB),
+    *LOGS,
     # ---- eligible leader replicas
     Hazard(
         "F-19",
@@ -161,7 +111,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-23",
         "none found (PR 20716)",
         "Assigning directories wipes the ELR",
-        expected=("P-14", "P-1", "P-2", "P-6", "P-8"),
+        expected=("P-9", "P-16", "P-1", "P-2", "P-6", "P-8"),
         settings={"crashes": 1, "fences": 1, "directory_changes": 1},
         knobs={"dirs_wipe_elr": True},
     ),
@@ -176,14 +126,17 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(
         "F-25",
         "none found",
-        "Writing min.insync.replicas clears the ELR of a partition without a leader",
-        left_out=f"{LIVENESS} (V-7): nobody can be elected, and no safety property breaks",
+        "Writing min.insync.replicas clears the ELR, even if the value stays",
+        # Without a leader it leaves nobody to elect, for good (V-7).
+        expected=("P-9", "P-16"),
+        settings={"fences": 1, "min_isr_changes": 1},
+        knobs={"min_isr_change": MinIsrChange.ALWAYS},
     ),
     Hazard(
         "F-26",
         "none found",
         "After an upgrade the last known leader is stored as none",
-        left_out=f"{NO_KNOB}; {LIVENESS} (V-7)",
+        left_out=f"{LIVENESS} (V-7); with lkl_storage=OVERLOAD no safety property breaks",
     ),
     Hazard(
         "F-27",
@@ -212,14 +165,24 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-29",
         "none found",
         "A preferred election elects the last known leader",
-        left_out="no property says who may permit an unclean election",
+        left_out="no property says who may permit an unclean election; P-28 asks for the mark only",
     ),
     # ---- reassignment and min ISR
     Hazard(
-        "F-30",
-        "KAFKA-15665, KAFKA-19975",
-        "A reassignment completes with fewer than min ISR members",
-        left_out="P-29 is not written yet; with ELR no other property breaks",
+        "F-30a",
+        "KAFKA-15665",
+        "A reassignment completes once the added replicas have joined, with fewer than min ISR members",
+        expected=("P-29",),
+        settings={"broker_count": 3, "spare_brokers": 1, "reassignments": 1, "fences": 1, "records": 0},
+        knobs={"reassign_gate": ReassignGate.ADDING},
+    ),
+    Hazard(
+        "F-30b",
+        "KAFKA-19975",
+        "A reassignment to as many replicas completes with fewer than min ISR members",
+        expected=("P-29",),
+        settings={"broker_count": 3, "spare_brokers": 1, "reassignments": 1, "fences": 1, "records": 0},
+        knobs={"reassign_gate": ReassignGate.TRUNK_2025},
     ),
     Hazard(
         "F-31",
@@ -246,7 +209,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-34",
         "KAFKA-15021, KAFKA-13790, KAFKA-15109",
         "Metadata of an equal leader epoch is ignored",
-        left_out=NO_KNOB,
+        left_out=f"{LIVENESS} (V-3, V-9): the leader waits for members that have left, which is safe",
     ),
     Hazard(
         "F-36",
@@ -261,7 +224,13 @@ HAZARDS: tuple[Hazard, ...] = (
         left_out=f"{NO_KNOB}; P-21 does not ask for a reason",
     ),
     Hazard(
-        "F-38", "KAFKA-13837, KAFKA-14078", "A fetch of a broker without a replica counts", left_out=NO_KNOB
+        "F-38",
+        "KAFKA-13837, KAFKA-14078",
+        "A fetch of a broker without a replica counts",
+        expected=("P-1", "P-2", "P-27", "P-6", "P-8"),
+        # It deletes at its next metadata what it fetched; then it is made a replica.
+        settings={"min_isr": 1, "spare_brokers": 1, "reassignments": 1, "directory_changes": 1},
+        guard=("Fetch", "f is a replica"),
     ),
     Hazard(
         "F-39",
@@ -292,30 +261,48 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-43",
         "KIP-966",
         "A recovery counts the answers of brokers that were fenced or restarted since",
-        expected=("P-19",),
-        settings={"broker_count": 1, "min_isr": 1, "crashes": 1, "fences": 1},
+        # The loss of E-24 (P-1) needs a third unclean shutdown, and then the KIP's rule loses data too.
+        expected=("P-19", "P-31"),
+        settings={"broker_count": 1, "min_isr": 1, "kills": 2},
         knobs={"log_info_checks": False},
     ),
     Hazard(
         "F-44",
         "KIP-966 (rejected)",
         "A recovery waits for a number of answers, whoever gives them",
-        expected=("P-1", "P-2", "P-6", "P-8"),
-        # An orderly stop that counts as unclean: a recovery, and yet no data is lost before it.
-        settings={
-            "min_isr": 1,
-            "fences": 1,
-            "clean_stops": 1,
-            "clean_check": CleanCheck.ALWAYS_UNCLEAN,
-        },
+        expected=("P-31", "P-1", "P-2", "P-6", "P-8"),
+        settings={"min_isr": 1, "fences": 1, "kills": 1},
         knobs={"recovery_quorum": RecoveryQuorum.MIN_ISR},
     ),
-    Hazard("F-45", "none found", "A new ISR member stays in the ELR", left_out=NO_KNOB),
+    # ---- smaller parts
     Hazard(
-        "F-46",
-        "KAFKA-8400, KAFKA-10301, KAFKA-14010",
-        "The leader forgets or invents what its followers have",
-        left_out=NO_KNOB,
+        "F-45",
+        "none found (published TLA+)",
+        "A new ISR member stays in the ELR",
+        expected=("P-10",),
+        settings={"broker_count": 3, "min_isr": 3, "fences": 2, "records": 0},
+        knobs={"elr_minus_isr": False},
+    ),
+    Hazard(
+        "F-46a",
+        "KAFKA-8400, KAFKA-13141",
+        "A fetch that fails tells the leader how far the follower is",
+        expected=("P-2", "P-25"),
+        settings={"fences": 1, "records": 2},
+        knobs={"ignores_failed_fetches": False},
+    ),
+    Hazard(
+        "F-46b",
+        "KAFKA-10301",
+        "The high watermark does not wait for followers the leader has not heard of",
+        expected=("P-2",),
+        knobs={"waits_for_unknown": False},
+    ),
+    Hazard(
+        "F-46c",
+        "KAFKA-14010",
+        "An AlterPartition that got no usable answer is not sent again",
+        left_out=f"{LIVENESS} (V-3): the proposal stays pending, and the maximal ISR wide",
     ),
     Hazard(
         "F-48",

@@ -169,7 +169,7 @@ def update_elr(c: Config, p: Partition, d: Draft, t: Target) -> Draft:
     members = p.elr | p.isr
     candidates = members & frozenset(d.replicas) if c.elr_intersect_replicas else members
     stays = p.isr if d.isr == EMPTY and not t.elr_enabled else EMPTY
-    elr = (candidates - d.isr) - t.unclean - stays
+    elr = (candidates - (d.isr if c.elr_minus_isr else d.isr - p.elr)) - t.unclean - stays
     if c.lkl_storage == LklStorage.OVERLOAD:
         return replace(d, elr=elr)
     known = ((candidates | p.last_known_elr) & frozenset(d.replicas)) - d.isr

@@ -114,6 +114,7 @@ NARROWER: dict[str, dict[str, Any]] = {
     "moving-spare": {**THREE, "spare_brokers": 1, "reassignments": 2},
     "moving-spare-2025": {**MOVING, "spare_brokers": 1, "reassign_gate": ReassignGate.TRUNK_2025},
     "moving-unregistered": {**MOVING, "crashes": 1, "unregistrations": 1, "spare_brokers": 1},
+    "joiners-in-the-elr": {"broker_count": 3, "min_isr": 3, "fences": 1, "elr_minus_isr": False, **QUIET},
     "shrinking": {"crashes": 0, "min_isr": 1, "shrinks": 1},
     "rolled-back": {
         "alter_reject": AlterReject.ROLLBACK,
