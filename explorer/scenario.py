@@ -100,6 +100,8 @@ def _fault(why: str, where: str, help: str | None = None) -> UsageFault:
 
 def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
     room = {part.name: _ROOM for part in dataclasses.fields(Spent)}
+    if not _changes_min_isr(scenario, run):
+        room["min_isr_changes"] = 0
     if "log_slots" not in {**scenario.config, **run.knobs}:
         room["log_slots"] = _LOG_ROOM
     config = build_config(Config, find_variant(variant).knobs, room, scenario.config, run.knobs)
@@ -140,12 +142,20 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
     return went
 
 
+def _changes_min_isr(scenario: Scenario, run: Run) -> bool:
+    """Brokers remember min ISR only where it may change, so that their state depends on this budget."""
+    calls = (call for step in (*scenario.steps, *run.steps) for call in step.actions)
+    return any(call.startswith(("ChangeMinIsr(", "ChangeBrokerMinIsr(")) for call in calls)
+
+
 def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
     """The configuration with no more budget and log than the run used."""
     spent = went.states[-1].spent
     used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
         used["log_slots"] = max(1, *(len(b.log) for s in went.states for b in s.broker))
+    if _changes_min_isr(scenario, run):
+        used["min_isr_changes"] = max(1, used["min_isr_changes"])
     return replace(config, **used)
 
 

@@ -222,8 +222,7 @@ class LateFetch:
     """A fetch whose answer has not arrived yet; at most one is under way.
 
     follower_epoch, leader_broker_epoch: the two processes; with either gone, so is the fetch.
-    leader_epoch: the request's. offset: from where it fetches. diverging: the leader says so, and
-    the rest is the epoch and the offset it named. records: what it read, at most one.
+    leader_epoch: the request's. diverging: the leader says so, and names end_epoch and end_offset.
     """
 
     follower: Replica

@@ -189,6 +189,13 @@ CASES: dict[str, dict[str, Any]] = {
         "crashes": 0,
         "fences": 1,
     },
+    "value-of-the-cluster": {
+        "topic_has_min_isr": False,
+        "elr_enabled": False,
+        "min_isr_changes": 1,
+        "crashes": 0,
+        "fences": 1,
+    },
     "one-broker": {"broker_count": 1, "log_slots": 2, "records": 2, "acks_one": 1, "clean_stops": 1},
 }
 
