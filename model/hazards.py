@@ -136,7 +136,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-26",
         "none found",
         "After an upgrade the last known leader is stored as none",
-        left_out=f"{LIVENESS} (V-7); with lkl_storage=OVERLOAD no safety property breaks",
+        left_out=f"{LIVENESS} (V-8)",
     ),
     Hazard(
         "F-27",
@@ -188,13 +188,13 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-31",
         "none found",
         "The effective min ISR counts replicas that are being added",
-        left_out=f"{NO_KNOB}; {LIVENESS} (V-9)",
+        left_out=f"{NO_KNOB}; it would delay acknowledgements (V-9)",
     ),
     Hazard(
         "F-32",
         "KAFKA-19996",
         "A replica joins and drops out again while the watermark stands still",
-        left_out=f"{NO_KNOB}; {LIVENESS} (V-10)",
+        left_out=f"{NO_KNOB}; the watermark would stand still (V-10)",
     ),
     # ---- the leader's view of its ISR
     Hazard(
@@ -209,13 +209,13 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-34",
         "KAFKA-15021, KAFKA-13790, KAFKA-15109",
         "Metadata of an equal leader epoch is ignored",
-        left_out=f"{LIVENESS} (V-3, V-9): the leader waits for members that have left, which is safe",
+        left_out=f"{LIVENESS} (V-2, V-3, V-9): waiting for former members is safe",
     ),
     Hazard(
         "F-36",
         "KAFKA-16952, KAFKA-19047",
         "The same incarnation gets another broker epoch when it registers again",
-        left_out=f"{NO_KNOB}; {LIVENESS} (V-1, V-3)",
+        left_out=f"{NO_KNOB}; requests would be refused for ever (V-1, V-3)",
     ),
     Hazard(
         "F-37",
@@ -302,7 +302,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-46c",
         "KAFKA-14010",
         "An AlterPartition that got no usable answer is not sent again",
-        left_out=f"{LIVENESS} (V-3): the proposal stays pending, and the maximal ISR wide",
+        left_out=f"{LIVENESS} (V-3): the proposal stays pending",
     ),
     Hazard(
         "F-48",

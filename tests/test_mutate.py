@@ -23,6 +23,7 @@ from elrcheck.report.json import to_json
 from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, SurveyReport, Unmutated
 from elrcheck.report.progress import Silent
 from elrcheck.report.request import MutateRequest, Selection
+from elrcheck.report.trace import TraceView
 from elrcheck.shell import run
 from elrcheck.tla_export.export import load_trace, replayed, write_trace_module
 from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
@@ -223,7 +224,7 @@ def test_a_stored_trace_can_be_replayed(call: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize("ident", ["F-1", "F-24", "F-43"])
+@pytest.mark.parametrize("ident", ["F-1", "F-14", "F-24", "F-43", "F-45"])
 def test_tlc_confirms_a_hazard(call: Any, tmp_path: Path, ident: str) -> None:
     call("--hazard", ident, "--run-dir", "kept")
     (path,) = (tmp_path / "kept").iterdir()
@@ -291,7 +292,8 @@ def test_the_schema_knows_exactly_the_fields() -> None:
     schema = json.loads(SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     parts = schema["$defs"]
-    known = {MutateReport: schema, HazardReport: parts["hazard"], GuardReport: parts["guard"]}
-    for cls, part in {**known, SurveyReport: parts["survey"], Unmutated: parts["unmutated"]}.items():
+    known: dict[Any, Any] = {MutateReport: schema, HazardReport: parts["hazard"], GuardReport: parts["guard"]}
+    known |= {SurveyReport: parts["survey"], Unmutated: parts["unmutated"], TraceView: parts["trace"]}
+    for cls, part in known.items():
         assert set(part["properties"]) == {f.name for f in dataclasses.fields(cls)}
     assert next(iter(json.loads(to_json(MutateReport("nothing_run", 0.0, 1))))) == "schema"
