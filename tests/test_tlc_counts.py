@@ -71,6 +71,7 @@ CASES: dict[str, dict[str, Any]] = {
         "recheck_elr_after_election": False,
         "elr_intersect_replicas": False,
         "response_loss": False,
+        "elr_minus_isr": False,
     },
     "no-elr": {
         "elr_enabled": False,
@@ -114,7 +115,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "recovering": {
         "crashes": 1,
-        "fences": 1,
+        "kills": 1,
         "records": 0,
         "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
         "recovery_quorum": RecoveryQuorum.MIN_ISR,
@@ -188,6 +189,8 @@ CASES: dict[str, dict[str, Any]] = {
         "kills": 1,
         "crashes": 0,
         "fences": 1,
+        "response_loss": False,
+        "fetch_loss": False,
     },
     "value-of-the-cluster": {
         "topic_has_min_isr": False,
