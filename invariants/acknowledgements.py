@@ -22,6 +22,13 @@ def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
 
 
 @op
+def replaced_since(s: State, leader: Replica, b: Replica) -> bool:
+    """The incarnation of b that fetched from the leader is gone."""
+    heard = s.broker[leader].peers[b].broker_epoch
+    return heard > 0 and heard != s.broker[b].epoch
+
+
+@op
 def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
     """Who holds the leader's record at offset k, or held it until something the leader cannot know of yet:
 
@@ -34,7 +41,7 @@ def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
         or b in s.lossy
         or b not in s.broker[b].view.replicas
         or b not in frozenset(s.partition.replicas) - s.partition.adding
-        or (b != leader and s.broker[leader].peers[b].broker_epoch != s.broker[b].epoch)
+        or (b != leader and replaced_since(s, leader, b))
     )
 
 

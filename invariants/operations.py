@@ -224,7 +224,7 @@ def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
     """
     kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
     called_off = kept and s.partition.isr == t.partition.isr
-    ends = moving(s.partition) and not moving(t.partition) and not called_off
+    ends = (moving(s.partition) or not kept) and not moving(t.partition) and not called_off
     return conj(
         min_isr_members=implies(
             ends and not c.unclean_leader_election_enable, len(t.partition.isr) >= min_isr_of(t)

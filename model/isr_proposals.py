@@ -44,7 +44,7 @@ def named_epoch(c: Config, s: State, me: Broker, b: Replica) -> BrokerEpoch:
 
     The latter is the race of KAFKA-15221: a fetch of a restarted b comes between proof and proposal.
     """
-    return me.peers[b].broker_epoch if c.proposal_names_proof else s.broker[b].epoch
+    return me.peers[b].broker_epoch if c.proposal_names_proof else s.registration[b].epoch
 
 
 @op
