@@ -14,9 +14,8 @@ from typing import Any
 
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
-from elrcheck.explorer.explain import Broken
 from elrcheck.explorer.outcome import Outcome, explore
-from elrcheck.explorer.replay import Finding, Origin, replay, store
+from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
 from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
@@ -74,10 +73,7 @@ def _explore(
         from elrcheck.explorer.liveness_run import explore_liveness
 
         outcome, lassos = explore_liveness(model, config, chosen, request, progress)
-        return outcome, {
-            ident: Finding(found.states, found.steps, found.view, Broken(None, found.witness), found.loop)
-            for ident, found in lassos.items()
-        }
+        return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
     outcome = explore(model, config, chosen, request, progress)
     return outcome, {
         fn.ident: replay(model, config, fn, outcome.traces[fn.ident])

@@ -18,10 +18,11 @@ from elrcheck.config import build_config, config_fields, find_scope
 from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.explorer.compiled import default_workers
 from elrcheck.explorer.guard_survey import survey
-from elrcheck.explorer.mutation_run import Searches, dropped, outcome_of, unmutated
-from elrcheck.explorer.replay import Origin, replay, store
+from elrcheck.explorer.mutation_run import Searches, dropped, lassos_of, outcome_of, unmutated
+from elrcheck.explorer.outcome import Outcome
+from elrcheck.explorer.replay import Finding, Origin, replay, store
 from elrcheck.explorer.select import find_variant, select_properties
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import change_text
@@ -38,11 +39,13 @@ from elrcheck.report.trace import Scalar
 def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
     """Run the hazards and guards asked for; UsageFault for names that do not exist."""
     started = time.perf_counter()
-    model = load_checked_model()
+    model = load_whole_model()
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     chosen = () if request.hazards is None else select_hazards(request.hazards)
-    wanted = frozenset(fn.ident for fn in select_properties(model, request.properties))
+    every = (*model.always, *model.leads_to)
+    named = select_properties(model, request.properties) if request.properties else every
+    wanted = frozenset(fn.ident for fn in named)
     searches = Searches(request, progress)
     surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
     hazards = tuple(
@@ -148,7 +151,12 @@ def _searched(
     pair = sides(hazard)
     checks = select_properties(model, expected)
     searches.progress.stage(f"{place} {hazard.id} without the change")
-    before = outcome_of(model, pair.base, checks, searches, "complete")
+    lives = any(fn.kind == "leads_to" for fn in checks)
+    before = (
+        lassos_of(model, pair.base, checks, searches)[0]
+        if lives
+        else outcome_of(model, pair.base, checks, searches, "complete")
+    )
     report = replace(report, unmutated=unmutated(before))
     if before.first:
         reason = f"breaks without the change too: {', '.join(sorted(before.first))}"
@@ -157,41 +165,49 @@ def _searched(
         return replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
     searches.progress.stage(f"{place} {hazard.id} {report.mutation}")
     broken = model if hazard.guard is None else dropped(model, *hazard.guard)
-    after = outcome_of(broken, pair.changed, checks, searches, "first")
+    after, findings = (
+        lassos_of(broken, pair.changed, checks, searches)
+        if lives
+        else _shortest(broken, pair.changed, checks, searches)
+    )
     report = replace(report, distinct=after.distinct, generated=after.generated)
-    hits = [ident for ident in expected if ident in after.traces]
+    hits = [ident for ident in expected if ident in findings]
     if not hits:
         missed = "no expected property breaks" if after.complete else str(after.reason)
         return replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
     first = min(hits, key=lambda ident: after.first[ident])
-    return _found(broken, pair, _fn(checks, first), after.traces[first], report, hazard, run_dir)
+    return _found(broken, pair, first, findings[first], report, hazard, run_dir)
 
 
-def _fn(checks: Sequence[Fn], ident: str) -> Fn:
-    return next(fn for fn in checks if fn.ident == ident)
+def _shortest(
+    model: Model, config: Config, checks: Sequence[Fn], searches: Searches
+) -> tuple[Outcome, dict[str, Finding]]:
+    """Search until something breaks; the replayed traces."""
+    outcome = outcome_of(model, config, checks, searches, "first")
+    traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
+    return outcome, {fn.ident: replay(model, config, fn, states) for fn, states in traces.items()}
 
 
 def _found(
     model: Model,
     pair: Pair,
-    fn: Fn,
-    states: Sequence[Any],
+    ident: str,
+    finding: Finding,
     report: HazardReport,
     hazard: Hazard,
     run_dir: Path | None,
 ) -> HazardReport:
-    """The finding, replayed. A trace without one guard is not stored: no other command could replay it."""
-    finding = replay(model, pair.changed, fn, states)
+    """The finding. A trace without one guard is not stored: no other command could replay it."""
     name = None
     if run_dir is not None and hazard.guard is None:
-        name = f"{hazard.id}-{fn.ident}.trace.json"
+        name = f"{hazard.id}-{ident}.trace.json"
         origin = Origin(hazard.variant, hazard.scope, pair.changed, pair.overrides)
-        store(run_dir / name, model, origin, fn.ident, finding)
+        store(run_dir / name, model, origin, ident, finding)
     return replace(
         report,
         verdict="found",
-        property=fn.ident,
-        depth=len(finding.steps),
+        property=ident,
+        depth=len(finding.steps) if finding.loop is None else finding.loop,
         conjunct=finding.broken.conjunct,
         witness=finding.broken.witness,
         trace=name,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from elrcheck.explorer.outcome import Outcome, explore
+from elrcheck.explorer.replay import Finding, of_lasso
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -45,10 +46,24 @@ def outcome_of(
 ) -> Outcome:
     """Search with the compiled engine; a limit is named as the option of `mutate` that sets it."""
     request = CheckRequest(workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first")
-    found = explore(model, config, checks, request, _Levels(searches.progress))
-    if found.reason is not None:
-        found.reason = found.reason.replace("--time-budget", "--timeout")
-    return found
+    return _named_limit(explore(model, config, checks, request, _Levels(searches.progress)))
+
+
+def lassos_of(
+    model: Model, config: Any, checks: Sequence[Fn], searches: Searches
+) -> tuple[Outcome, dict[str, Finding]]:
+    """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
+    from elrcheck.explorer.liveness_run import explore_liveness
+
+    request = CheckRequest(workers=searches.workers, limits=searches.limits)
+    outcome, lassos = explore_liveness(model, config, checks, request, _Levels(searches.progress))
+    return _named_limit(outcome), {ident: of_lasso(found) for ident, found in lassos.items()}
+
+
+def _named_limit(outcome: Outcome) -> Outcome:
+    if outcome.reason is not None:
+        outcome.reason = outcome.reason.replace("--time-budget", "--timeout")
+    return outcome
 
 
 def unmutated(outcome: Outcome) -> Unmutated:

@@ -14,6 +14,7 @@ from typing import Any
 from elrcheck.config import config_values
 from elrcheck.explorer.describe import ReplayError, label_steps, trace_view
 from elrcheck.explorer.explain import Broken, explain
+from elrcheck.explorer.lasso import Replayed
 from elrcheck.explorer.reference import PlainModel
 from elrcheck.explorer.tracefile import Step, Trace, write_trace
 from elrcheck.lang.ir import Fn
@@ -42,6 +43,11 @@ def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
     broken = explain(model, config, fn, last) if fn.kind == "always" else Broken(None, None)
     steps = tuple(Step(label.action, label.args) for label in labels)
     return Finding(tuple(states), steps, trace_view(model, states, labels, repro), broken)
+
+
+def of_lasso(found: Replayed) -> Finding:
+    """A lasso, which was replayed when it was found."""
+    return Finding(found.states, found.steps, found.view, Broken(None, found.witness), found.loop)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 
 SCOPE = "two-brokers-quiet"
 NO_KNOB = "no knob yet"
-LIVENESS = "its harm is to liveness, see `check --liveness`"
 
 
 @dataclass(frozen=True)
