@@ -27,6 +27,8 @@ FILES = {read_scenario(file).id: file for file in scenario_files()}
 NUMBERS = [n for n in range(1, 29) if n != 12]
 # What the model cannot express yet: nothing becomes pending unnoticed.
 PENDING: set[str] = set()
+# Follows from P-1 for a follower of the wrong leader, some steps later; no search is made for it alone.
+FOLLOWS = {"P-26"}
 # Properties that break only after more steps than a breadth-first search of a test can afford.
 TOO_DEEP = {("E-1", "P-4"), ("E-1", "P-27")}
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.scenario-1.schema.json"
@@ -171,7 +173,8 @@ def searched(catalogue: dict[str, Replayed], ident: str, label: str, max_states:
     model = load_checked_model()
     went = catalogue[ident][2][label]
     hits = first_hits(model, went)
-    wanted = [one.id for one in run_of(catalogue[ident][1], label).broken if (ident, one.id) not in TOO_DEEP]
+    broken = [one.id for one in run_of(catalogue[ident][1], label).broken if one.id not in FOLLOWS]
+    wanted = [one for one in broken if (ident, one) not in TOO_DEEP]
     limits = Limits(max_depth=max(hits[prop] for prop in wanted), max_states=max_states)
     request = CheckRequest(properties=tuple(wanted), workers=1, limits=limits)
     found = explore(model, went.config, select_properties(model, wanted), request, Silent())
@@ -205,7 +208,7 @@ def test_check_finds_every_break(ident: str, catalogue: dict[str, Replayed]) -> 
         pytest.skip("does not start in the initial state")
     seen = set()
     for run in report.runs:
-        key = (tuple(one.id for one in run.broken), str(dict(run.knobs)))
+        key = (tuple(one.id for one in run.broken if one.id not in FOLLOWS), str(dict(run.knobs)))
         if run.broken and key not in seen:
             seen.add(key)
             for prop, (depth, steps) in searched(catalogue, ident, run.label, 12_000_000).items():
