@@ -27,6 +27,7 @@ from elrcheck.options import (
     workers_option,
 )
 from elrcheck.report.request import (
+    KINDS,
     CheckRequest,
     ControllerRequest,
     Limits,
@@ -42,10 +43,7 @@ EXIT_CODES = """
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
-LISTED = (
-    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
-    "rules",
-)  # fmt: skip
+LISTED = KINDS
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 

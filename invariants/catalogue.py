@@ -31,11 +31,8 @@ from elrcheck.model.catalogue import (
     variant_entries,
 )
 from elrcheck.model.knobs import summary
+from elrcheck.report.request import KINDS
 
-KINDS = (
-    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
-    "rules",
-)  # fmt: skip
 _BRIEF = ("id", "name", "summary")
 
 

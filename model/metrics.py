@@ -16,18 +16,9 @@ from dataclasses import dataclass
 
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.cluster_image import ClusterImage, PartitionImage, TopicImage, TopicPartition
-from elrcheck.model.config import Config, LastKnownLeader
+from elrcheck.model.config import Config, LastKnownLeader, RecoveryStrategy
 from elrcheck.model.partition import stored_last_known_leader
 from elrcheck.model.state import Partition, Settings, effective_min_isr
-
-
-class Strategy(enum.Enum):
-    """unclean.recovery.strategy; DISABLED: unclean.recovery.manager.enabled is false."""
-
-    DISABLED = 0
-    NONE = 1
-    BALANCED = 2
-    AGGRESSIVE = 3
 
 
 class Awaited(enum.Enum):
@@ -77,7 +68,7 @@ def electable_leaders(c: Config, g: Settings, p: Partition) -> int:
     return len(p.isr | p.elr) if reads_elr else len(p.isr)
 
 
-def awaited(c: Config, g: Settings, p: Partition, strategy: Strategy) -> Awaited:
+def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) -> Awaited:
     """KIP-966 "Unclean recovery", order of decisions; "Delivery plan" while there is no manager.
 
     Balanced with an empty LastKnownELR has nobody to ask whose log is known to be complete, so it
@@ -85,16 +76,16 @@ def awaited(c: Config, g: Settings, p: Partition, strategy: Strategy) -> Awaited
     """
     if p.leader is not None:
         return Awaited.NOTHING
-    if strategy == Strategy.AGGRESSIVE:
+    if strategy == RecoveryStrategy.AGGRESSIVE:
         return Awaited.RECOVERY
-    if strategy == Strategy.DISABLED and c.unclean_leader_election_enable:
+    if strategy == RecoveryStrategy.DISABLED and c.unclean_leader_election_enable:
         return Awaited.ANY_REPLICA
     if electable_leaders(c, g, p) > 0:
         return Awaited.ELIGIBLE_REPLICA
-    if strategy == Strategy.BALANCED and p.last_known_elr != EMPTY:
+    if strategy == RecoveryStrategy.BALANCED and p.last_known_elr != EMPTY:
         return Awaited.RECOVERY
     may_lead = g.elr_enabled and c.last_known_leader != LastKnownLeader.NEVER
-    if strategy == Strategy.DISABLED and may_lead and stored_last_known_leader(c, p) is not None:
+    if strategy == RecoveryStrategy.DISABLED and may_lead and stored_last_known_leader(c, p) is not None:
         return Awaited.LAST_KNOWN_LEADER
     return Awaited.OPERATOR
 
@@ -121,7 +112,7 @@ def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> in
 
 
 def unclean_recovery_partitions_count(
-    image: ClusterImage, strategy: Strategy, running: frozenset[TopicPartition]
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
 ) -> int:
     """Gauge: partitions in unclean recovery, those included that wait for their LastKnownELR.
 
@@ -135,7 +126,7 @@ def unclean_recovery_partitions_count(
 
 
 def manual_leader_election_required_partition_count(
-    image: ClusterImage, strategy: Strategy, running: frozenset[TopicPartition]
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
 ) -> int:
     """Gauge: partitions without a leader that only an operator can give one; not if a recovery runs."""
     _check_known(image, running)
@@ -157,7 +148,7 @@ def unclean_recovery_finished_count(before: int, finished: int, restarted: bool)
 
 
 def controller_metrics(
-    image: ClusterImage, strategy: Strategy, running: frozenset[TopicPartition], finished: int
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition], finished: int
 ) -> ControllerMetrics:
     """All metrics of the KIP. finished: the counter, see `unclean_recovery_finished_count`."""
     return ControllerMetrics(

@@ -18,6 +18,13 @@ EngineName: TypeAlias = Literal["local", "reference", "numpy"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 
+KINDS = (
+    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
+    "rules",
+)  # fmt: skip
+"""What `elrcheck list` lists and `elrcheck show --kind` takes."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which model: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""

@@ -10,7 +10,6 @@ from elrcheck.model.admin import (
     ClusterImage,
     ControllerMetrics,
     ElectableLeaders,
-    Strategy,
     TopicPartition,
     awaited,
     broker_under_min_isr_partition_count,
@@ -23,6 +22,7 @@ from elrcheck.model.admin import (
     unclean_recovery_partitions_count,
 )
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
+from elrcheck.model.config import RecoveryStrategy as Strategy
 from elrcheck.model.state import Partition, Settings
 
 NOBODY: frozenset[TopicPartition] = frozenset()

@@ -8,8 +8,9 @@ import pytest
 from admin_images import partition, settings
 
 from elrcheck.lang.runtime import EMPTY
-from elrcheck.model.admin import Awaited, Strategy, awaited
+from elrcheck.model.admin import Awaited, awaited
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
+from elrcheck.model.config import RecoveryStrategy as Strategy
 from elrcheck.model.partition import Election, change, target
 from elrcheck.model.state import Partition, Settings
 
