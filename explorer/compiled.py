@@ -1,45 +1,59 @@
 """The compiled search: level-synchronous breadth-first over native code.
 
-Each level is a range of rows. `Search` runs the state checks over it, expands it on one or more
-threads, which append what is new, closes the gaps and goes on. Counts, diameter, depths and the
-credit of new states to actions do not depend on the number of threads; the order of rows inside a
-level does, and nothing reported depends on that order. Traces are found afterwards (`retrace`).
+`Search` judges the states of a level (state checks, values of leaves), has the next one made and goes
+on. Where states are kept is the business of a space (`spaces`, `spilled`), how threads share the work
+that of the crew. Counts, diameter, depths and the credit of new states to actions depend on neither;
+the order of rows inside a level does, and nothing reported depends on that order. Traces are found
+afterwards (`retrace`).
 
-Native calls get a share of a level that takes a fraction of a second, so limits and interrupts are
-seen at a point where nothing is half done.
+A search that has a folder can be saved at the end of any level and gone on with. A level that could
+not be finished is not saved: what was counted is set back to the level's start.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.check_ir import NARROW
+from elrcheck.explorer.crew import Crew, default_workers
 from elrcheck.explorer.expand_ir import INSTANCE_BITS
+from elrcheck.explorer.fingerprints import collision_probability
 from elrcheck.explorer.kernel import Kernel, build
+from elrcheck.explorer.levels import LevelFile, LevelFiles
+from elrcheck.explorer.memory import peak_bytes
 from elrcheck.explorer.native_code import KernelCache
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.result import LevelStats, Limits, SearchResult, Successors
 from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.table_ir import Context, Shared
-from elrcheck.explorer.visited import Visited
+from elrcheck.explorer.spaces import OUT_OF_MEMORY, Hashed, Resident, Space
+from elrcheck.explorer.spilled import Spilled
+from elrcheck.explorer.tally import Tally
+
+__all__ = ["Search", "default_workers", "search"]
 
 Progress = Callable[[LevelStats], None]
-SLICE = 256
-ALONE = 2048  # frontiers this small are not worth a second thread
-ROUND_SECONDS = 0.2
 Rows = npt.NDArray[np.uint64]
+INTERRUPTED = "interrupted"
 
 
-def default_workers() -> int:
-    """As many threads as this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+class Keeper(Protocol):
+    """Where a search may keep its levels."""
+
+    def files(self, words: int) -> LevelFiles:
+        """The folder of its level files."""
+        ...
+
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        ...
+
+    def save(self, written: list[LevelFile], tally: Tally) -> None:
+        """Keep what was counted up to the last of these levels."""
+        ...
 
 
 def search(
@@ -50,9 +64,14 @@ def search(
     progress: Progress | None = None,
     stop: str = "complete",
     kernel_cache: KernelCache | None = None,
+    fingerprint: int = 0,
+    keeper: Keeper | None = None,
 ) -> SearchResult:
     """Explore a program and rebuild a trace for everything that was hit."""
-    run = Search(program, workers=workers, cache=kernel_cache, limits=limits or Limits())
+    run = Search(
+        program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint,
+        keeper=keeper,
+    )  # fmt: skip
     result = run.run(progress, stop)
     retrace = Retrace(run)
     result.traces = retrace.traces(list(result.first))
@@ -61,7 +80,11 @@ def search(
 
 
 class Search:
-    """One search over one program; its rows stay for `retrace`."""
+    """One search over one program; its states stay for `retrace`.
+
+    fingerprint: bits that are kept of a state, 64 or 128; 0 for the whole state. Without a keeper there
+    are no fingerprints, and a search that outgrows its memory ends.
+    """
 
     def __init__(
         self,
@@ -70,164 +93,219 @@ class Search:
         workers: int,
         cache: KernelCache | None,
         limits: Limits,
-        expected: int | None = None,
+        fingerprint: int = 0,
+        keeper: Keeper | None = None,
+        interrupted: Callable[[], bool] | None = None,
     ) -> None:
-        self.program, self.workers, self.limits = program, workers, limits
-        self.native: Kernel = build(program, cache)
+        if fingerprint and keeper is None:
+            raise ValueError("a search that keeps fingerprints needs a folder for its levels")
+        self.program, self.limits, self.keeper = program, limits, keeper
+        self.fingerprint, self.cache = fingerprint, cache
+        self.native: Kernel = build(program, cache, fingerprint // 64)
         self.layout = self.native.layout
         self.compile_seconds = self.native.seconds
-        self.visited = Visited(self.native, workers, limits.memory_bytes, expected)
-        self.starts = [0]
-        self.first: dict[int, int] = {}
-        self.first_deadlock: int | None = None
-        self.new_states = np.zeros(max(1, len(program.instances)), np.int64)
-        self._step = 4 * SLICE
+        self.crew = Crew(self.native, workers)
+        self.tally = Tally.empty(self.native)
+        self.spilled = False
+        self._files = None if keeper is None else keeper.files(self.layout.words)
+        self.space: Space = self._in_memory()
         self._started = 0.0
         self._progress: Progress | None = None
+        self._interrupted = interrupted or (lambda: False)
+        self._depth = 0
+        self._level_size = 0
+
+    def _in_memory(self) -> Hashed | Resident:
+        if self.fingerprint:
+            assert self._files is not None
+            return Hashed(self.native, self.crew, self.limits.memory_bytes, self._files)
+        return Resident(self.native, self.crew, self.limits.memory_bytes, self._files)
 
     # -- exploring
 
+    def resume(self, written: list[LevelFile], tally: Tally) -> None:
+        """Go on from what a keeper has saved."""
+        space = self.space
+        assert isinstance(space, Hashed | Resident)
+        if not space.load(written):
+            self._spill(written)
+        self.tally = tally
+        self.crew.restore(tally.counters)
+
     def run(self, progress: Progress | None, stop: str) -> SearchResult:
-        self._started, self._progress = time.perf_counter(), progress
-        with ThreadPoolExecutor(max(1, self.workers - 1)) as pool:
-            self._pool = pool
-            reason = self._explore(stop)
-            seconds = time.perf_counter() - self._started
-            return self._result(reason, seconds)
+        """Search to the end or to a limit."""
+        self._started, self._progress = time.perf_counter() - self.tally.seconds, progress
+        reason = self._explore(stop)
+        return self._result(reason)
 
     @property
     def distinct(self) -> int:
-        return self.visited.count
+        return self.space.distinct
+
+    @property
+    def first(self) -> dict[int, int]:
+        """For each check that was hit its smallest depth."""
+        return self.tally.first
+
+    @property
+    def first_deadlock(self) -> int | None:
+        return self.tally.first_deadlock
 
     @property
     def generated(self) -> int:
         n = len(self.program.instances)
-        return len(self.program.init) + sum(int(c[1 : 1 + n].sum()) for c in self._counters())
+        return len(self.program.init) + int(self.crew.counters()[1 : 1 + n].sum())
 
-    def _counters(self) -> list[npt.NDArray[np.int64]]:
-        return [arrays[0] for _, arrays in self.visited.contexts]
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
 
     def _explore(self, stop: str) -> str | None:
-        self.visited.insert(np.unique(self.layout.pack_rows(self.program.init), axis=0))
-        depth, lo, hi = 0, 0, self.distinct
+        if not self.space.sizes:
+            self.space.start(np.unique(self.layout.pack_rows(self.program.init), axis=0), self._judge)
         while True:
-            self._check(depth, lo, hi)
-            if lo == hi:
-                self.starts.pop()
+            depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
+            self._depth, self._level_size = depth, size
+            if size == 0:
+                self.space.sizes = self.space.sizes[:-1]
                 return None
-            if stop == "first" and self._failed():
-                return "--stop-at-first"
-            if self.limits.max_depth is not None and depth >= self.limits.max_depth:
-                return f"--max-depth {self.limits.max_depth}"
-            self.starts.append(hi)
-            reason = self._level(depth, lo, hi)
-            depth, lo, hi = depth + 1, hi, self.distinct
-            if reason is not None:
-                self._check(depth, lo, hi)
-                if lo == hi:
-                    self.starts.pop()
-                return reason
-
-    def _level(self, depth: int, lo: int, hi: int) -> str | None:
-        """Expand the rows lo..hi; the reason if a limit stopped it."""
-        visited, shared = self.visited, self.visited.shared
-        visited.begin_level()
-        dead = self._deadlocks
-        shared[Shared.CURSOR], shared[Shared.SLICE] = lo, SLICE
-        reason = None
-        while reason is None and (shared[Shared.CURSOR] < hi or self._unfinished()):
-            reason = self._limit(depth, lo, hi)
+            begun = self._snapshot()
+            reason = self._before(depth, stop)
             if reason is None:
-                room = visited.make_room()
-                if room is None:
-                    reason = f"--memory {self.limits.memory_bytes}"
-                    break
-                if self.limits.max_states is not None:
-                    room = min(room, self.limits.max_states + 2 * visited.margin)  # unused rows do not count
-                shared[Shared.LIMIT] = room
-                shared[Shared.STOP] = min(hi, int(shared[Shared.CURSOR]) + self._step)
-                self._round()
-                shared[Shared.CURSOR] = min(shared[Shared.CURSOR], shared[Shared.STOP])
-        visited.close_level()
-        self.new_states += visited.credits(hi, visited.reserved)
-        self._note_steps(depth + 1)
-        if self._deadlocks > dead and self.first_deadlock is None:
-            self.first_deadlock = depth
+                if self.keeper is not None and self.keeper.due():
+                    self._save(depth, begun)
+                reason = self._advance(depth, begun)
+            if reason is None:
+                continue
+            if self.keeper is not None:
+                self._save(depth, begun)
+            if self.space.sizes[-1] == 0:
+                self.space.sizes = self.space.sizes[:-1]
+            return reason
+
+    def _before(self, depth: int, stop: str) -> str | None:
+        """A reason not to begin another level."""
+        if stop == "first" and self._failed():
+            return "--stop-at-first"
+        if self.limits.max_depth is not None and depth >= self.limits.max_depth:
+            return f"--max-depth {self.limits.max_depth}"
+        return self._pause(0)
+
+    def _advance(self, depth: int, begun: Tally) -> str | None:
+        """Make the level after this one; the reason if that was not possible."""
+        dead = int(begun.counters[0])
+        self._depth = depth + 1
+        while True:
+            reason, credit = self.space.advance(self._pause, self._judge)
+            if reason != OUT_OF_MEMORY:
+                break
+            reason = f"--memory {self.limits.memory_bytes}"
+            if self.spilled or self.keeper is None:
+                break
+            self.crew.drop_slices()
+            self._set_back(begun)
+            self._spill_from(depth)
+        if reason is not None and isinstance(self.space, Spilled):
+            self.crew.drop_slices()
+            self._set_back(begun)
+            return reason
+        self.tally.new_states += credit
+        for check in self.crew.flags():
+            self.tally.first.setdefault(check, depth + 1)
+        if self.tally.first_deadlock is None and int(self.crew.counters()[0]) > dead:
+            self.tally.first_deadlock = depth
         return reason
 
-    def _unfinished(self) -> bool:
-        return any(c[Context.AT] < c[Context.END] for c, _ in self.visited.contexts)
-
-    def _limit(self, depth: int, lo: int, hi: int) -> str | None:
+    def _pause(self, position: int) -> str | None:
         """The limit that has been reached, if any; tells the progress on the way."""
-        seconds = time.perf_counter() - self._started
-        done = int(self.visited.shared[Shared.CURSOR]) - lo
+        seconds = self.seconds
         if self._progress is not None:
-            self._progress(LevelStats(depth + 1, hi - lo, done, self.generated, self.distinct, seconds))
+            stats = LevelStats(
+                self._depth, self._level_size, position, self.generated, self.distinct, seconds
+            )
+            self._progress(stats)
+        if self._interrupted():
+            return INTERRUPTED
         if self.limits.seconds is not None and seconds > self.limits.seconds:
             return f"--time-budget {self.limits.seconds:g}s"
         if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
             return f"--max-states {self.limits.max_states}"
         return None
 
-    def _round(self) -> None:
-        """One native call per worker."""
-        started = time.perf_counter()
-        explore, shared = self.native.functions["explore"], self.visited.shared
+    # -- keeping what there is
 
-        def work(worker: int) -> int:
-            return explore(shared.ctypes.data, self.visited.contexts[worker][0].ctypes.data)
+    def _snapshot(self) -> Tally:
+        self.tally.counters, self.tally.seconds = self.crew.counters(), self.seconds
+        return self.tally.copy()
 
-        several = self._step > ALONE and shared[Shared.STOP] - shared[Shared.CURSOR] > ALONE
-        others = [self._pool.submit(work, w) for w in range(1, self.workers)] if several else []
-        try:
-            work(0)
-        finally:
-            for other in others:
-                other.result()
-        if not several:
-            for worker in range(1, self.workers):
-                if self._unfinished():
-                    work(worker)
-        if time.perf_counter() - started < ROUND_SECONDS / 2:
-            self._step = min(2 * self._step, 1 << 24)
-        elif time.perf_counter() - started > ROUND_SECONDS:
-            self._step = max(self._step // 2, 4 * SLICE)
+    def _set_back(self, begun: Tally) -> None:
+        self.tally = begun.copy()
+        self.crew.restore(begun.counters)
 
-    # -- checks
+    def _save(self, depth: int, begun: Tally) -> None:
+        assert self.keeper is not None
+        self.space.save(depth)
+        self.keeper.save(self.space.written[: depth + 1], begun)
 
-    def _check(self, depth: int, lo: int, hi: int) -> None:
-        """Run the state checks over new rows."""
-        checks = self.native.state_checks
-        hits = [np.zeros(max(1, len(checks)), np.int64) for _ in range(self.workers)]
-        states = self.visited.rows.address
-        check = self.native.functions["check"]
-        self._split(lo, hi, lambda w, a, b: check(states, a, b, hits[w].ctypes.data, 0))
+    def _spill_from(self, depth: int) -> None:
+        """Go on with the states on disk."""
+        before = self.space
+        if isinstance(before, Resident):
+            before.save(depth)
+        written = before.written[: depth + 1]
+        self._spill(written)
+
+    def _spill(self, written: list[LevelFile]) -> None:
+        """Go on from level files, with as little in memory as a part of them."""
+        assert self._files is not None and self.limits.memory_bytes is not None
+        del self.space
+        if self.fingerprint:
+            self.native = build(self.program, self.cache)
+            crew = Crew(self.native, len(self.crew.workers))
+            crew.restore(self.crew.counters())
+            self.crew = crew
+        space = Spilled(self.native, self.crew, self.limits.memory_bytes, self._files)
+        space.load(written)
+        self.space, self.spilled = space, True
+
+    # -- looking at states
+
+    def _judge(self, address: int, first: int, last: int) -> None:
+        """Run the state checks over new rows and note the values of their leaves."""
+        checks, crew = self.native.state_checks, self.crew
+        hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]
+        seen = [np.zeros(len(self.program.leaves), np.int64) for _ in crew.workers]
+        check, values = self.native.functions["check"], self.native.functions["values"]
+
+        def look(worker: int, a: int, b: int) -> None:
+            check(address, a, b, hits[worker].ctypes.data, 0)
+            values(address, a, b, seen[worker].ctypes.data)
+
+        crew.split(first, last, look)
         for place, index in enumerate(checks):
             if any(found[place] for found in hits):
-                self.first.setdefault(index, depth)
+                self.tally.first.setdefault(index, self._depth)
+        for found in seen:
+            self.tally.narrow |= found
+        for leaf, known in self.tally.wide.items():
+            known.update(np.unique(self.layout.column(self._at(address, first, last), leaf)).tolist())
 
-    def _note_steps(self, depth: int) -> None:
-        for context, _ in self.visited.contexts:
-            for word in range(self.native.record.flag_words):
-                flags = int(context[Context.FLAGS + word])
-                for bit in range(64):
-                    if flags >> bit & 1:
-                        self.first.setdefault(64 * word + bit, depth)
+    def _at(self, address: int, first: int, last: int) -> Rows:
+        """Rows of native memory as an array."""
+        import ctypes
+
+        words = self.layout.words
+        start = ctypes.cast(address + 8 * words * first, ctypes.POINTER(ctypes.c_uint64))
+        return np.ctypeslib.as_array(start, (last - first, words))
 
     def _failed(self) -> bool:
         return any(self.program.checks[check].kind == "always" for check in self.first)
 
     # -- what was stored
 
-    def level(self, depth: int) -> tuple[int, int]:
-        """The rows of a level."""
-        bounds = [*self.starts, self.distinct]
-        return bounds[depth], bounds[depth + 1]
-
-    def rows(self, first: int, last: int) -> Rows:
-        """Some packed states; a view that must be dropped before the search goes on."""
-        return self.visited.view(first, last)
+    def batches(self, depth: int) -> Iterator[Rows]:
+        """The states of a level; each array must be dropped before the next one."""
+        return self.space.batches(depth)
 
     def successors(self, rows: Rows) -> Successors:
         """Expand packed states; counts nothing and stores nothing."""
@@ -260,57 +338,33 @@ class Search:
 
     # -- results
 
-    @property
-    def _deadlocks(self) -> int:
-        return sum(int(c[0]) for c in self._counters())
-
-    def _result(self, reason: str | None, seconds: float) -> SearchResult:
+    def _result(self, reason: str | None) -> SearchResult:
         c, n = self.native.counters, len(self.program.instances)
-        total = np.sum(self._counters(), axis=0)
+        seconds, total = self.seconds, self.crew.counters()
         overflow = {i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]}
         if overflow and reason is None:
             reason = f"numbers outgrew their room: {', '.join(self.program.leaves[i].path for i in overflow)}"
-        bounds = [*self.starts, self.distinct]
+        bits = self.fingerprint or None
         return SearchResult(
             complete=reason is None,
             reason=reason,
             generated=self.generated,
             distinct=self.distinct,
-            levels=tuple(b - a for a, b in itertools.pairwise(bounds)),
+            levels=tuple(self.space.sizes),
             seconds=seconds,
             compile_seconds=self.compile_seconds,
-            bytes_per_state=self.visited.used_bytes // max(1, self.distinct),
-            workers=self.workers,
+            bytes_per_state=self.space.used_bytes // max(1, self.distinct),
+            workers=len(self.crew.workers),
             enabled=[int(total[c.enabled(i)]) for i in range(n)],
             cut=[int(total[c.cut(i)]) for i in range(n)],
-            new_states=[int(x) for x in self.new_states[:n]],
+            new_states=[int(x) for x in self.tally.new_states[:n]],
             deadlocks=int(total[0]),
             overflow=overflow,
-            first=dict(sorted(self.first.items())),
-            leaf_values=self._leaf_values(),
-            first_deadlock=self.first_deadlock,
+            first=dict(sorted(self.tally.first.items())),
+            leaf_values=self.tally.leaf_values(self.native),
+            first_deadlock=self.tally.first_deadlock,
+            fingerprint_bits=bits,
+            collision_probability=collision_probability(self.distinct, bits) if bits else 0.0,
+            spilled=self.spilled,
+            peak_bytes=peak_bytes(),
         )
-
-    def _leaf_values(self) -> list[int]:
-        """Number of different values of each leaf."""
-        seen = [np.zeros(len(self.program.leaves), np.int64) for _ in range(self.workers)]
-        states, values = self.visited.rows.address, self.native.functions["values"]
-        self._split(0, self.distinct, lambda w, a, b: values(states, a, b, seen[w].ctypes.data))
-        found = [int(bits).bit_count() for bits in np.bitwise_or.reduce(seen, axis=0).view(np.uint64)]
-        for leaf, slot in enumerate(self.layout.slots):
-            if slot.bits == 0:
-                found[leaf] = 1
-            elif slot.bits > NARROW:
-                found[leaf] = len(np.unique(self.layout.column(self.visited.view(0, self.distinct), leaf)))
-        return found
-
-    def _split(self, lo: int, hi: int, work: Callable[[int, int, int], object]) -> None:
-        """Run work(worker, from, to) over a range of rows, on all threads if it is worth it."""
-        if self.workers == 1 or hi - lo < ALONE:
-            work(0, lo, hi)
-            return
-        cuts = [lo + (hi - lo) * w // self.workers for w in range(self.workers + 1)]
-        others = [self._pool.submit(work, w, cuts[w], cuts[w + 1]) for w in range(1, self.workers)]
-        work(0, cuts[0], cuts[1])
-        for other in others:
-            other.result()

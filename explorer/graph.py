@@ -77,7 +77,7 @@ def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
     """The graph of a complete search with this many levels; expands every state once more."""
     starts, parts = [0], []
     for level in range(depth):
-        rows = np.array(search.rows(*search.level(level)))
+        rows = np.concatenate([np.array(part) for part in search.batches(level)])
         parts.append(rows[np.lexsort(rows.T[::-1])])
         starts.append(starts[-1] + len(rows))
     rows = np.concatenate(parts)

@@ -13,6 +13,7 @@ from typing import Any
 from elrcheck.explorer.check_ir import WORD_LANES, check_function, choose_lanes, state_checks, values_function
 from elrcheck.explorer.emit import Lanes
 from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, expand_function, flag_words
+from elrcheck.explorer.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.layout import Layout, make_layout
 from elrcheck.explorer.native_code import KernelCache, compile_module
 from elrcheck.explorer.program import Program
@@ -24,13 +25,16 @@ CHUNK = 32
 SIGNATURES = {
     "expand": 6,
     "explore": 2,
-    "insert_rows": 4,
+    "insert_rows": 5,
+    "hashes": 3,
     "rehash": 7,
-    "relocate": 3,
     "check": 5,
     "values": 4,
 }
 """Native functions and their numbers of arguments, all 64-bit."""
+EXACT = {"relocate": 3}
+FINGERPRINTS = {"settle": 4}
+"""What only one of the two kinds of visited set has."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +54,18 @@ class Kernel:
     seconds: float
     cached: bool
     keep: Any
+    fingerprint: int = 0
 
 
-def build(program: Program, cache: KernelCache | None = None) -> Kernel:
-    """Compile a program."""
+def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0) -> Kernel:
+    """Compile a program. fingerprint: words that the visited set keeps of a state, 0 for all of it."""
     if len(program.instances) >= 1 << INSTANCE_BITS:
         raise ValueError(f"{len(program.instances)} action instances do not fit a record")
     layout = make_layout(program.leaves)
     record = Record(layout.words, flag_words(program))
     lanes = choose_lanes(program)
-    text = module_text(program, layout, record, lanes)
-    code = compile_module(text, SIGNATURES, cache)
+    text = module_text(program, layout, record, lanes, fingerprint)
+    code = compile_module(text, SIGNATURES | (FINGERPRINTS if fingerprint else EXACT), cache)
     return Kernel(
         program=program,
         layout=layout,
@@ -72,17 +77,22 @@ def build(program: Program, cache: KernelCache | None = None) -> Kernel:
         seconds=code.seconds,
         cached=code.cached,
         keep=code.engine,
+        fingerprint=fingerprint,
     )
 
 
-def module_text(program: Program, layout: Layout, record: Record, lanes: Lanes) -> str:
+def module_text(
+    program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
+) -> str:
     """The LLVM IR of all functions."""
+    words = layout.words
+    table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
     return "\n".join(
         [
             _declarations(lanes),
             expand_function(program, layout),
-            table_functions(layout.words),
-            explore_function(record, CHUNK),
+            table,
+            explore_function(record, CHUNK, fingerprint),
             check_function(program, layout),
             values_function(layout),
         ]
@@ -90,7 +100,8 @@ def module_text(program: Program, layout: Layout, record: Record, lanes: Lanes) 
 
 
 def _declarations(lanes: Lanes) -> str:
-    lines = ["declare i64 @llvm.umin.i64(i64, i64)", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    lines = [f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("umin", "umax")]
+    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
     lines.append(f"declare i64 @llvm.vector.reduce.or.{WORD_LANES.suffix}({WORD_LANES.number})")
     for kind in dict.fromkeys([Lanes(), lanes]):
         number, suffix = kind.number, kind.suffix

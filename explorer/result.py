@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,6 +47,9 @@ class SearchResult:
     traces: for each such check the leaf values of the states of one shortest trace, initial first;
     deadlock_trace: the same for a deadlock. Filled by `retrace`.
     overflow: leaf index -> transitions dropped because a value outgrew its leaf.
+    fingerprint_bits: what was kept of a state, None if all of it. collision_probability: an upper bound
+    for the chance that two states were taken for one. spilled: states did not fit the memory allowed.
+    peak_bytes: the most memory the process has used.
     """
 
     complete: bool
@@ -67,6 +71,10 @@ class SearchResult:
     traces: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
     first_deadlock: int | None = None
     deadlock_trace: list[tuple[int, ...]] | None = None
+    fingerprint_bits: int | None = None
+    collision_probability: float = 0.0
+    spilled: bool = False
+    peak_bytes: int = field(default=0, compare=False)
 
     @property
     def diameter(self) -> int:
@@ -94,15 +102,15 @@ class Searched(Protocol):
 
     program: Program
     layout: Layout
-    first: dict[int, int]
-    first_deadlock: int | None
 
-    def level(self, depth: int) -> tuple[int, int]:
-        """The rows of a level."""
-        ...
+    @property
+    def first(self) -> dict[int, int]: ...
 
-    def rows(self, first: int, last: int) -> npt.NDArray[np.uint64]:
-        """Some packed states."""
+    @property
+    def first_deadlock(self) -> int | None: ...
+
+    def batches(self, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
+        """The states of a level in arrays of any size; each must be dropped before the next one."""
         ...
 
     def successors(self, rows: npt.NDArray[np.uint64]) -> Successors:

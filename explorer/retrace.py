@@ -58,9 +58,9 @@ class Retrace:
         return {key: [unpack(row) for row in tail] for key, (_, tail) in ends.items()}
 
     def _level(self, depth: int) -> Iterator[Rows]:
-        first, last = self.search.level(depth)
-        for start in range(first, last, BATCH):
-            yield self.search.rows(start, min(start + BATCH, last))
+        for rows in self.search.batches(depth):
+            for start in range(0, len(rows), BATCH):
+                yield rows[start : start + BATCH]
 
     def _end(self, check: int, depth: int) -> tuple[int, list[Row]]:
         """Where the trace of a check ends: depth of the last state that has to be reached, and the tail."""

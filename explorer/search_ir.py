@@ -3,9 +3,10 @@
     i64 @explore(ptr shared, ptr context)
 
 expands rows of a level and stores what is new (`table_ir`). It works on states in slices it takes
-from a cursor that all workers share. A slice is handled in chunks: expand a chunk into a buffer; hash
-every successor and prefetch its home slot; look at the slots and prefetch the rows that seem equal;
-then probe. So the two cache misses a successor costs overlap with those of the whole chunk.
+from a cursor that all workers share; positions count from the row at `FRONTIER`. A slice is handled in
+chunks: expand a chunk into a buffer; hash every successor and prefetch its home slot; look at the
+slots and prefetch the rows that seem equal (in a set of fingerprints: nothing); then probe. So the
+cache misses a successor costs overlap with those of the whole chunk.
 
 It returns 1 when the cursor has passed `STOP`, and 0 when the arrays might run full. Nothing is half
 done then: the caller may grow them and call again. `LIMIT` is safe because a worker looks at the
@@ -19,9 +20,43 @@ from elrcheck.explorer.expand_ir import INSTANCE_BITS, Record
 from elrcheck.explorer.table_ir import SETUP, Context, Shared, load_field
 
 
-def explore_function(record: Record, chunk: int) -> str:
-    """The text of @explore."""
+PEEK = """
+peek:
+  %k2 = phi i64 [ 0, %hash ], [ %k2n, %peek ]
+  %hash2.p = getelementptr i64, ptr %hashes, i64 %k2
+  %h2 = load i64, ptr %hash2.p, align 8
+  %tag2 = and i64 %h2, %upper
+  %home2 = call i64 @home(i64 %tag2, i64 %slots)
+  %slot2.p = getelementptr i64, ptr %table, i64 %home2
+  %slot2 = load atomic i64, ptr %slot2.p monotonic, align 8
+  %number2 = and i64 %slot2, %mask
+  %row2 = sub i64 %number2, 1
+  %row2.at = mul i64 %row2, WORDS
+  %row2.p = getelementptr i64, ptr %states, i64 %row2.at
+  %differ2 = xor i64 %slot2, %h2
+  %maybe2 = icmp ule i64 %differ2, %mask
+  %wanted2 = select i1 %maybe2, ptr %row2.p, ptr %slot2.p
+  %tail2 = getelementptr i8, ptr %wanted2, i64 LAST
+  call void @llvm.prefetch.p0(ptr %wanted2, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %tail2, i32 0, i32 3, i32 1)
+  %k2n = add i64 %k2, 1
+  %more2 = icmp ult i64 %k2n, %n
+  br i1 %more2, label %peek, label %probe"""
+"""Only where slots refer to rows: have the rows that seem equal fetched."""
+CREDIT_AHEAD = """
+  %credit1.p = getelementptr i16, ptr %credit, i64 %home1
+  call void @llvm.prefetch.p0(ptr %credit1.p, i32 1, i32 3, i32 1)"""
+"""Only where credits belong to slots."""
+
+
+def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
+    """The text of @explore. fingerprint: words of a slot if the set keeps fingerprints, 0 if rows."""
     words, size = record.words, record.size
+    if fingerprint:
+        peek, after_hash, before_probe, ahead = "", "probe", "hash", CREDIT_AHEAD
+    else:
+        peek = PEEK.replace("WORDS", str(words)).replace("LAST", str(8 * words - 1))
+        after_hash, before_probe, ahead = "peek", "peek", ""
     flags = "".join(
         f"""
   %sf{k} = getelementptr i64, ptr %rec1, i64 {record.origin + 1 + k}
@@ -38,6 +73,9 @@ entry:{SETUP}{load_field("stop", "%s", Shared.STOP)}{load_field("limit", "%s", S
   {load_field("margin", "%s", Shared.MARGIN)}{load_field("slice", "%s", Shared.SLICE)}
   {load_field("recs.i", "%c", Context.RECORDS)}{load_field("hashes.i", "%c", Context.HASHES)}
   {load_field("counters.i", "%c", Context.COUNTERS)}{load_field("fired.i", "%c", Context.FIRED)}
+  {load_field("frontier.i", "%s", Shared.FRONTIER)}
+  %frontier = inttoptr i64 %frontier.i to ptr
+  %upper = xor i64 %mask, -1
   %recs = inttoptr i64 %recs.i to ptr
   %hashes = inttoptr i64 %hashes.i to ptr
   %counters = inttoptr i64 %counters.i to ptr
@@ -72,7 +110,7 @@ room:
 chunk:
   %z0 = add i64 %a, {chunk}
   %z = call i64 @llvm.umin.i64(i64 %z0, i64 %e)
-  %n = call i64 @expand(ptr %states, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr %fired)
+  %n = call i64 @expand(ptr %frontier, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr %fired)
   %some = icmp ne i64 %n, 0
   br i1 %some, label %hash, label %done
 hash:
@@ -82,36 +120,16 @@ hash:
   %h1 = call i64 @hash(ptr %rec1)
   %hash1.p = getelementptr i64, ptr %hashes, i64 %k1
   store i64 %h1, ptr %hash1.p, align 8
-  %home1 = lshr i64 %h1, %shift
-  %slot1 = getelementptr i64, ptr %table, i64 %home1
-  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){flags}
+  %tag1 = and i64 %h1, %upper
+  %home1 = call i64 @home(i64 %tag1, i64 %slots)
+  %slot1.at = mul i64 %home1, {max(1, fingerprint)}
+  %slot1 = getelementptr i64, ptr %table, i64 %slot1.at
+  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){ahead}{flags}
   %k1n = add i64 %k1, 1
   %more1 = icmp ult i64 %k1n, %n
-  br i1 %more1, label %hash, label %peek
-peek:
-  %k2 = phi i64 [ 0, %hash ], [ %k2n, %peek.next ]
-  %hash2.p = getelementptr i64, ptr %hashes, i64 %k2
-  %h2 = load i64, ptr %hash2.p, align 8
-  %home2 = lshr i64 %h2, %shift
-  %slot2.p = getelementptr i64, ptr %table, i64 %home2
-  %slot2 = load atomic i64, ptr %slot2.p monotonic, align 8
-  %number2 = and i64 %slot2, %mask
-  %row2 = sub i64 %number2, 1
-  %row2.at = mul i64 %row2, {words}
-  %row2.p = getelementptr i64, ptr %states, i64 %row2.at
-  %differ2 = xor i64 %slot2, %h2
-  %maybe2 = icmp ule i64 %differ2, %mask
-  %wanted2 = select i1 %maybe2, ptr %row2.p, ptr %slot2.p
-  %tail2 = getelementptr i8, ptr %wanted2, i64 {8 * words - 1}
-  call void @llvm.prefetch.p0(ptr %wanted2, i32 0, i32 3, i32 1)
-  call void @llvm.prefetch.p0(ptr %tail2, i32 0, i32 3, i32 1)
-  br label %peek.next
-peek.next:
-  %k2n = add i64 %k2, 1
-  %more2 = icmp ult i64 %k2n, %n
-  br i1 %more2, label %peek, label %probe
+  br i1 %more1, label %hash, label %{after_hash}{peek}
 probe:
-  %k3 = phi i64 [ 0, %peek.next ], [ %k3n, %probe ]
+  %k3 = phi i64 [ 0, %{before_probe} ], [ %k3n, %probe ]
   %rec3.at = mul i64 %k3, {size}
   %rec3 = getelementptr i64, ptr %recs, i64 %rec3.at
   %origin.p = getelementptr i64, ptr %rec3, i64 {record.origin}
@@ -120,7 +138,7 @@ probe:
   %hash3.p = getelementptr i64, ptr %hashes, i64 %k3
   %h3 = load i64, ptr %hash3.p, align 8
   call void @insert(ptr %s, ptr %c, ptr %rec3, i64 %h3, i16 %who,
-                    ptr %states, ptr %table, i64 %shift, i64 %mask, ptr %credit, i64 %base)
+                    ptr %states, ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base)
   %k3n = add i64 %k3, 1
   %more3 = icmp ult i64 %k3n, %n
   br i1 %more3, label %probe, label %done

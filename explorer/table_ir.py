@@ -1,15 +1,15 @@
 """The visited set, as LLVM IR.
 
-States are rows of one array, in the order of discovery. The set is an open-addressing table of 2^k
-slots of 8 bytes that refer to rows. With h the 64-bit hash of a state, a slot holds
+States are rows of one array, in the order of discovery. The set is an open-addressing table of n
+slots of 8 bytes that refer to rows. With h the 64-bit hash of a state, and k bits for n, a slot holds
 
     the top 64 - k bits of h   |   row + 1, in k bits          (0 = empty)
 
-and the state's home is slot number h >> (64 - k), the top k bits of what the slot stores. So a slot
-knows its own home: doubling the table reads and writes both tables front to back and never touches
-a state. A probe compares the stored hash bits first; the row is read only if they agree (a false
-agreement has probability 2^(2k - 64) per probe, 1 in 65536 at 16 million slots). States are compared
-in full, so the set is exact.
+and the state's home is slot number (those top bits) * n / 2^64. So a slot knows its own home, homes
+are in the order of hashes, and n may be any number: growing the table reads and writes both tables
+front to back and never touches a state. A probe compares the stored hash bits first; the row is read
+only if they agree (a false agreement has probability 2^(2k - 64) per probe, 1 in 65536 at 16 million
+slots). States are compared in full, so the set is exact.
 
 Threads. Workers share rows and table. A new row is written into a block of rows that the worker
 reserved, then published by a compare-and-swap of its slot; who loses looks at the slot again and
@@ -28,12 +28,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-# Odd constants with about half of the bits set (digits of pi).
-SALT = (
-    0x243F6A8885A308D3, 0x13198A2E03707345, 0xA4093822299F31D1, 0x082EFA98EC4E6C89,
-    0x452821E638D01377, 0xBE5466CF34E90C6D, 0xC0AC29B7C97C50DD, 0x3F84D5B5B5470917,
-)  # fmt: skip
+from elrcheck.explorer.hash_ir import hash_functions
+
 ROW_BLOCK = 64
+INSERT_BATCH = 32
 
 
 class Shared(IntEnum):
@@ -41,14 +39,15 @@ class Shared(IntEnum):
 
     STATES = 0
     TABLE = 1
-    SHIFT = 2  # 64 - k
-    MASK = 3  # 2^k - 1
-    CREDIT = 4  # address that row 0 would have
+    SLOTS = 2  # n
+    MASK = 3  # 2^k - 1; 0 if slots hold no row
+    CREDIT = 4  # address that row 0 (or slot 0) has
     NEW_BASE = 5  # first row of the level being built
     STOP = 6  # end of the rows to expand in this call
     LIMIT = 7  # rows may be reserved up to here
     MARGIN = 8  # rows all workers might reserve before they look again
     SLICE = 9
+    FRONTIER = 10  # address of the rows to expand
     CURSOR = 16
     ROWS = 24  # reserved so far
     SIZE = 32
@@ -71,45 +70,14 @@ class Context(IntEnum):
 def table_functions(words: int) -> str:
     """The text of @insert_rows, @rehash, @relocate, and of @hash and @insert for the search loop."""
     return "\n".join(
-        [_hash(words), _same(words), _insert(words), _insert_rows(words), REHASH, _relocate(words)]
+        [hash_functions(words), _same(words), _insert(words), insert_rows(words), REHASH, _relocate(words)]
     )
 
 
-def _hash(words: int) -> str:
-    """@hash: folded 64 x 64 multiplications over pairs of words, then one more to mix the top bits."""
-    lines = [
-        "define internal i64 @fold(i64 %a, i64 %b) alwaysinline {",
-        "  %x = zext i64 %a to i128",
-        "  %y = zext i64 %b to i128",
-        "  %p = mul i128 %x, %y",
-        "  %low = trunc i128 %p to i64",
-        "  %top = lshr i128 %p, 64",
-        "  %high = trunc i128 %top to i64",
-        "  %r = xor i64 %low, %high",
-        "  ret i64 %r",
-        "}",
-        "define internal i64 @hash(ptr %row) alwaysinline {",
-    ]
-    salted = []
-    for k in range(words + words % 2):
-        salt = SALT[k % len(SALT)] ^ (k // len(SALT) << 32)
-        if k < words:
-            lines += [
-                f"  %p{k} = getelementptr i64, ptr %row, i64 {k}",
-                f"  %w{k} = load i64, ptr %p{k}, align 8",
-                f"  %s{k} = xor i64 %w{k}, {salt}",
-            ]
-            salted.append(f"%s{k}")
-        else:
-            salted.append(str(salt))
-    total = str(SALT[7])
-    for k in range(0, len(salted), 2):
-        lines += [
-            f"  %f{k} = call i64 @fold(i64 {salted[k]}, i64 {salted[k + 1]})",
-            f"  %h{k} = xor i64 {total}, %f{k}",
-        ]
-        total = f"%h{k}"
-    return "\n".join([*lines, f"  %r = call i64 @fold(i64 {total}, i64 {SALT[6]})", "  ret i64 %r", "}"])
+NEXT_SLOT = """
+  %j0 = add i64 %j, 1
+  %wraps = icmp eq i64 %j0, %slots
+  %j1 = select i1 %wraps, i64 0, i64 %j0"""
 
 
 def _same(words: int) -> str:
@@ -147,11 +115,11 @@ def _insert(words: int) -> str:
     )
     return f"""
 define internal void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 %who, ptr %states,
-                             ptr %table, i64 %shift, i64 %mask, ptr %credit, i64 %base) alwaysinline {{
+                             ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base) alwaysinline {{
 entry:
-  %home = lshr i64 %h, %shift
   %upper = xor i64 %mask, -1
   %tag = and i64 %h, %upper
+  %home = call i64 @home(i64 %tag, i64 %slots)
   br label %probe
 probe:
   %j = phi i64 [ %home, %entry ], [ %j1, %step ], [ %j, %lost ]
@@ -170,9 +138,7 @@ compare:
   %row.p = getelementptr i64, ptr %states, i64 %row.at
   %equal = call i1 @same(ptr %row.p, ptr %state)
   br i1 %equal, label %known, label %step
-step:
-  %j0 = add i64 %j, 1
-  %j1 = and i64 %j0, %mask
+step:{NEXT_SLOT}
   br label %probe
 known:
   %recent = icmp uge i64 %row, %base
@@ -226,7 +192,7 @@ SETUP = (
         for name, field in (
             ("states.i", Shared.STATES),
             ("table.i", Shared.TABLE),
-            ("shift", Shared.SHIFT),
+            ("slots", Shared.SLOTS),
             ("mask", Shared.MASK),
             ("credit.i", Shared.CREDIT),
             ("base", Shared.NEW_BASE),
@@ -239,23 +205,56 @@ SETUP = (
 )
 
 
-def _insert_rows(words: int) -> str:
-    """@insert_rows: put given states (the initial ones) into the set; the caller made room."""
+def insert_rows(words: int, width: int = 1) -> str:
+    """@insert_rows: put given states into the set, who[k] the instance credited; the caller made room.
+
+    In two passes over a few rows at a time, so that the slots are on their way before they are looked at.
+    width: words of a slot.
+    """
     return f"""
-define void @insert_rows(ptr noalias %s, ptr noalias %c, ptr noalias %rows, i64 %n) {{
-entry:{SETUP}
-  %any = icmp ugt i64 %n, 0
-  br i1 %any, label %loop, label %end
+define void @insert_rows(ptr noalias %s, ptr noalias %c, ptr noalias %rows, i64 %n, ptr noalias %whos) {{
+entry:{SETUP}{load_field("hashes.i", "%c", Context.HASHES)}
+  %hashes = inttoptr i64 %hashes.i to ptr
+  %upper = xor i64 %mask, -1
+  br label %batch
+batch:
+  %from = phi i64 [ 0, %entry ], [ %to, %batch.next ]
+  %to0 = add i64 %from, {INSERT_BATCH}
+  %to = call i64 @llvm.umin.i64(i64 %to0, i64 %n)
+  %some = icmp ult i64 %from, %to
+  br i1 %some, label %ahead, label %end
+ahead:
+  %i = phi i64 [ %from, %batch ], [ %i1, %ahead ]
+  %i.at = mul i64 %i, {words}
+  %i.state = getelementptr i64, ptr %rows, i64 %i.at
+  %i.h = call i64 @hash(ptr %i.state)
+  %i.k = sub i64 %i, %from
+  %i.p = getelementptr i64, ptr %hashes, i64 %i.k
+  store i64 %i.h, ptr %i.p, align 8
+  %i.tag = and i64 %i.h, %upper
+  %i.home = call i64 @home(i64 %i.tag, i64 %slots)
+  %i.slot.at = mul i64 %i.home, {width}
+  %i.slot = getelementptr i64, ptr %table, i64 %i.slot.at
+  call void @llvm.prefetch.p0(ptr %i.slot, i32 1, i32 3, i32 1)
+  %i1 = add i64 %i, 1
+  %i.more = icmp ult i64 %i1, %to
+  br i1 %i.more, label %ahead, label %loop
 loop:
-  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]
+  %k = phi i64 [ %from, %ahead ], [ %k1, %loop ]
   %at = mul i64 %k, {words}
   %state = getelementptr i64, ptr %rows, i64 %at
-  %h = call i64 @hash(ptr %state)
-  call void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 0,
-                    ptr %states, ptr %table, i64 %shift, i64 %mask, ptr %credit, i64 %base)
+  %h.k = sub i64 %k, %from
+  %h.p = getelementptr i64, ptr %hashes, i64 %h.k
+  %h = load i64, ptr %h.p, align 8
+  %who.p = getelementptr i16, ptr %whos, i64 %k
+  %who = load i16, ptr %who.p, align 2
+  call void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 %who,
+                    ptr %states, ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base)
   %k1 = add i64 %k, 1
-  %more = icmp ult i64 %k1, %n
-  br i1 %more, label %loop, label %end
+  %more = icmp ult i64 %k1, %to
+  br i1 %more, label %loop, label %batch.next
+batch.next:
+  br label %batch
 end:
   ret void
 }}"""
@@ -263,7 +262,7 @@ end:
 
 REHASH = """
 define void @rehash(ptr noalias %old, i64 %first, i64 %last, i64 %old.mask,
-                    ptr noalias %table, i64 %shift, i64 %mask) {
+                    ptr noalias %table, i64 %slots, i64 %mask) {
 entry:
   %old.upper = xor i64 %old.mask, -1
   %upper = xor i64 %mask, -1
@@ -278,7 +277,7 @@ move:
   %row = and i64 %slot, %old.mask
   %tag = and i64 %slot, %upper
   %new = or i64 %tag, %row
-  %home = lshr i64 %slot, %shift
+  %home = call i64 @home(i64 %tag, i64 %slots)
   br label %probe
 probe:
   %j = phi i64 [ %home, %move ], [ %j1, %step ]
@@ -286,9 +285,7 @@ probe:
   %to = load i64, ptr %to.p, align 8
   %empty = icmp eq i64 %to, 0
   br i1 %empty, label %put, label %step
-step:
-  %j0 = add i64 %j, 1
-  %j1 = and i64 %j0, %mask
+step:NEXT_SLOT
   br label %probe
 put:
   store i64 %new, ptr %to.p, align 8
@@ -299,7 +296,7 @@ next:
   br i1 %more, label %loop, label %end
 end:
   ret void
-}"""
+}""".replace("NEXT_SLOT", NEXT_SLOT)
 
 
 def _relocate(words: int) -> str:
@@ -320,9 +317,9 @@ entry:{SETUP}
   %target.at = mul i64 %to, {words}
   %target = getelementptr i64, ptr %states, i64 %target.at
   %h = call i64 @hash(ptr %source)
-  %home = lshr i64 %h, %shift
   %upper = xor i64 %mask, -1
   %tag = and i64 %h, %upper
+  %home = call i64 @home(i64 %tag, i64 %slots)
   %from1 = add i64 %from, 1
   %to1 = add i64 %to, 1
   %old = or i64 %tag, %from1
@@ -334,9 +331,7 @@ probe:
   %slot = load i64, ptr %slot.p, align 8
   %found = icmp eq i64 %slot, %old
   br i1 %found, label %move, label %step
-step:
-  %j0 = add i64 %j, 1
-  %j1 = and i64 %j0, %mask
+step:{NEXT_SLOT}
   br label %probe
 move:
   store i64 %new, ptr %slot.p, align 8{copy}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -186,14 +186,9 @@ class VectorSearch:
 
     # -- states and transitions
 
-    def level(self, depth: int) -> tuple[int, int]:
-        """The rows of a level."""
-        first = sum(len(rows) for rows in self.levels[:depth])
-        return first, first + len(self.levels[depth])
-
-    def rows(self, first: int, last: int) -> Rows:
-        """Some packed states."""
-        return np.concatenate(self.levels)[first:last]
+    def batches(self, depth: int) -> Iterator[Rows]:
+        """The states of a level."""
+        yield self.levels[depth]
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
         """Which packed states a state check reports."""

@@ -1,106 +1,70 @@
-"""The visited set: rows in discovery order, the table that finds them, and their growth.
+"""The visited set that keeps whole states: rows in discovery order, and the table that finds them.
 
-Rows and slots live in anonymous memory mappings that are only backed by memory where they were
-touched, so capacity is free and only use counts. On Linux a mapping grows without being copied, and
-the table, where every access misses, asks for huge pages. Doubling the table hands the old one back
-to the system while it is read (`@rehash` goes through both front to back), so growth needs no more
-memory than the new table alone.
+Growing the table hands the old one back to the system while it is read (`@rehash` goes through both
+front to back), so growth needs no more memory than the new table alone.
 """
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel import CHUNK, Kernel
-from elrcheck.explorer.table_ir import ROW_BLOCK, Context, Shared
+from elrcheck.explorer.crew import Crew
+from elrcheck.explorer.kernel import Kernel
+from elrcheck.explorer.memory import Region
+from elrcheck.explorer.table_ir import Context, Shared
 
 Rows = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 FIRST_ROWS = 1 << 16
-FIRST_SLOT_BITS = 14
-LARGEST_SLOT_BITS = 32
-LOAD = 0.7
-TIGHT_LOAD = 0.88
-"""Load factors at which the table doubles, and up to which it is filled when memory does not allow that."""
-REHASH_STEP = 1 << 20
+FIRST_SLOTS = 1 << 14
+LARGEST_SLOTS = 1 << 34
+GROWTH = 1.5
+LOAD = 0.75
+TIGHT_LOAD = 0.9
+"""Load factors at which the table grows, and up to which it is filled when memory does not allow that."""
+STEP = 1 << 20
 
 
-class Region:
-    """Zeroed memory that can grow. Views must be dropped before it grows."""
-
-    def __init__(self, size: int, huge: bool = False) -> None:
-        self.size = max(size, mmap.PAGESIZE)
-        self.huge = huge
-        self._map = self._new(self.size)
-
-    def _new(self, size: int) -> mmap.mmap:
-        made = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._advise(made)
-        return made
-
-    def _advise(self, made: mmap.mmap) -> None:
-        if self.huge and hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):
-                made.madvise(mmap.MADV_HUGEPAGE)
-
-    def array(self, dtype: Any = np.uint64) -> npt.NDArray[Any]:
-        return np.frombuffer(self._map, dtype)
-
-    @property
-    def address(self) -> int:
-        return int(self.array(np.uint8).ctypes.data)
-
-    def grow(self, size: int) -> None:
-        """At least `size` bytes; the address may change."""
-        try:
-            self._map.resize(size)
-        except (OSError, SystemError, ValueError):
-            larger = self._new(size)
-            larger[: self.size] = self._map[:]
-            self._map = larger
-        self.size = size
-        self._advise(self._map)
-
-    def release(self, start: int, end: int) -> None:
-        """Give the memory of a range back; its contents are lost."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            with contextlib.suppress(OSError, ValueError):
-                self._map.madvise(mmap.MADV_DONTNEED, start, end - start)
+def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
+    """How often each of 0..size-1 occurs; a part at a time, for bincount makes 64-bit copies."""
+    total = np.zeros(size, np.int64)
+    for start in range(0, len(numbers), STEP):
+        total += np.bincount(numbers[start : start + STEP], minlength=size)
+    return total
 
 
-class Visited:
-    """Rows, table and credits of one search, and the structs through which native code sees them."""
+class ExactSet:
+    """Rows, table and credits, and the struct through which native code sees them.
 
-    def __init__(self, kernel: Kernel, workers: int, memory: int | None, expected: int | None) -> None:
-        self.kernel = kernel
+    budget: bytes that rows, table and credits may take, None for no limit.
+    source: address of the rows to expand, if they are not rows of the set itself.
+    """
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
+        self.kernel, self.crew, self.budget = kernel, crew, budget
         self.words = kernel.layout.words
-        self.memory = memory
-        self.margin = workers * (CHUNK * max(1, len(kernel.program.instances)) + ROW_BLOCK)
         self.shared = np.zeros(Shared.SIZE, np.int64)
-        self.contexts = [_context(kernel) for _ in range(workers)]
-        wanted = max(FIRST_ROWS, expected or 0) + 2 * self.margin
+        self.base = 0
+        self.source: int | None = None
+        wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
         self.capacity = wanted
-        self.slot_bits = FIRST_SLOT_BITS
-        while wanted > LOAD * (1 << self.slot_bits):
-            self.slot_bits += 1
+        self.slots = max(FIRST_SLOTS, int(wanted / LOAD) + 1)
         self.rows = Region(8 * self.words * self.capacity)
         self.credit = Region(2 * self.capacity)
-        self.table = Region(8 << self.slot_bits, huge=True)
+        self.table = Region(8 * self.slots, huge=True)
         self._publish()
 
     def _publish(self) -> None:
         s = self.shared
         s[Shared.STATES] = self.rows.address
+        s[Shared.FRONTIER] = self.rows.address if self.source is None else self.source
         s[Shared.TABLE] = self.table.address
-        s[Shared.SHIFT] = 64 - self.slot_bits
-        s[Shared.MASK] = (1 << self.slot_bits) - 1
-        s[Shared.CREDIT] = self.credit.address - 2 * int(s[Shared.NEW_BASE])
-        s[Shared.MARGIN] = self.margin
+        s[Shared.SLOTS] = self.slots
+        s[Shared.MASK] = (1 << self.slots.bit_length()) - 1
+        s[Shared.CREDIT] = self.credit.address - 2 * self.base
+        s[Shared.NEW_BASE] = self.base
+        s[Shared.MARGIN] = self.crew.margin
 
     @property
     def reserved(self) -> int:
@@ -110,35 +74,39 @@ class Visited:
     @property
     def count(self) -> int:
         """Rows in use."""
-        return self.reserved - sum(int(c[Context.ROW_END] - c[Context.ROW]) for c, _ in self.contexts)
+        unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
+        return self.reserved - sum(unused)
 
     def view(self, first: int, last: int) -> Rows:
         """Some rows; drop the view before the set grows."""
         return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
 
-    def insert(self, rows: Rows) -> None:
-        """Put the initial states in."""
-        memory, self.memory = self.memory, None  # a limit stops the search, not its start
-        self.make_room(len(rows))
-        self.memory = memory
+    def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
+        """Put given states in, credited to instances; False if the memory does not suffice."""
         flat = np.ascontiguousarray(rows)
-        context = self.contexts[0][0]
-        self.kernel.functions["insert_rows"](
-            self.shared.ctypes.data, context.ctypes.data, flat.ctypes.data, len(flat)
+        credited = np.zeros(len(flat), np.uint16) if whos is None else np.ascontiguousarray(whos)
+        if self.make_room(len(flat)) is None:
+            return False
+        insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
+        to, who = flat.ctypes.data, credited.ctypes.data
+        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
+        self.crew.split(
+            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
         )
-        self.close_level()
+        return True
 
     # -- levels
 
     def begin_level(self) -> None:
         """What is stored from now on belongs to a new level."""
-        self.shared[Shared.NEW_BASE] = self.reserved
+        self.base = self.reserved
         self._publish()
 
     def close_level(self) -> None:
         """Close the gaps that reserved rows leave, so that rows are contiguous again."""
         gaps: set[int] = set()
-        for context, _ in self.contexts:
+        for worker in self.crew.workers:
+            context = worker.context
             gaps.update(range(int(context[Context.ROW]), int(context[Context.ROW_END])))
             context[Context.ROW] = context[Context.ROW_END] = 0
         total = self.reserved - len(gaps)
@@ -148,73 +116,72 @@ class Visited:
                 self.kernel.functions["relocate"](self.shared.ctypes.data, next(movable), gap)
         self.shared[Shared.ROWS] = total
 
-    def credits(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """Per instance, the number of rows of the current level that are credited to it."""
-        base = int(self.shared[Shared.NEW_BASE])
-        total = np.zeros(max(1, len(self.kernel.program.instances)), np.int64)
-        numbers = self.credit.array(np.uint16)
-        for start in range(first, last, REHASH_STEP):
-            part = numbers[start - base : min(start + REHASH_STEP, last) - base]
-            total += np.bincount(part, minlength=len(total))
-        return total
+    def clear(self) -> None:
+        """Forget all states; the memory of their rows goes back to the system."""
+        self.rows.release(0, self.rows.size)
+        self.table = Region(8 * self.slots, huge=True)
+        self.shared[Shared.ROWS] = 0
+        self.begin_level()
+
+    def credits(self) -> npt.NDArray[np.uint16]:
+        """For every row of the current level the instance credited with it; a view."""
+        numbers: npt.NDArray[np.uint16] = self.credit.array(np.uint16)[: self.reserved - self.base]
+        return numbers
 
     # -- growth
 
     @property
     def used_bytes(self) -> int:
         """Memory of rows and table in use."""
-        return 8 * self.words * self.reserved + (8 << self.slot_bits)
+        return 8 * self.words * self.reserved + 8 * self.slots
+
+    @property
+    def row_bytes(self) -> int:
+        return 8 * self.words + 2
+
+    def expanded(self, cursor: int) -> None:
+        """Rows stay: they are what states are compared with."""
 
     def make_room(self, more: int = 0) -> int | None:
         """Grow so that every worker can go on.
 
-        Gives the number of rows that may be reserved, or None if the memory limit does not allow it.
+        Gives the number of rows that may be reserved, or None if the budget does not allow it.
         """
-        need = self.reserved + 2 * self.margin + more
+        need = self.reserved + 2 * self.crew.margin + more
         if need > self.capacity:
             self.capacity = max(2 * self.capacity, need)
             self.rows.grow(8 * self.words * self.capacity)
             self.credit.grow(2 * self.capacity)
         load = LOAD
-        while need > load * (1 << self.slot_bits):
-            if self.slot_bits == LARGEST_SLOT_BITS or not self._affordable(need, self.slot_bits + 1):
-                if load == TIGHT_LOAD:
-                    return None
-                load = TIGHT_LOAD
+        while need > load * self.slots:
+            larger = self._larger(need)
+            if larger > self.slots:
+                self._grow_table(larger)
+            elif load == TIGHT_LOAD:
+                return None
             else:
-                self._double()
-        limit = min(self.capacity, int(load * (1 << self.slot_bits)))
-        if self.memory is not None:
-            limit = min(limit, (self.memory - (8 << self.slot_bits)) // (8 * self.words + 2))
+                load = TIGHT_LOAD
+        limit = min(self.capacity, int(load * self.slots))
+        if self.budget is not None:
+            limit = min(limit, (self.budget - 8 * self.slots) // self.row_bytes)
         self._publish()
-        return limit if self.reserved + self.margin + more <= limit else None
+        return limit if self.reserved + self.crew.margin + more <= limit else None
 
-    def _affordable(self, rows: int, slot_bits: int) -> bool:
-        return self.memory is None or (8 * self.words + 2) * rows + (8 << slot_bits) <= self.memory
+    def _larger(self, rows: int) -> int:
+        """The number of slots to grow to; not more than now if the budget or the format is exhausted."""
+        wanted = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
+        if self.budget is None or self.row_bytes * rows + 8 * wanted <= self.budget:
+            return wanted
+        tight = int(self.budget / (8 + TIGHT_LOAD * self.row_bytes))
+        return tight if tight > 1.05 * self.slots else 0
 
-    def _double(self) -> None:
-        old, old_size = self.table, 1 << self.slot_bits
-        self.slot_bits += 1
-        self.table = Region(8 << self.slot_bits, huge=True)
-        source, target = old.address, self.table.address
-        for first in range(0, old_size, REHASH_STEP):
-            last = min(first + REHASH_STEP, old_size)
-            self.kernel.functions["rehash"](
-                source, first, last, old_size - 1, target, 64 - self.slot_bits, (1 << self.slot_bits) - 1
-            )
+    def _grow_table(self, slots: int) -> None:
+        old, old_slots, old_mask = self.table, self.slots, int(self.shared[Shared.MASK])
+        self.slots = slots
+        self.table = Region(8 * slots, huge=True)
+        source, target, mask = old.address, self.table.address, (1 << slots.bit_length()) - 1
+        for first in range(0, old_slots, STEP):
+            last = min(first + STEP, old_slots)
+            self.kernel.functions["rehash"](source, first, last, old_mask, target, slots, mask)
             old.release(8 * first, 8 * last)
-
-
-def _context(kernel: Kernel) -> tuple[npt.NDArray[np.int64], Sequence[npt.NDArray[Any]]]:
-    """The struct of one worker and the arrays it points to."""
-    room = CHUNK * max(1, len(kernel.program.instances))
-    records = np.empty((room, kernel.record.size), np.uint64)
-    hashes = np.empty(room, np.uint64)
-    counters = np.zeros(kernel.counters.size, np.int64)
-    fired = np.empty(CHUNK, np.int64)
-    context = np.zeros(Context.FLAGS + max(1, kernel.record.flag_words), np.int64)
-    context[Context.RECORDS] = records.ctypes.data
-    context[Context.HASHES] = hashes.ctypes.data
-    context[Context.COUNTERS] = counters.ctypes.data
-    context[Context.FIRED] = fired.ctypes.data
-    return context, (counters, records, hashes, fired)
+        self._publish()

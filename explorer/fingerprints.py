@@ -1,0 +1,176 @@
+"""The visited set that keeps fingerprints, and the two levels that are in memory beside it.
+
+The rows of the newest level are expanded into a buffer for the next one; what was expanded is handed
+back to the system on the way, so the memory holds the table and little more than one level. Who needs
+older levels (traces, a resumed run) reads them from the level files.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.crew import Crew
+from elrcheck.explorer.kernel import Kernel
+from elrcheck.explorer.memory import Region
+from elrcheck.explorer.table_ir import Context, Shared
+from elrcheck.explorer.visited import FIRST_ROWS, LARGEST_SLOTS, STEP, Counts, Rows
+
+FIRST_SLOTS = 1 << 16
+GROWTH = 1.3
+LOAD = 0.85
+
+
+def collision_probability(states: int, bits: int) -> float:
+    """Chance that any two of so many states share a fingerprint: at most n (n - 1) / 2^(bits + 1)."""
+    return min(1.0, states * (states - 1) / 2.0 ** (bits + 1))
+
+
+class FingerprintSet:
+    """Table, credits and the rows of two levels. Row numbers count from the start of the new level."""
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None) -> None:
+        self.kernel, self.crew, self.budget = kernel, crew, budget
+        self.words, self.width = kernel.layout.words, kernel.fingerprint
+        self.shared = np.zeros(Shared.SIZE, np.int64)
+        self.before = 0
+        self.released = 0
+        self.capacity = FIRST_ROWS + 2 * crew.margin
+        self.frontier = Region(8 * self.words)
+        self.frontier_rows = 0
+        self.rows = Region(8 * self.words * self.capacity)
+        self.slots = -(-max(FIRST_SLOTS, int(self.capacity / LOAD)) // 4) * 4
+        self.table = Region(8 * self.width * self.slots, huge=True)
+        self.credit = Region(2 * self.slots, huge=True)
+        self._publish()
+
+    def _publish(self) -> None:
+        s = self.shared
+        s[Shared.STATES], s[Shared.FRONTIER] = self.rows.address, self.frontier.address
+        s[Shared.TABLE], s[Shared.CREDIT] = self.table.address, self.credit.address
+        s[Shared.SLOTS] = self.slots
+        s[Shared.MARGIN] = self.crew.margin
+
+    @property
+    def reserved(self) -> int:
+        """Rows of the new level taken by workers, used or not."""
+        return int(self.shared[Shared.ROWS])
+
+    @property
+    def count(self) -> int:
+        """Distinct states so far."""
+        unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
+        return self.before + self.reserved - sum(unused)
+
+    def view(self, first: int, last: int) -> Rows:
+        """Rows of the newest level; drop the view before the set grows."""
+        return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
+
+    def insert(self, rows: Rows) -> bool:
+        """Put given states in; False if the memory does not suffice."""
+        flat, whos = np.ascontiguousarray(rows), np.zeros(len(rows), np.uint16)
+        if self.make_room(len(flat)) is None:
+            return False
+        insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
+        to, who = flat.ctypes.data, whos.ctypes.data
+        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
+        self.crew.split(
+            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
+        )
+        return True
+
+    # -- levels
+
+    def begin_level(self) -> None:
+        """The newest level becomes the frontier."""
+        self.before += self.reserved
+        self.frontier, self.rows = self.rows, self.frontier
+        self.frontier_rows, self.released = self.reserved, 0
+        self.capacity = self.rows.size // (8 * self.words)
+        self.shared[Shared.ROWS] = 0
+        self._publish()
+
+    def close_level(self) -> None:
+        """Close the gaps that reserved rows leave, and give up the frontier."""
+        gaps: set[int] = set()
+        for worker in self.crew.workers:
+            context = worker.context
+            gaps.update(range(int(context[Context.ROW]), int(context[Context.ROW_END])))
+            context[Context.ROW] = context[Context.ROW_END] = 0
+        total = self.reserved - len(gaps)
+        movable = (row for row in range(total, self.reserved) if row not in gaps)
+        rows = self.view(0, self.reserved)
+        for gap in sorted(gaps):
+            if gap < total:
+                rows[gap] = rows[next(movable)]
+        self.shared[Shared.ROWS] = total
+        self.frontier.release(0, self.frontier.size)
+        self.frontier_rows = self.released = 0
+
+    def settle(self) -> Counts:
+        """Per instance the new states of the level; they are old ones from now on."""
+        counts = [
+            np.zeros(max(1, len(self.kernel.program.instances)), np.int64) for _ in self.crew.workers
+        ]
+        settle, credit = self.kernel.functions["settle"], self.credit.address
+        self.crew.split(
+            0, self.slots // 4, lambda w, a, b: settle(credit, 4 * a, 4 * b, counts[w].ctypes.data)
+        )
+        total: Counts = np.sum(counts, axis=0)
+        return total
+
+    def expanded(self, cursor: int) -> None:
+        """Hand back the rows of the frontier before the cursor."""
+        if cursor - self.released >= STEP // 8:
+            size = 8 * self.words
+            self.frontier.release(size * self.released, size * cursor)
+            self.released = cursor
+
+    # -- growth
+
+    @property
+    def used_bytes(self) -> int:
+        """Memory of table, credits and rows in use."""
+        rows = self.reserved + self.frontier_rows - self.released
+        return self.slot_bytes * self.slots + 8 * self.words * rows
+
+    @property
+    def slot_bytes(self) -> int:
+        return 8 * self.width + 2
+
+    def make_room(self, more: int = 0) -> int | None:
+        """Grow so that every worker can go on.
+
+        Gives the number of rows of the new level that may be reserved, or None if the budget is too small.
+        """
+        need = self.reserved + 2 * self.crew.margin + more
+        if need > self.capacity:
+            self.capacity = max(2 * self.capacity, need)
+            self.rows.grow(8 * self.words * self.capacity)
+        if self.before + need > LOAD * self.slots:
+            wanted = max(int(GROWTH * self.slots), int((self.before + need) / LOAD) + 1)
+            wanted = -(-wanted // 4) * 4
+            rows = need + self.frontier_rows - self.released
+            cost = self.slot_bytes * wanted + 8 * self.words * rows
+            if wanted > LARGEST_SLOTS or (self.budget is not None and cost > self.budget):
+                return None
+            self._grow_table(wanted)
+        limit = min(self.capacity, int(LOAD * self.slots) - self.before)
+        if self.budget is not None:
+            free = self.budget - self.slot_bytes * self.slots
+            limit = min(limit, free // (8 * self.words) - self.frontier_rows + self.released)
+        self._publish()
+        return limit if self.reserved + self.crew.margin + more <= limit else None
+
+    def _grow_table(self, slots: int) -> None:
+        old, old_credit, old_slots = self.table, self.credit, self.slots
+        self.slots, width = slots, 8 * self.width
+        self.table, self.credit = Region(width * slots, huge=True), Region(2 * slots, huge=True)
+        for first in range(0, old_slots, STEP):
+            last = min(first + STEP, old_slots)
+            self.kernel.functions["rehash"](
+                old.address, old_credit.address, first, last, self.table.address, self.credit.address, slots
+            )
+            old.release(width * first, width * last)
+            old_credit.release(2 * first, 2 * last)
+        self._publish()

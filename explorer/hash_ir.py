@@ -1,0 +1,95 @@
+"""The hash of a packed state, as LLVM IR.
+
+    internal i64 @hash(ptr row)
+    internal i64 @home(i64 hash, i64 slots)
+    void @hashes(ptr rows, i64 n, ptr out)
+
+The hash folds 64 x 64 bit multiplications of pairs of salted words, in the manner of wyhash; the last
+one spreads every input bit over the top bits. The home of a hash in a table of n slots is
+hash * n / 2^64: it grows with the hash, so tables of any size are filled in the order of hashes, and
+growing one reads and writes front to back.
+"""
+
+from __future__ import annotations
+
+# Odd constants with about half of the bits set (digits of pi).
+SALT = (
+    0x243F6A8885A308D3, 0x13198A2E03707345, 0xA4093822299F31D1, 0x082EFA98EC4E6C89,
+    0x452821E638D01377, 0xBE5466CF34E90C6D, 0xC0AC29B7C97C50DD, 0x3F84D5B5B5470917,
+)  # fmt: skip
+
+FOLD = """
+define internal i64 @fold(i64 %a, i64 %b) alwaysinline {
+  %x = zext i64 %a to i128
+  %y = zext i64 %b to i128
+  %p = mul i128 %x, %y
+  %low = trunc i128 %p to i64
+  %top = lshr i128 %p, 64
+  %high = trunc i128 %top to i64
+  %r = xor i64 %low, %high
+  ret i64 %r
+}"""
+
+HOME = """
+define internal i64 @home(i64 %h, i64 %slots) alwaysinline {
+  %x = zext i64 %h to i128
+  %y = zext i64 %slots to i128
+  %p = mul i128 %x, %y
+  %top = lshr i128 %p, 64
+  %r = trunc i128 %top to i64
+  ret i64 %r
+}"""
+
+
+def hash_functions(words: int) -> str:
+    """The text of @hash, of @home and of @hashes, which gives the hashes of some rows."""
+    return "\n".join([FOLD, hash_function("hash", words, 0), HOME, HASHES.replace("WORDS", str(words))])
+
+
+HASHES = """
+define void @hashes(ptr noalias %rows, i64 %n, ptr noalias %out) {
+entry:
+  %any = icmp ugt i64 %n, 0
+  br i1 %any, label %loop, label %end
+loop:
+  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]
+  %at = mul i64 %k, WORDS
+  %row = getelementptr i64, ptr %rows, i64 %at
+  %h = call i64 @hash(ptr %row)
+  %to = getelementptr i64, ptr %out, i64 %k
+  store i64 %h, ptr %to, align 8
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}"""
+
+
+def hash_function(name: str, words: int, turn: int) -> str:
+    """@name: folded 64 x 64 multiplications over pairs of words, then one more to mix the top bits.
+
+    turn: by how many places the salts are shifted; another turn makes another hash.
+    """
+    salts = SALT[turn:] + SALT[:turn]
+    lines = [f"define internal i64 @{name}(ptr %row) alwaysinline {{"]
+    salted = []
+    for k in range(words + words % 2):
+        salt = salts[k % len(salts)] ^ (k // len(salts) << 32)
+        if k < words:
+            lines += [
+                f"  %p{k} = getelementptr i64, ptr %row, i64 {k}",
+                f"  %w{k} = load i64, ptr %p{k}, align 8",
+                f"  %s{k} = xor i64 %w{k}, {salt}",
+            ]
+            salted.append(f"%s{k}")
+        else:
+            salted.append(str(salt))
+    total = str(salts[7])
+    for k in range(0, len(salted), 2):
+        lines += [
+            f"  %f{k} = call i64 @fold(i64 {salted[k]}, i64 {salted[k + 1]})",
+            f"  %h{k} = xor i64 {total}, %f{k}",
+        ]
+        total = f"%h{k}"
+    return "\n".join([*lines, f"  %r = call i64 @fold(i64 {total}, i64 {salts[6]})", "  ret i64 %r", "}"])

@@ -1,0 +1,247 @@
+"""A search whose states do not fit the memory: they lie on disk, in level files in parts by hash.
+
+A level is made in two passes (delayed duplicate detection):
+
+1. The newest level is read and expanded into a set that is as large as the memory allows. When that is
+   full its states, each with its credit, are appended to one file for each part and it is emptied.
+   The set already removes most duplicates, which lie close together.
+2. For one part after the other the states of all levels are read into a set, then the candidates; those
+   that were not there are the part's share of the new level.
+
+So the memory holds one part at a time, a share of 1 in `PARTS`, and everything is read and written front
+to back. The parts take the place of sorted runs (docs/adr/0009-parts-instead-of-sorted-runs.md). A level
+that was not finished leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.errors import EnvironmentFault
+from elrcheck.explorer.crew import Crew
+from elrcheck.explorer.kernel import Kernel
+from elrcheck.explorer.levels import PARTS, LevelFile, LevelFiles
+from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows, Space
+from elrcheck.explorer.visited import ExactSet, histogram
+
+CANDIDATES = 0.6
+PART = 0.85
+"""Shares of the budget for the set of the first pass and for that of the second."""
+BLOCK = 1 << 17
+
+
+class _Stopped(Exception):
+    """A level is given up; carries the reason."""
+
+
+class Buckets:
+    """Rows and their credits on disk, one pair of files for each part. Not meant to last."""
+
+    def __init__(self, folder: Path, kernel: Kernel) -> None:
+        self.kernel, self.words = kernel, kernel.layout.words
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(prefix=".candidates-", dir=folder))
+        self.rows = [0] * PARTS
+
+    def append(self, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
+        """Add rows, a block at a time, so that no large copy is made."""
+        for start in range(0, len(rows), BLOCK):
+            block = np.ascontiguousarray(rows[start : start + BLOCK])
+            hashes = np.empty(len(block), np.uint64)
+            self.kernel.functions["hashes"](block.ctypes.data, len(block), hashes.ctypes.data)
+            part = (hashes % np.uint64(PARTS)).astype(np.uint8)
+            order = np.argsort(part, kind="stable")
+            bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
+            for number in range(PARTS):
+                chosen = order[bounds[number] : bounds[number + 1]]
+                if len(chosen):
+                    self._write(number, block[chosen], whos[start : start + BLOCK][chosen])
+
+    def _write(self, number: int, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
+        try:
+            with open(self.folder / f"{number}.rows", "ab") as file:
+                file.write(rows.tobytes())
+            with open(self.folder / f"{number}.whos", "ab") as file:
+                file.write(whos.tobytes())
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise EnvironmentFault("cannot-write", f"cannot write into {self.folder}: {why}") from fault
+        self.rows[number] += len(rows)
+
+    def read(self, number: int) -> Iterator[tuple[Rows, npt.NDArray[np.uint16]]]:
+        """What was added to a part, a block at a time."""
+        if self.rows[number] == 0:
+            return
+        with (
+            open(self.folder / f"{number}.rows", "rb") as rows,
+            open(self.folder / f"{number}.whos", "rb") as whos,
+        ):
+            while data := rows.read(8 * self.words * BLOCK):
+                block = np.frombuffer(data, np.uint64).reshape(-1, self.words)
+                yield block, np.frombuffer(whos.read(2 * len(block)), np.uint16)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _Candidates(ExactSet):
+    """The set of the first pass: when it is full it empties itself into buckets."""
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int, buckets: Buckets) -> None:
+        super().__init__(kernel, crew, budget)
+        self.buckets = buckets
+
+    def make_room(self, more: int = 0) -> int | None:
+        room = super().make_room(more)
+        if room is None and self.reserved:
+            self.drain()
+            room = super().make_room(more)
+        return room
+
+    def drain(self) -> None:
+        self.close_level()
+        self.buckets.append(self.view(0, self.reserved), self.credits())
+        self.clear()
+
+
+class Spilled:
+    """States on disk, in parts."""
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int, files: LevelFiles) -> None:
+        self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
+        self.sizes: list[int] = []
+        self.written: list[LevelFile] = []
+        self.part_rows = np.zeros(PARTS, np.int64)
+        self._used = 0
+
+    @property
+    def distinct(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def used_bytes(self) -> int:
+        return self._used
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        raise NotImplementedError("a search begins in memory")
+
+    def take(self, space: Space, last: int) -> None:
+        """Take over the levels 0..last of another space."""
+        for depth in range(last + 1):
+            buckets = Buckets(self.files.folder, self.kernel)
+            try:
+                for rows in space.batches(depth):
+                    buckets.append(rows, np.zeros(len(rows), np.uint16))
+                self._add(depth, buckets)
+            finally:
+                buckets.remove()
+
+    def load(self, written: list[LevelFile]) -> None:
+        """Go on from level files; those that are not in parts are written again."""
+        for level in written:
+            if level.partitioned:
+                self.part_rows += [self.files.rows(level.depth, part) for part in range(PARTS)]
+                self.written.append(level)
+                self.sizes.append(level.rows)
+                continue
+            buckets = Buckets(self.files.folder, self.kernel)
+            try:
+                for rows in self.files.read(level.depth):
+                    buckets.append(rows, np.zeros(len(rows), np.uint16))
+                self._add(level.depth, buckets)
+            finally:
+                buckets.remove()
+
+    def _add(self, depth: int, buckets: Buckets) -> None:
+        def parts() -> Iterator[Rows]:
+            empty = np.zeros((0, self.kernel.layout.words), np.uint64)
+            for number in range(PARTS):
+                blocks = [rows for rows, _ in buckets.read(number)]
+                yield np.concatenate(blocks) if blocks else empty
+
+        self.written.append(self.files.write(depth, parts(), partitioned=True))
+        self.part_rows += buckets.rows
+        self.sizes.append(sum(buckets.rows))
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        credit = np.zeros(max(1, len(self.kernel.program.instances)), np.int64)
+        buckets = Buckets(self.files.folder, self.kernel)
+        fresh = np.zeros(PARTS, np.int64)
+        try:
+            self._expand(pause, buckets)
+            level = self.files.write(
+                len(self.sizes), self._parts(pause, judge, buckets, credit, fresh), partitioned=True
+            )
+        except _Stopped as stopped:
+            return str(stopped), credit
+        finally:
+            buckets.remove()
+        self.written.append(level)
+        self.part_rows += fresh
+        self.sizes.append(level.rows)
+        return None, credit
+
+    def _expand(self, pause: Pause, buckets: Buckets) -> None:
+        """The first pass."""
+        candidates = _Candidates(self.kernel, self.crew, int(CANDIDATES * self.budget), buckets)
+        for rows in self.files.read(len(self.sizes) - 1):
+            block = np.ascontiguousarray(rows)
+            candidates.source = block.ctypes.data
+            candidates.make_room()
+            reason, _ = self.crew.expand(candidates, 0, len(block), pause)
+            if reason is not None:
+                candidates.close_level()
+                raise _Stopped(reason)
+        self._used = max(self._used, candidates.used_bytes)
+        candidates.drain()
+
+    def _parts(
+        self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts, fresh: Counts
+    ) -> Iterator[Rows]:
+        """The second pass."""
+        empty = np.zeros((0, self.kernel.layout.words), np.uint64)
+        for number in range(PARTS):
+            if buckets.rows[number] == 0:
+                yield empty
+                continue
+            expected = int(self.part_rows[number]) + buckets.rows[number] // 2
+            known = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
+            for depth in range(len(self.sizes)):
+                rows = self.files.group(depth, number)
+                if len(rows) and not known.insert(rows):
+                    raise _Stopped(OUT_OF_MEMORY)
+            known.close_level()
+            known.begin_level()
+            for rows, whos in buckets.read(number):
+                if not known.insert(rows, whos):
+                    raise _Stopped(OUT_OF_MEMORY)
+            known.close_level()
+            reason = pause(0)
+            if reason is not None:
+                raise _Stopped(reason)
+            first, last = known.base, known.reserved
+            judge(known.rows.address, first, last)
+            credit += histogram(known.credits(), len(credit))
+            fresh[number] = last - first
+            self._used = max(self._used, known.used_bytes)
+            yield known.view(first, last)
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(depth)
+
+    def save(self, last: int) -> None:
+        """Nothing to do: levels are written when they are made."""
+
+
+def forget_candidates(folder: Path) -> None:
+    """Remove what a killed run has left of a level."""
+    for left in folder.glob(".candidates-*"):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(left)
