@@ -23,6 +23,8 @@ from elrcheck.options import (
     output_options,
     property_option,
     reject_given,
+    run_choices,
+    run_options,
     selection_options,
     workers_option,
 )
@@ -118,13 +120,12 @@ def _missing(what: str, command: str) -> UsageFault:
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep traces and the report.")
+@run_options
 @output_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], engine: Any, workers: int | None, stop_at_first: bool,
-          liveness: bool, run_dir: Path | None, **options: Any) -> ExitCode:  # fmt: skip
+          liveness: bool, **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.explorer.check import run_check
 
@@ -133,10 +134,10 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         properties=properties,
         engine=engine,
         workers=workers,
-        limits=Limits(**options),
         stop_at_first=stop_at_first,
-        run_dir=run_dir,
         liveness=liveness,
+        **run_choices(options),
+        limits=Limits(**options),
     )
     with shell.open_progress() as progress:
         report = run_check(request, progress)

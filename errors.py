@@ -90,6 +90,12 @@ class NothingChecked(ElrError):
     exit_code: ClassVar[int] = ExitCode.NOTHING_CHECKED
 
 
+class Interrupted(ElrError):
+    """Somebody stopped the run; what was found so far is kept where `help` says."""
+
+    exit_code: ClassVar[int] = ExitCode.INTERRUPTED
+
+
 def suggest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate closest to `word`, ignoring case and the choice of `-` or `_`; None if none is near."""
     by_key: dict[str, str] = {}

@@ -155,8 +155,32 @@ limit_options = _stack(
     click.option("--time-budget", metavar="90s|5m|1h", type=duration,
                  help="Stop after this long; inconclusive when met."),
     click.option("--memory", metavar="4GiB", type=size,
-                 help="Stop before using more memory than this; inconclusive when met."),
+                 help="Use no more memory than this: beyond it states are kept on disk."),
 )  # fmt: skip
+
+run_options = _stack(
+    click.option("--fingerprint", type=click.Choice(("64", "128")),
+                 help="Keep only so many bits of each state; the report bounds the chance of an omission."),
+    click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+                 help="Where to keep traces, and what a later --resume needs."),
+    click.option("--resume", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+                 help="Go on with the run in this folder; it knows variant, scope and properties."),
+    click.option("--checkpoint-every", metavar="30s|5m", type=duration, default="5m", show_default=True,
+                 help="How often a long search saves what it has."),
+)  # fmt: skip
+
+
+def run_choices(options: dict[str, Any]) -> dict[str, Any]:
+    """Takes `run_options` out of a command's options, as fields of a request."""
+    ctx = click.get_current_context()
+    named = [ctx.get_parameter_source(name) for name in ("variant", "scope", "overrides")]
+    return {
+        "fingerprint": int(options.pop("fingerprint") or 0),
+        "run_dir": options.pop("run_dir"),
+        "resume": options.pop("resume"),
+        "checkpoint_every": options.pop("checkpoint_every"),
+        "selected": click.core.ParameterSource.COMMANDLINE in named,
+    }
 
 format_option = click.option(
     "--format", "-f", "form", type=click.Choice(REPORT_FORMATS), default="text", show_default=True,

@@ -6,16 +6,15 @@ it is reported (`replay`).
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
 from elrcheck.explorer.outcome import Outcome, explore
 from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
+from elrcheck.explorer.runs import place_of_run
 from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
@@ -34,18 +33,30 @@ from elrcheck.report.model import (
 from elrcheck.report.progress import Progress
 from elrcheck.report.request import CheckRequest
 
-RUNS = Path(".elrcheck") / "runs"
+if TYPE_CHECKING:
+    from elrcheck.explorer.checkpoint import RunFolder, Saved
+    from elrcheck.explorer.program import Program
+
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     """Search and report; UsageFault for names that do not exist."""
+    if request.run_dir is not None and request.run_dir.is_file():
+        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    saved = None
+    if request.resume is not None:
+        if request.run_dir is not None:
+            raise UsageFault("usage-resume", "--resume names the folder of the run: leave out --run-dir")
+        from elrcheck.explorer.checkpoint import as_saved, read_run
+
+        saved = read_run(request.resume)
+        request = as_saved(request, saved)
     selected = resolve(request.selection)
     model = load_whole_model()
     chosen = select_properties(model, request.properties, request.liveness)
-    if request.run_dir is not None and request.run_dir.is_file():
-        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
-    outcome, findings = _explore(model, selected.config, chosen, request, progress)
-    folder = _run_dir(request, selected, chosen, outcome)
+    place = place_of_run(request, selected)
+    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
+    folder = _run_dir(request, chosen, outcome, place)
     stored = _store(folder, model, selected, findings) if folder is not None else {}
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(
@@ -66,15 +77,32 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
 
 
 def _explore(
-    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model,
+    selected: Selected,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    place: Path,
+    saved: Saved | None,
 ) -> tuple[Outcome, dict[str, Finding]]:
     """Search, and replay what was found."""
+    config = selected.config
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.explorer.liveness_run import explore_liveness
 
+        if request.fingerprint or saved is not None:
+            raise UsageFault(
+                "liveness-option", "liveness needs all states in memory: no --fingerprint and no --resume"
+            )
         outcome, lassos = explore_liveness(model, config, chosen, request, progress)
         return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
-    outcome = explore(model, config, chosen, request, progress)
+
+    def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
+        from elrcheck.explorer.checkpoint import open_folder
+
+        return open_folder(program, place, selected, chosen, request, saved)
+
+    outcome = explore(model, config, chosen, request, progress, open_run)
     return outcome, {
         fn.ident: replay(model, config, fn, outcome.traces[fn.ident])
         for fn in chosen
@@ -115,17 +143,10 @@ def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
 # ---------------------------------------------------------------------------- the run folder
 
 
-def _run_dir(
-    request: CheckRequest, selected: Selected, chosen: Sequence[Fn], outcome: Outcome
-) -> Path | None:
-    """Where traces go: the folder asked for, or one named by what was checked, if there is a finding."""
-    if request.run_dir is not None:
-        return request.run_dir
-    if not any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen):
-        return None
-    identity = json.dumps([selected.variant, config_values(selected.config), request.engine], sort_keys=True)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-    return RUNS / f"{selected.variant}-{Path(selected.scope).stem}-{digest}"
+def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
+    """Where traces go, if there are any or a folder was asked for."""
+    found = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
+    return place if request.run_dir is not None or found or outcome.resumable else None
 
 
 def _store(folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]) -> dict[str, str]:
@@ -154,6 +175,11 @@ def _search(outcome: Outcome) -> SearchReport:
         cut=outcome.cut,
         deadlocks=outcome.deadlocks,
         overflows=tuple(Overflow(path, count) for path, count in outcome.overflow.items()),
+        fingerprint_bits=outcome.fingerprint_bits,
+        collision_probability=outcome.collision_probability,
+        peak_memory_bytes=outcome.peak_bytes,
+        spilled=outcome.spilled,
+        resumable=outcome.resumable,
     )
 
 

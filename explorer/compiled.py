@@ -23,7 +23,7 @@ from elrcheck.explorer.crew import Crew, default_workers
 from elrcheck.explorer.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.fingerprints import collision_probability
 from elrcheck.explorer.kernel import Kernel, build
-from elrcheck.explorer.levels import LevelFile, LevelFiles
+from elrcheck.explorer.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.memory import peak_bytes
 from elrcheck.explorer.native_code import KernelCache
 from elrcheck.explorer.program import Program
@@ -51,7 +51,11 @@ class Keeper(Protocol):
         """Whether it is time to save."""
         ...
 
-    def save(self, written: list[LevelFile], tally: Tally) -> None:
+    def at_stop(self, interrupted: bool) -> bool:
+        """Whether to save a search that somebody or a limit has stopped."""
+        ...
+
+    def save(self, written: list[SavedLevel], tally: Tally) -> None:
         """Keep what was counted up to the last of these levels."""
         ...
 
@@ -123,7 +127,7 @@ class Search:
 
     # -- exploring
 
-    def resume(self, written: list[LevelFile], tally: Tally) -> None:
+    def resume(self, written: list[SavedLevel], tally: Tally) -> None:
         """Go on from what a keeper has saved."""
         space = self.space
         assert isinstance(space, Hashed | Resident)
@@ -177,7 +181,7 @@ class Search:
                 reason = self._advance(depth, begun)
             if reason is None:
                 continue
-            if self.keeper is not None:
+            if self.keeper is not None and self.keeper.at_stop(reason == INTERRUPTED):
                 self._save(depth, begun)
             if self.space.sizes[-1] == 0:
                 self.space.sizes = self.space.sizes[:-1]
@@ -255,7 +259,7 @@ class Search:
         written = before.written[: depth + 1]
         self._spill(written)
 
-    def _spill(self, written: list[LevelFile]) -> None:
+    def _spill(self, written: list[SavedLevel]) -> None:
         """Go on from level files, with as little in memory as a part of them."""
         assert self._files is not None and self.limits.memory_bytes is not None
         del self.space

@@ -8,7 +8,6 @@ older levels (traces, a resumed run) reads them from the level files.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.kernel import Kernel

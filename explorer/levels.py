@@ -1,9 +1,10 @@
-"""The levels of a search as Parquet files: `00012.parquet` holds the states at depth 12.
+"""The levels of a search as Parquet files: `00012-0.parquet`, `00012-1.parquet` hold the states at depth 12.
 
-A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A row
-group is a part of the level: any part, or in a partitioned file part p of `PARTS` by the top bits of the
-hash. Files appear whole or not at all, and are known by length and SHA-256, so that a damaged one is
-found and named before anything of it is used.
+A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A level
+is in one file or, written by several threads, in several. In a partitioned level, one file, row group p
+is the part p of `PARTS` by hash (`spilled`); otherwise row groups mean nothing. Files appear whole or not
+at all, and are known by length and SHA-256, so that a damaged one is found and named before anything of
+it is used.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,18 +33,26 @@ READ = 1 << 20
 
 
 @dataclass(frozen=True)
-class LevelFile:
-    """One finished file. partitioned: its row groups are the parts 0..PARTS-1."""
+class FileMark:
+    """One finished file of a level."""
 
-    depth: int
+    name: str
     rows: int
     size: int
     sha256: str
+
+
+@dataclass(frozen=True)
+class SavedLevel:
+    """The files of a level. partitioned: there is one, and its row groups are the parts 0..PARTS-1."""
+
+    depth: int
+    files: tuple[FileMark, ...]
     partitioned: bool
 
     @property
-    def name(self) -> str:
-        return f"{self.depth:05d}.parquet"
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
 
 
 class _Hashing(io.RawIOBase):
@@ -76,15 +86,34 @@ class LevelFiles:
 
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
-        self._open: dict[int, Any] = {}
+        self._open: dict[int, list[Any]] = {}
         self._kind = pa.binary(8 * words)
         self._schema = pa.schema([pa.field("state", self._kind, nullable=False)])
 
-    def write(self, depth: int, groups: Iterable[Rows], partitioned: bool = False) -> LevelFile:
-        """Write a level; every array of rows becomes a row group (large ones several, unless partitioned)."""
+    def write(self, depth: int, rows: Rows, threads: int = 1) -> SavedLevel:
+        """Write a level, in as many files as there are threads unless it is small."""
+        threads = max(1, min(threads, len(rows) // GROUP))
+        cuts = [len(rows) * k // threads for k in range(threads + 1)]
+
+        def one(k: int) -> FileMark:
+            part = rows[cuts[k] : cuts[k + 1]]
+            groups = (part[at : at + GROUP] for at in range(0, max(1, len(part)), GROUP))
+            return self._write(f"{depth:05d}-{k}.parquet", groups)
+
         self._open.pop(depth, None)
-        place = self.folder / f"{depth:05d}.parquet"
-        draft = self.folder / f".{place.name}.{os.getpid()}.tmp"
+        if threads == 1:
+            return SavedLevel(depth, (one(0),), False)
+        with ThreadPoolExecutor(threads) as pool:
+            return SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
+
+    def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
+        """Write a partitioned level; the parts in order, empty ones too."""
+        self._open.pop(depth, None)
+        return SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
+
+    def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
+        place = self.folder / name
+        draft = self.folder / f".{name}.{os.getpid()}.tmp"
         count = 0
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -95,11 +124,8 @@ class LevelFiles:
                     write_statistics=False,
                 ) as writer:  # fmt: skip
                     for rows in groups:
-                        size = max(1, len(rows)) if partitioned else GROUP
-                        for start in range(0, max(1, len(rows)), size):
-                            part = rows[start : start + size]
-                            writer.write_table(self._table(part), row_group_size=max(1, len(part)))
-                            count += len(part)
+                        writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
+                        count += len(rows)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, place)
@@ -109,77 +135,78 @@ class LevelFiles:
         finally:
             with contextlib.suppress(OSError):
                 draft.unlink()
-        return LevelFile(depth, count, sink.size, sink.digest.hexdigest(), partitioned)
+        return FileMark(name, count, sink.size, sink.digest.hexdigest())
 
     def _table(self, rows: Rows) -> Any:
         flat = np.ascontiguousarray(rows, "<u8")
         column = pa.FixedSizeBinaryArray.from_buffers(self._kind, len(flat), [None, pa.py_buffer(flat)])
         return pa.Table.from_arrays([column], schema=self._schema)
 
-    def verify(self, level: LevelFile) -> None:
-        """UsageFault if the file is not what was written."""
-        place = self.folder / level.name
-        digest = hashlib.sha256()
-        try:
-            with open(place, "rb") as file:
-                while block := file.read(READ):
-                    digest.update(block)
-            size = place.stat().st_size
-        except FileNotFoundError as fault:
-            raise _damaged(place, "it is missing") from fault
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise EnvironmentFault("cannot-read", f"cannot read {place}: {why}") from fault
-        if size != level.size:
-            raise _damaged(place, f"it has {size:,} bytes, {level.size:,} were written")
-        if digest.hexdigest() != level.sha256:
-            raise _damaged(place, "its contents differ from what was written (SHA-256)")
+    def verify(self, level: SavedLevel) -> None:
+        """UsageFault if a file is not what was written."""
+        for mark in level.files:
+            place = self.folder / mark.name
+            digest = hashlib.sha256()
+            try:
+                with open(place, "rb") as file:
+                    while block := file.read(READ):
+                        digest.update(block)
+                size = place.stat().st_size
+            except FileNotFoundError as fault:
+                raise damaged(place, "it is missing") from fault
+            except OSError as fault:
+                why = fault.strerror or str(fault)
+                raise EnvironmentFault("cannot-read", f"cannot read {place}: {why}") from fault
+            if size != mark.size:
+                raise damaged(place, f"it has {size:,} bytes, {mark.size:,} were written")
+            if digest.hexdigest() != mark.sha256:
+                raise damaged(place, "its contents differ from what was written (SHA-256)")
 
-    def groups(self, depth: int) -> int:
-        """The number of row groups of a level."""
-        count: int = self._file(depth).num_row_groups
-        return count
+    def read(self, level: SavedLevel) -> Iterator[Rows]:
+        """The rows of a level, a row group at a time."""
+        for file in self._files(level):
+            for number in range(file.num_row_groups):
+                rows = self._group(file, number)
+                if len(rows):
+                    yield rows
 
-    def rows(self, depth: int, number: int) -> int:
-        """The number of rows of a row group."""
-        count: int = self._file(depth).metadata.row_group(number).num_rows
-        return count
+    def part_rows(self, level: SavedLevel) -> list[int]:
+        """The sizes of the parts of a partitioned level."""
+        metadata = self._files(level)[0].metadata
+        return [metadata.row_group(number).num_rows for number in range(PARTS)]
 
-    def group(self, depth: int, number: int) -> Rows:
-        """One row group."""
-        column = self._file(depth).read_row_group(number, columns=["state"]).column(0)
+    def part(self, level: SavedLevel, number: int) -> Rows:
+        """One part of a partitioned level."""
+        return self._group(self._files(level)[0], number)
+
+    def _group(self, file: Any, number: int) -> Rows:
+        column = file.read_row_group(number, columns=["state"]).column(0)
         parts = [self._rows(chunk) for chunk in column.chunks if len(chunk)]
         if len(parts) == 1:
             return parts[0]
         return np.concatenate(parts) if parts else np.zeros((0, self.words), np.uint64)
-
-    def read(self, depth: int) -> Iterator[Rows]:
-        """The rows of a level, a row group at a time."""
-        for number in range(self.groups(depth)):
-            rows = self.group(depth, number)
-            if len(rows):
-                yield rows
 
     def _rows(self, chunk: Any) -> Rows:
         data = np.frombuffer(chunk.buffers()[1], "<u8")
         start = chunk.offset * self.words
         return data[start : start + len(chunk) * self.words].reshape(-1, self.words)
 
-    def _file(self, depth: int) -> Any:
-        if depth not in self._open:
-            self._open[depth] = pq.ParquetFile(self.folder / f"{depth:05d}.parquet")
-        return self._open[depth]
+    def _files(self, level: SavedLevel) -> list[Any]:
+        if level.depth not in self._open:
+            self._open[level.depth] = [pq.ParquetFile(self.folder / mark.name) for mark in level.files]
+        return self._open[level.depth]
 
     def remove(self) -> None:
         """Delete the level files and what an interrupted run may have left of them."""
         self._open.clear()
-        for place in [*self.folder.glob("?????.parquet"), *self.folder.glob(".?????.parquet.*.tmp")]:
+        for place in [*self.folder.glob("?????-*.parquet"), *self.folder.glob(".?????-*.parquet.*.tmp")]:
             place.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 
 
-def _damaged(place: Path, why: str) -> UsageFault:
+def damaged(place: Path, why: str) -> UsageFault:
+    """What is said of a file that cannot be gone on from."""
     return UsageFault(
         "checkpoint-damaged", f"a file of the checkpoint is damaged: {why}", where=str(place),
         help="nothing was changed; restore the file, or start again without --resume",

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.errors import UsageFault
+from elrcheck.errors import Interrupted, UsageFault
+from elrcheck.explorer.interrupts import Interrupts
+from elrcheck.explorer.memory import used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.progress import LevelDone, Progress
 from elrcheck.report.request import CheckRequest
 
 if TYPE_CHECKING:
+    from elrcheck.explorer.checkpoint import RunFolder, Saved
     from elrcheck.explorer.compiled import Search
     from elrcheck.explorer.lower import Lowered
+    from elrcheck.explorer.program import Program
     from elrcheck.explorer.result import SearchResult
     from elrcheck.explorer.vector import VectorSearch
+
+LEAST_ROOM = 16 * 2**20
+"""Bytes for states without which a search is not begun."""
 
 
 @dataclass
@@ -47,15 +54,33 @@ class Outcome:
     first: dict[str, int] = field(default_factory=dict)
     traces: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     waiting: dict[str, int] = field(default_factory=dict)
+    fingerprint_bits: int | None = None
+    collision_probability: float = 0.0
+    spilled: bool = False
+    peak_bytes: int = 0
+    resumable: str | None = None
+
+
+OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
+"""Gives a lowered program its folder, and what an earlier run has left there to go on with."""
 
 
 def explore(
-    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None = None,
 ) -> Outcome:
-    """Run the engine the request names."""
+    """Run the engine the request names. Only the local engine keeps its run in a folder."""
+    if request.engine != "local" and (request.fingerprint or request.resume is not None):
+        raise UsageFault(
+            "engine-option", "--fingerprint and --resume are for the local engine", help="leave out --engine"
+        )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
-    return _compiled(model, config, chosen, request, progress)
+    return _compiled(model, config, chosen, request, progress, open_run)
 
 
 @dataclass(frozen=True)
@@ -66,10 +91,16 @@ class Ended:
     search: Search | VectorSearch
     result: SearchResult
     detail: str
+    folder: RunFolder | None = None
 
 
 def run_search(
-    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None = None,
 ) -> Ended:
     """Run the local or the numpy engine."""
     from elrcheck.explorer.compiled import Search, default_workers
@@ -83,29 +114,76 @@ def run_search(
     limits = request.limits
     stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
+    folder: RunFolder | None = None
+    interrupts = Interrupts()
     if request.engine == "numpy":
         search = VectorSearch(lowered.program, limits=stops)
         how = "numpy"
     else:
-        workers = request.workers or default_workers()
-        search = Search(lowered.program, workers=workers, cache=KernelCache(default_cache()), limits=stops)
+        saved: Saved | None = None
+        if open_run is not None:
+            folder, saved = open_run(lowered.program)
+        search = Search(
+            lowered.program,
+            workers=request.workers or default_workers(),
+            cache=KernelCache(default_cache()),
+            limits=replace(stops, memory_bytes=_room_for_states(limits.memory)),
+            fingerprint=request.fingerprint,
+            keeper=folder,
+            interrupted=interrupts,
+        )
         how = "kernel from the cache" if search.native.cached else "kernel compiled"
+        if saved is not None:
+            progress.stage("reading the run to go on with")
+            search.resume(saved.levels, saved.tally)
     detail = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, {how}"
     progress.stage("searching")
 
     def tell(level: LevelStats) -> None:
         progress.level(LevelDone(level.depth, level.frontier, level.generated, level.distinct, level.seconds))
 
-    result = search.run(tell, "first" if request.stop_at_first else "complete")
-    return Ended(lowered, search, result, detail)
+    with interrupts:
+        result = search.run(tell, "first" if request.stop_at_first else "complete")
+    if interrupts.wanted and not result.complete:
+        raise _interrupted(result, folder)
+    return Ended(lowered, search, result, detail, folder)
+
+
+def _room_for_states(memory: int | None) -> int | None:
+    """What `--memory` leaves for states; the limit is for the whole process."""
+    if memory is None:
+        return None
+    used = used_bytes()
+    if memory - used < LEAST_ROOM:
+        raise UsageFault(
+            "memory-too-small",
+            f"--memory {memory / 2**20:.0f} MiB: the program itself takes {used / 2**20:.0f} MiB here",
+            help=f"give at least {(used + LEAST_ROOM) / 2**20:.0f} MiB",
+        )
+    return memory - used
+
+
+def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
+    what = f"stopped at depth {len(result.levels) - 1}, {result.distinct:,} states"
+    if folder is None or not folder.saved:
+        return Interrupted("interrupted", what)
+    return Interrupted(
+        "interrupted", what, where=str(folder.folder),
+        help=f"go on with `elrcheck check --resume {folder.folder}`",
+    )  # fmt: skip
 
 
 def _compiled(
-    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None,
 ) -> Outcome:
     from elrcheck.explorer.retrace import Retrace
 
-    ended = run_search(model, config, chosen, request, progress)
+    ended = run_search(model, config, chosen, request, progress, open_run)
     progress.stage("rebuilding traces")
     program = ended.lowered.program
     wanted = [
@@ -119,6 +197,11 @@ def _compiled(
         program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
         for check, rows in traces.items()
     }
+    if ended.folder is not None:
+        if ended.folder.saved and not ended.result.complete:
+            outcome.resumable = str(ended.folder.folder)
+        else:
+            ended.folder.finish()
     return outcome
 
 
@@ -149,6 +232,10 @@ def outcome_of(ended: Ended) -> Outcome:
         variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},
+        fingerprint_bits=result.fingerprint_bits,
+        collision_probability=result.collision_probability,
+        spilled=result.spilled,
+        peak_bytes=result.peak_bytes,
     )
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from elrcheck.explorer.expand_ir import INSTANCE_BITS, Record
 from elrcheck.explorer.table_ir import SETUP, Context, Shared, load_field
 
-
 PEEK = """
 peek:
   %k2 = phi i64 [ 0, %hash ], [ %k2n, %peek ]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.fingerprints import FingerprintSet
 from elrcheck.explorer.kernel import Kernel
-from elrcheck.explorer.levels import LevelFile, LevelFiles
+from elrcheck.explorer.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.visited import ExactSet, histogram
 
 Rows = npt.NDArray[np.uint64]
@@ -31,7 +31,7 @@ class Space(Protocol):
     """sizes: states of each level. distinct: their sum. written: the level files that exist."""
 
     sizes: list[int]
-    written: list[LevelFile]
+    written: list[SavedLevel]
 
     @property
     def distinct(self) -> int: ...
@@ -64,7 +64,7 @@ class Resident:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.visited = ExactSet(kernel, crew, budget)
         self.starts: list[int] = []
-        self.written: list[LevelFile] = []
+        self.written: list[SavedLevel] = []
 
     @property
     def distinct(self) -> int:
@@ -90,13 +90,13 @@ class Resident:
         self.starts.append(0)
         judge(self.visited.rows.address, 0, self.distinct)
 
-    def load(self, written: list[LevelFile]) -> bool:
+    def load(self, written: list[SavedLevel]) -> bool:
         """Take the levels from their files; False if the memory does not suffice."""
         assert self.files is not None
         self.written = list(written)
         for level in written:
             self.starts.append(self.visited.count)
-            for rows in self.files.read(level.depth):
+            for rows in self.files.read(level):
                 if not self.visited.insert(rows):
                     return False
             self.visited.close_level()
@@ -124,7 +124,9 @@ class Resident:
     def save(self, last: int) -> None:
         assert self.files is not None
         for depth in range(len(self.written), last + 1):
-            self.written.append(self.files.write(depth, self.batches(depth)))
+            first, last_row = self.level(depth)
+            rows = self.visited.view(first, last_row)
+            self.written.append(self.files.write(depth, rows, len(self.crew.workers)))
 
 
 class Hashed:
@@ -134,7 +136,7 @@ class Hashed:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.visited = FingerprintSet(kernel, crew, budget)
         self.sizes: list[int] = []
-        self.written: list[LevelFile] = []
+        self.written: list[SavedLevel] = []
 
     @property
     def distinct(self) -> int:
@@ -151,11 +153,11 @@ class Hashed:
         self.visited.close_level()
         self._close(judge)
 
-    def load(self, written: list[LevelFile]) -> bool:
+    def load(self, written: list[SavedLevel]) -> bool:
         """Take the levels from their files; False if the memory does not suffice."""
         for level in written:
             self.visited.begin_level()
-            for rows in self.files.read(level.depth):
+            for rows in self.files.read(level):
                 if not self.visited.insert(rows):
                     return False
             self.visited.close_level()
@@ -176,11 +178,12 @@ class Hashed:
         visited = self.visited
         self.sizes.append(visited.reserved)
         judge(visited.rows.address, 0, visited.reserved)
-        self.written.append(self.files.write(len(self.written), [visited.view(0, visited.reserved)]))
+        rows = visited.view(0, visited.reserved)
+        self.written.append(self.files.write(len(self.written), rows, len(self.crew.workers)))
         return visited.settle()
 
     def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(depth)
+        return self.files.read(self.written[depth])
 
     def save(self, last: int) -> None:
         """Nothing to do: levels are written when they are made."""

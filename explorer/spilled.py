@@ -27,8 +27,8 @@ import numpy.typing as npt
 from elrcheck.errors import EnvironmentFault
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.kernel import Kernel
-from elrcheck.explorer.levels import PARTS, LevelFile, LevelFiles
-from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows, Space
+from elrcheck.explorer.levels import PARTS, LevelFiles, SavedLevel
+from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.explorer.visited import ExactSet, histogram
 
 CANDIDATES = 0.6
@@ -117,7 +117,7 @@ class Spilled:
     def __init__(self, kernel: Kernel, crew: Crew, budget: int, files: LevelFiles) -> None:
         self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
         self.sizes: list[int] = []
-        self.written: list[LevelFile] = []
+        self.written: list[SavedLevel] = []
         self.part_rows = np.zeros(PARTS, np.int64)
         self._used = 0
 
@@ -132,28 +132,17 @@ class Spilled:
     def start(self, rows: Rows, judge: Judge) -> None:
         raise NotImplementedError("a search begins in memory")
 
-    def take(self, space: Space, last: int) -> None:
-        """Take over the levels 0..last of another space."""
-        for depth in range(last + 1):
-            buckets = Buckets(self.files.folder, self.kernel)
-            try:
-                for rows in space.batches(depth):
-                    buckets.append(rows, np.zeros(len(rows), np.uint16))
-                self._add(depth, buckets)
-            finally:
-                buckets.remove()
-
-    def load(self, written: list[LevelFile]) -> None:
+    def load(self, written: list[SavedLevel]) -> None:
         """Go on from level files; those that are not in parts are written again."""
         for level in written:
             if level.partitioned:
-                self.part_rows += [self.files.rows(level.depth, part) for part in range(PARTS)]
+                self.part_rows += self.files.part_rows(level)
                 self.written.append(level)
                 self.sizes.append(level.rows)
                 continue
             buckets = Buckets(self.files.folder, self.kernel)
             try:
-                for rows in self.files.read(level.depth):
+                for rows in self.files.read(level):
                     buckets.append(rows, np.zeros(len(rows), np.uint16))
                 self._add(level.depth, buckets)
             finally:
@@ -166,7 +155,7 @@ class Spilled:
                 blocks = [rows for rows, _ in buckets.read(number)]
                 yield np.concatenate(blocks) if blocks else empty
 
-        self.written.append(self.files.write(depth, parts(), partitioned=True))
+        self.written.append(self.files.write_parts(depth, parts()))
         self.part_rows += buckets.rows
         self.sizes.append(sum(buckets.rows))
 
@@ -176,9 +165,8 @@ class Spilled:
         fresh = np.zeros(PARTS, np.int64)
         try:
             self._expand(pause, buckets)
-            level = self.files.write(
-                len(self.sizes), self._parts(pause, judge, buckets, credit, fresh), partitioned=True
-            )
+            parts = self._parts(pause, judge, buckets, credit, fresh)
+            level = self.files.write_parts(len(self.sizes), parts)
         except _Stopped as stopped:
             return str(stopped), credit
         finally:
@@ -191,7 +179,7 @@ class Spilled:
     def _expand(self, pause: Pause, buckets: Buckets) -> None:
         """The first pass."""
         candidates = _Candidates(self.kernel, self.crew, int(CANDIDATES * self.budget), buckets)
-        for rows in self.files.read(len(self.sizes) - 1):
+        for rows in self.files.read(self.written[-1]):
             block = np.ascontiguousarray(rows)
             candidates.source = block.ctypes.data
             candidates.make_room()
@@ -213,8 +201,8 @@ class Spilled:
                 continue
             expected = int(self.part_rows[number]) + buckets.rows[number] // 2
             known = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
-            for depth in range(len(self.sizes)):
-                rows = self.files.group(depth, number)
+            for level in self.written:
+                rows = self.files.part(level, number)
                 if len(rows) and not known.insert(rows):
                     raise _Stopped(OUT_OF_MEMORY)
             known.close_level()
@@ -234,7 +222,7 @@ class Spilled:
             yield known.view(first, last)
 
     def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(depth)
+        return self.files.read(self.written[depth])
 
     def save(self, last: int) -> None:
         """Nothing to do: levels are written when they are made."""

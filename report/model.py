@@ -57,6 +57,10 @@ class SearchReport:
 
     `stopped_by` says which limit ended an incomplete search, in the user's words
     (``--max-depth 20``); `cut` counts transitions that left the budgets of the scope.
+    `bytes_per_state` is of the states kept in memory and of what finds them, `peak_memory_bytes` of the
+    whole process; `fingerprint_bits` is None if whole states were compared, else `collision_probability`
+    bounds the chance that two were taken for one.  `spilled`: they did not fit `--memory` and were kept
+    on disk.  `resumable` is the folder from which an incomplete search can go on.
     """
 
     complete: bool
@@ -73,6 +77,9 @@ class SearchReport:
     cut: int = 0
     deadlocks: int = 0
     overflows: tuple[Overflow, ...] = ()
+    peak_memory_bytes: int = 0
+    spilled: bool = False
+    resumable: str | None = None
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,9 @@ class Limits:
 class CheckRequest:
     """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful.
 
-    `liveness`: only liveness properties are meant, also by an empty choice.
+    `liveness`: only liveness properties are meant, also by an empty choice. `fingerprint`: bits kept of
+    a state, 0 for all. `resume`: the folder of a run to go on with; `selected` then says whether the
+    selection is to be compared with the run's, or was not given. `checkpoint_every` is in seconds.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -59,6 +61,10 @@ class CheckRequest:
     stop_at_first: bool = False
     run_dir: Path | None = None
     liveness: bool = False
+    fingerprint: int = 0
+    resume: Path | None = None
+    selected: bool = True
+    checkpoint_every: float = 300.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,41 @@
+"""SIGINT and SIGTERM as a wish that a search looks at between two rounds.
+
+A second SIGINT does not wait: it is a KeyboardInterrupt. Outside the main thread signals cannot be
+taken, and nothing is changed.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupts:
+    """As a context: notes the signals instead of ending the process."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def __call__(self) -> bool:
+        return self.wanted
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        if self.wanted and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self.wanted = True
