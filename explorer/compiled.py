@@ -206,11 +206,11 @@ class Search:
             reason = f"--memory {self.limits.memory_bytes}"
             if self.spilled or self.keeper is None:
                 break
-            self.crew.drop_slices()
+            self.crew.forget()
             self._set_back(begun)
             self._spill_from(depth)
         if reason is not None and isinstance(self.space, Spilled):
-            self.crew.drop_slices()
+            self.crew.forget()
             self._set_back(begun)
             return reason
         self.tally.new_states += credit
@@ -263,6 +263,7 @@ class Search:
         """Go on from level files, with as little in memory as a part of them."""
         assert self._files is not None and self.limits.memory_bytes is not None
         del self.space
+        self.crew.forget()
         if self.fingerprint:
             self.native = build(self.program, self.cache)
             crew = Crew(self.native, len(self.crew.workers))

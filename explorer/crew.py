@@ -131,10 +131,11 @@ class Crew:
         waiting = [int(w.context[Context.AT]) for w in self.workers if w.unfinished]
         return min([int(shared[Shared.CURSOR]), *waiting])
 
-    def drop_slices(self) -> None:
-        """Forget what the workers have begun; those rows are to be expanded again by somebody."""
+    def forget(self) -> None:
+        """Let go of slices that were begun and of rows that were reserved in a set that is given up."""
         for worker in self.workers:
-            worker.context[Context.AT] = worker.context[Context.END] = 0
+            for field in (Context.AT, Context.END, Context.ROW, Context.ROW_END):
+                worker.context[field] = 0
 
     def _round(self, visited: Growing) -> None:
         """One native call per worker."""

@@ -15,7 +15,7 @@ from elrcheck.explorer.memory import Region
 from elrcheck.explorer.table_ir import Context, Shared
 from elrcheck.explorer.visited import FIRST_ROWS, LARGEST_SLOTS, STEP, Counts, Rows
 
-FIRST_SLOTS = 1 << 16
+FIRST_SLOTS = 1 << 13
 GROWTH = 1.3
 LOAD = 0.85
 

@@ -166,9 +166,9 @@ class LevelFiles:
         """The rows of a level, a row group at a time."""
         for file in self._files(level):
             for number in range(file.num_row_groups):
-                rows = self._group(file, number)
-                if len(rows):
-                    yield rows
+                for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
+                    if len(chunk):
+                        yield self._rows(chunk)
 
     def part_rows(self, level: SavedLevel) -> list[int]:
         """The sizes of the parts of a partitioned level."""
@@ -177,14 +177,14 @@ class LevelFiles:
 
     def part(self, level: SavedLevel, number: int) -> Rows:
         """One part of a partitioned level."""
-        return self._group(self._files(level)[0], number)
+        return next(self.parts(level, range(number, number + 1)), np.zeros((0, self.words), np.uint64))
 
-    def _group(self, file: Any, number: int) -> Rows:
-        column = file.read_row_group(number, columns=["state"]).column(0)
-        parts = [self._rows(chunk) for chunk in column.chunks if len(chunk)]
-        if len(parts) == 1:
-            return parts[0]
-        return np.concatenate(parts) if parts else np.zeros((0, self.words), np.uint64)
+    def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
+        """The rows of some parts of a partitioned level."""
+        table = self._files(level)[0].read_row_groups(list(numbers), columns=["state"])
+        for chunk in table.column(0).chunks:
+            if len(chunk):
+                yield self._rows(chunk)
 
     def _rows(self, chunk: Any) -> Rows:
         data = np.frombuffer(chunk.buffers()[1], "<u8")

@@ -8,7 +8,7 @@ A level is made in two passes (delayed duplicate detection):
 2. For one part after the other the states of all levels are read into a set, then the candidates; those
    that were not there are the part's share of the new level.
 
-So the memory holds one part at a time, a share of 1 in `PARTS`, and everything is read and written front
+So the memory holds one part at a time, a share of 1 in `PARTS`, or several if there is room, and everything is read and written front
 to back. The parts take the place of sorted runs (docs/adr/0009-parts-instead-of-sorted-runs.md). A level
 that was not finished leaves nothing behind.
 """
@@ -29,7 +29,7 @@ from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.kernel import Kernel
 from elrcheck.explorer.levels import PARTS, LevelFiles, SavedLevel
 from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
-from elrcheck.explorer.visited import ExactSet, histogram
+from elrcheck.explorer.visited import GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6
 PART = 0.85
@@ -39,6 +39,15 @@ BLOCK = 1 << 17
 
 class _Stopped(Exception):
     """A level is given up; carries the reason."""
+
+
+def by_part(kernel: Kernel, rows: Rows) -> list[npt.NDArray[np.int64]]:
+    """For each part the positions of its rows."""
+    hashes = np.empty(len(rows), np.uint64)
+    kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+    part = (hashes % np.uint64(PARTS)).astype(np.uint8)
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.searchsorted(part[order], np.arange(1, PARTS)))
 
 
 class Buckets:
@@ -54,13 +63,7 @@ class Buckets:
         """Add rows, a block at a time, so that no large copy is made."""
         for start in range(0, len(rows), BLOCK):
             block = np.ascontiguousarray(rows[start : start + BLOCK])
-            hashes = np.empty(len(block), np.uint64)
-            self.kernel.functions["hashes"](block.ctypes.data, len(block), hashes.ctypes.data)
-            part = (hashes % np.uint64(PARTS)).astype(np.uint8)
-            order = np.argsort(part, kind="stable")
-            bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
-            for number in range(PARTS):
-                chosen = order[bounds[number] : bounds[number + 1]]
+            for number, chosen in enumerate(by_part(self.kernel, block)):
                 if len(chosen):
                     self._write(number, block[chosen], whos[start : start + BLOCK][chosen])
 
@@ -136,9 +139,7 @@ class Spilled:
         """Go on from level files; those that are not in parts are written again."""
         for level in written:
             if level.partitioned:
-                self.part_rows += self.files.part_rows(level)
-                self.written.append(level)
-                self.sizes.append(level.rows)
+                self._close(level)
                 continue
             buckets = Buckets(self.files.folder, self.kernel)
             try:
@@ -155,25 +156,25 @@ class Spilled:
                 blocks = [rows for rows, _ in buckets.read(number)]
                 yield np.concatenate(blocks) if blocks else empty
 
-        self.written.append(self.files.write_parts(depth, parts()))
-        self.part_rows += buckets.rows
-        self.sizes.append(sum(buckets.rows))
+        self._close(self.files.write_parts(depth, parts()))
+
+    def _close(self, level: SavedLevel) -> None:
+        self.written.append(level)
+        self.sizes.append(level.rows)
+        self.part_rows += self.files.part_rows(level)
 
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
         credit = np.zeros(max(1, len(self.kernel.program.instances)), np.int64)
         buckets = Buckets(self.files.folder, self.kernel)
-        fresh = np.zeros(PARTS, np.int64)
         try:
             self._expand(pause, buckets)
-            parts = self._parts(pause, judge, buckets, credit, fresh)
+            parts = self._parts(pause, judge, buckets, credit)
             level = self.files.write_parts(len(self.sizes), parts)
         except _Stopped as stopped:
             return str(stopped), credit
         finally:
             buckets.remove()
-        self.written.append(level)
-        self.part_rows += fresh
-        self.sizes.append(level.rows)
+        self._close(level)
         return None, credit
 
     def _expand(self, pause: Pause, buckets: Buckets) -> None:
@@ -190,36 +191,50 @@ class Spilled:
         self._used = max(self._used, candidates.used_bytes)
         candidates.drain()
 
-    def _parts(
-        self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts, fresh: Counts
-    ) -> Iterator[Rows]:
-        """The second pass."""
+    def _parts(self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts) -> Iterator[Rows]:
+        """The second pass: as many parts at a time as fit the memory."""
         empty = np.zeros((0, self.kernel.layout.words), np.uint64)
-        for number in range(PARTS):
-            if buckets.rows[number] == 0:
-                yield empty
+        for parts in self._groups(buckets):
+            count = sum(buckets.rows[part] for part in parts)
+            if count == 0:
+                yield from (empty for _ in parts)
                 continue
-            expected = int(self.part_rows[number]) + buckets.rows[number] // 2
+            expected = sum(int(self.part_rows[part]) for part in parts) + count
             known = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
             for level in self.written:
-                rows = self.files.part(level, number)
-                if len(rows) and not known.insert(rows):
-                    raise _Stopped(OUT_OF_MEMORY)
+                for rows in self.files.parts(level, parts):
+                    if not known.insert(rows):
+                        raise _Stopped(OUT_OF_MEMORY)
             known.close_level()
             known.begin_level()
-            for rows, whos in buckets.read(number):
-                if not known.insert(rows, whos):
-                    raise _Stopped(OUT_OF_MEMORY)
+            for part in parts:
+                for rows, whos in buckets.read(part):
+                    if not known.insert(rows, whos):
+                        raise _Stopped(OUT_OF_MEMORY)
             known.close_level()
             reason = pause(0)
             if reason is not None:
                 raise _Stopped(reason)
-            first, last = known.base, known.reserved
-            judge(known.rows.address, first, last)
+            judge(known.rows.address, known.base, known.reserved)
             credit += histogram(known.credits(), len(credit))
-            fresh[number] = last - first
             self._used = max(self._used, known.used_bytes)
-            yield known.view(first, last)
+            fresh = known.view(known.base, known.reserved)
+            places = by_part(self.kernel, fresh)
+            for part in parts:
+                yield fresh[places[part]]
+
+    def _groups(self, buckets: Buckets) -> Iterator[range]:
+        """Consecutive parts that fit the memory together; a part that does not fit stands alone."""
+        cost = 8 * self.kernel.layout.words + 2 + 8 * GROWTH / LOAD
+        most = PART * self.budget / cost - 2 * self.crew.margin
+        first, total = 0, 0
+        for part in range(PARTS):
+            size = int(self.part_rows[part]) + buckets.rows[part]
+            if part > first and total + size > most:
+                yield range(first, part)
+                first, total = part, 0
+            total += size
+        yield range(first, PARTS)
 
     def batches(self, depth: int) -> Iterator[Rows]:
         return self.files.read(self.written[depth])

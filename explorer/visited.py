@@ -16,8 +16,8 @@ from elrcheck.explorer.table_ir import Context, Shared
 
 Rows = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
-FIRST_ROWS = 1 << 16
-FIRST_SLOTS = 1 << 14
+FIRST_ROWS = 1 << 12
+FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
 GROWTH = 1.5
 LOAD = 0.75

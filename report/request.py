@@ -63,7 +63,7 @@ class CheckRequest:
     liveness: bool = False
     fingerprint: int = 0
     resume: Path | None = None
-    selected: bool = True
+    selected: bool = False
     checkpoint_every: float = 300.0
 
 

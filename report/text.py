@@ -157,8 +157,9 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
     detail = f", {engine.detail}" if engine.detail else ""
     page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
-    page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}")
+    page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
     page.labelled("run", report.run_dir)
+    page.labelled("go on", search.resumable and f"elrcheck check --resume {search.resumable}")
 
 
 def _reach(search: SearchReport) -> str:
@@ -172,6 +173,12 @@ def _identity(search: SearchReport) -> str:
         return "exact states"
     chance = f"collision probability {search.collision_probability:.1e}"
     return f"{search.fingerprint_bits}-bit fingerprints, {chance}"
+
+
+def _peak(search: SearchReport) -> str:
+    where = ", kept on disk in part" if search.spilled else ""
+    peak = search.peak_memory_bytes
+    return f"{where}, {peak / 2**20:,.0f} MiB at most" if peak else where
 
 
 def _workers(number: int) -> str:

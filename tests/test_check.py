@@ -15,7 +15,7 @@ from elrcheck.report.request import Selection
 from elrcheck.tla_export.export import export_trace, load_trace, replayed, trace_of_repro, write_trace_module
 from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
 
-VARIES = {"states_per_second": 0, "bytes_per_state": 0}
+VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
 SMALL = ("--scope", "two-brokers")
 # Losing the last ISR member needs two removals besides the crash: this scope has just enough.
 BREAKS = ("--variant", "legacy", "--scope", "two-brokers", "--set", "shrinks=1", "--set", "fences=0")

@@ -1,0 +1,198 @@
+"""Where states are kept changes nothing that is reported: in memory, as fingerprints, or on disk."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_programs import grid, tokens
+
+from elrcheck.explorer.compiled import INTERRUPTED, Search, search
+from elrcheck.explorer.fingerprints import collision_probability
+from elrcheck.explorer.kernel import build
+from elrcheck.explorer.levels import PARTS, LevelFiles, SavedLevel
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.program import Program
+from elrcheck.explorer.result import Limits, SearchResult
+from elrcheck.explorer.retrace import Retrace
+from elrcheck.explorer.select import resolve
+from elrcheck.explorer.spaces import Resident
+from elrcheck.explorer.tally import Tally
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.report.request import Selection
+
+
+class Folder:
+    """A keeper that saves when told to."""
+
+    def __init__(self, folder: Path, always: bool = False) -> None:
+        self.folder, self.always = folder, always
+        self.saved: list[tuple[list[SavedLevel], Tally]] = []
+
+    def files(self, words: int) -> LevelFiles:
+        return LevelFiles(self.folder, words)
+
+    def due(self) -> bool:
+        return self.always
+
+    def at_stop(self, interrupted: bool) -> bool:
+        return interrupted or self.always
+
+    def save(self, written: list[SavedLevel], tally: Tally) -> None:
+        self.saved.append((list(written), tally))
+
+
+def plain(result: SearchResult) -> SearchResult:
+    """Without what depends on time, memory, the number of workers and where states were kept."""
+    return dataclasses.replace(
+        result, seconds=0.0, compile_seconds=0.0, bytes_per_state=0, workers=0, fingerprint_bits=None,
+        collision_probability=0.0, spilled=False,
+    )  # fmt: skip
+
+
+def of_scope(scope: str, variant: str = "kip_full") -> Program:
+    model = load_checked_model()
+    config = resolve(Selection(variant, scope)).config
+    return lower(model, config, (*model.always, *model.sometimes)).program
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    """A scope in which something is violated, so that there are traces to compare."""
+    return of_scope("two-brokers", "code_4_0")
+
+
+@pytest.fixture(scope="module")
+def expected(program: Program) -> SearchResult:
+    result = search(program)
+    assert result.complete and result.traces
+    return result
+
+
+@pytest.mark.parametrize(("bits", "workers"), [(64, 1), (64, 2), (128, 2)])
+def test_fingerprints_count_the_same(
+    program: Program, expected: SearchResult, tmp_path: Path, bits: int, workers: int
+) -> None:
+    found = search(program, fingerprint=bits, workers=workers, keeper=Folder(tmp_path))
+    assert plain(found) == plain(expected)
+    assert found.fingerprint_bits == bits
+    assert found.collision_probability == collision_probability(expected.distinct, bits) > 0
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_the_table_of_fingerprints_grows(tmp_path: Path, bits: int) -> None:
+    found = search(grid(64, 3), fingerprint=bits, workers=2, keeper=Folder(tmp_path))
+    assert (found.distinct, found.generated, found.diameter) == (64**3, 1 + 3 * 63 * 64**2, 190)
+    assert sum(found.new_states) == 64**3 - 1
+    assert len(found.traces[0]) == 190
+
+
+def test_collision_probability() -> None:
+    assert collision_probability(1, 64) == 0.0
+    assert collision_probability(10**9, 64) == pytest.approx(0.0271, rel=0.01)  # n^2 / 2^65
+    assert collision_probability(10**9, 128) == pytest.approx(1.47e-21, rel=0.01)
+    assert collision_probability(10**12, 64) == 1.0
+
+
+def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
+    run = Search(of_scope("three-brokers-tiny"), workers=1, cache=None, limits=Limits())
+    result = run.run(None, "complete")
+    rows = np.concatenate([np.array(part) for depth in range(result.diameter) for part in run.batches(depth)])
+    hashes = np.empty(len(rows), np.uint64)
+    run.native.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+    pairs = len(rows) * (len(rows) - 1) / 2
+    for shift in (0, 11, 22, 33, 46):
+        cut = (hashes >> np.uint64(shift)) & np.uint64((1 << 18) - 1)
+        counts = np.unique(cut, return_counts=True)[1]
+        collisions = int((counts * (counts - 1) // 2).sum())
+        assert collisions == pytest.approx(pairs / 2**18, abs=6 * (pairs / 2**18) ** 0.5)
+
+
+@pytest.mark.parametrize("bits", [0, 64])
+def test_states_that_do_not_fit_the_memory_go_to_disk(
+    program: Program, expected: SearchResult, tmp_path: Path, bits: int
+) -> None:
+    limits = Limits(memory_bytes=600_000 if bits == 0 else 450_000)
+    found = search(program, limits=limits, workers=2, fingerprint=bits, keeper=Folder(tmp_path))
+    assert found.spilled and found.complete
+    assert plain(found) == plain(expected)
+    assert [place.name for place in tmp_path.glob(".*")] == [], "nothing is left of the passes"
+
+
+def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> None:
+    keeper = Folder(tmp_path, always=True)
+    result = search(program, limits=Limits(memory_bytes=600_000), keeper=keeper)
+    assert result.spilled
+    levels, _ = keeper.saved[-1]
+    assert all(level.partitioned for level in levels)
+    kernel = build(program)
+    files = LevelFiles(tmp_path, kernel.layout.words)
+    deepest = max(levels, key=lambda level: level.rows)
+    for part in range(PARTS):
+        rows = np.ascontiguousarray(files.part(deepest, part))
+        hashes = np.empty(len(rows), np.uint64)
+        kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+        assert set((hashes % np.uint64(PARTS)).tolist()) <= {part}
+    assert sum(files.part_rows(deepest)) == deepest.rows
+
+
+def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path: Path) -> None:
+    limits = Limits(memory_bytes=150_000)
+    found = search(program, limits=limits, keeper=Folder(tmp_path))
+    assert (found.complete, found.reason) == (False, "--memory 150000")
+    assert 0 < sum(found.levels) == found.distinct < 21105
+
+
+@pytest.mark.parametrize("bits", [0, 64])
+@pytest.mark.parametrize("memory", [None, 450_000], ids=["memory", "disk"])
+def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
+    program: Program, expected: SearchResult, tmp_path: Path, bits: int, memory: int | None
+) -> None:
+    """Interrupted again and again, each time a few rounds later."""
+    limits, asked, runs = Limits(memory_bytes=memory), 0, 0
+    keeper = Folder(tmp_path)
+
+    def interrupted() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 20 + 7 * runs
+
+    while True:
+        run = Search(
+            program, workers=2, cache=None, limits=limits, fingerprint=bits, keeper=keeper,
+            interrupted=interrupted,
+        )  # fmt: skip
+        if keeper.saved:
+            run.resume(*keeper.saved[-1])
+        asked = 0
+        result = run.run(None, "complete")
+        runs += 1
+        assert runs < 50
+        if result.reason != INTERRUPTED:
+            break
+        assert sum(level.rows for level in keeper.saved[-1][0]) <= result.distinct
+    result.traces = Retrace(run).traces(list(result.first))
+    result.deadlock_trace = Retrace(run).deadlock()
+    assert runs > 1
+    assert plain(result) == plain(expected)
+
+
+def test_a_run_can_move_between_memory_and_disk(
+    program: Program, expected: SearchResult, tmp_path: Path
+) -> None:
+    keeper = Folder(tmp_path, always=True)
+    small = Limits(memory_bytes=450_000, max_states=15_000)
+    assert search(program, limits=small, keeper=keeper).reason == "--max-states 15000"
+    again = Search(program, workers=1, cache=None, limits=Limits(), keeper=keeper)
+    again.resume(*keeper.saved[-1])
+    assert isinstance(again.space, Resident)
+    result = again.run(None, "complete")
+    result.traces = Retrace(again).traces(list(result.first))
+    assert plain(result) == plain(dataclasses.replace(expected, deadlock_trace=None))
+
+
+def test_fingerprints_need_a_folder() -> None:
+    with pytest.raises(ValueError, match="folder"):
+        search(tokens(), fingerprint=64)
