@@ -157,7 +157,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     def interrupted() -> bool:
         nonlocal asked
         asked += 1
-        return asked > 20 + 7 * runs
+        return asked > 20 * 3**runs
 
     while True:
         run = Search(
