@@ -46,7 +46,7 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     outcome, findings = _explore(model, selected.config, chosen, request, progress)
     folder = _run_dir(request, selected, chosen, outcome)
-    stored = _store(folder, model, selected, findings) if folder is not None else {}
+    stored = store_findings(folder, model, selected, findings) if folder is not None else {}
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(
         verdict=_verdict(properties, outcome),
@@ -123,12 +123,19 @@ def _run_dir(
         return request.run_dir
     if not any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen):
         return None
-    identity = json.dumps([selected.variant, config_values(selected.config), request.engine], sort_keys=True)
+    return run_folder(selected, request.engine)
+
+
+def run_folder(selected: Selected, *how: str | int) -> Path:
+    """The folder named by what was explored and how: the same run has the same folder."""
+    identity = json.dumps([selected.variant, config_values(selected.config), *how], sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
     return RUNS / f"{selected.variant}-{Path(selected.scope).stem}-{digest}"
 
 
-def _store(folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]) -> dict[str, str]:
+def store_findings(
+    folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]
+) -> dict[str, str]:
     """Writes one trace file for each finding; returns their paths inside the folder."""
     origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
     stored = {ident: f"{ident}.trace.json" for ident in findings}
