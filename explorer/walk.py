@@ -220,9 +220,10 @@ class Walks:
         row = self._start[0].copy()
         states = [self.layout.unpack(row.tolist())]
         worker, base = self._owned[0], self._base(walk)
+        uncounted = np.zeros_like(worker.counters)
         for step in range(steps):
             made = self.native.functions["expand"](
-                row.ctypes.data, 0, 1, worker.records.ctypes.data, np.zeros_like(worker.counters).ctypes.data,
+                row.ctypes.data, 0, 1, worker.records.ctypes.data, uncounted.ctypes.data,
                 worker.fired.ctypes.data,
             )  # fmt: skip
             if not made:
