@@ -47,9 +47,9 @@ FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot"
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     """Search and describe; UsageFault for names that do not exist or a graph that would be too large."""
+    form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
-    form = None if request.graph is None else _format(request.graph, request.graph_format)
     marks = _marks(select_properties(model, request.properties)) if form is not None else ()
     ended = run_search(model, selected.config, marks, _search_request(request), progress)
     outcome, search = outcome_of(ended), ended.search
@@ -75,11 +75,22 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
     """The properties that states and steps of a graph are marked with."""
+    if any(fn.kind == "leads_to" for fn in chosen):
+        raise UsageFault(
+            "explore-liveness", "no single state violates a liveness property (V-*)",
+            help="use `elrcheck check --liveness`",
+        )  # fmt: skip
     return tuple(fn for fn in chosen if fn.kind == "always")
 
 
-def _format(path: Path, wanted: str | None) -> str:
-    """The format asked for, or the one the file is named after."""
+def _format(request: ExploreRequest) -> str | None:
+    """The format of the graph: the one asked for, or the one the file is named after."""
+    path, wanted = request.graph, request.graph_format
+    if path is None:
+        if wanted is not None or request.properties:
+            option = "--property" if request.properties else "--graph-format"
+            raise UsageFault("explore-option", f"{option} is for --graph", help="add --graph FILE")
+        return None
     if path.is_dir():
         raise UsageFault("graph-file", f"{path} is a folder, not a file")
     form = wanted or FORMATS.get(path.suffix.lower())

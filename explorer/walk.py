@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.check_ir import choose_lanes, state_checks
-from elrcheck.explorer.expand_ir import Counters, Record, flag_words
+from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, flag_words
 from elrcheck.explorer.layout import make_layout
 from elrcheck.explorer.native_code import KernelCache, compile_module
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.sketch import estimate, relative_error
-from elrcheck.explorer.walk_ir import (
+from elrcheck.explorer.walk_ir import walk_module
+from elrcheck.explorer.walk_memory import (
     ENDED,
     GOLDEN,
     MIX_1,
@@ -30,7 +31,6 @@ from elrcheck.explorer.walk_ir import (
     WALK_BITS,
     Context,
     Shared,
-    walk_module,
 )
 
 LANES = 64
@@ -126,11 +126,14 @@ class Walks:
             for block in range(0, walks, BLOCK):
                 self._shared[Shared.CURSOR] = block
                 self._shared[Shared.LAST] = min(block + BLOCK, walks)
-                if not self._block(pool, deadline, started, progress):
-                    reason = f"--time-budget {seconds:g}s"
+                ended = self._block(pool, deadline, started, progress)
+                last = block + BLOCK >= walks
+                if ended and stop_at_first and self._violated():
+                    reason = None if last else "--stop-at-first"
                     break
-                if stop_at_first and self._violated():
-                    reason = "--stop-at-first"
+                late = deadline is not None and time.perf_counter() >= deadline
+                if not ended or (late and not last):
+                    reason = f"--time-budget {seconds:g}s"
                     break
         return self._result(time.perf_counter() - started, reason)
 
@@ -153,7 +156,7 @@ class Walks:
             if not any(left):
                 return True
             if deadline is not None and now >= deadline:
-                return False
+                return False  # `run` looks at the time too: a block may be shorter than one call
 
     @property
     def _begun(self) -> int:
@@ -228,7 +231,10 @@ class Walks:
             )  # fmt: skip
             if not made:
                 break
-            row = worker.records[_draw(base, step + 1, made), : self.layout.words].copy()
+            chance = _chance(base, step)
+            origins = worker.records[:made, self.record.origin] & np.uint64((1 << INSTANCE_BITS) - 1)
+            keys = [_key(chance, int(instance)) for instance in origins]
+            row = worker.records[keys.index(min(keys)), : self.layout.words].copy()
             states.append(self.layout.unpack(row.tolist()))
         return states
 
@@ -245,7 +251,7 @@ class _Worker:
         self._shared = walks._shared
         self.context = np.zeros(Context.SIZE, np.uint64)
         self.states = np.zeros((LANES, words), np.uint64)
-        self.lanes = np.zeros((5, LANES), np.uint64)
+        self.lanes = np.zeros((6, LANES), np.uint64)
         self.fired = np.zeros(LANES, np.int64)
         self.records = np.empty((LANES * max(1, len(program.instances)), walks.record.size), np.uint64)
         self.counters = np.zeros(walks.counters.size, np.int64)
@@ -259,8 +265,9 @@ class _Worker:
             Context.WALK: self.lanes[0],
             Context.STEP: self.lanes[1],
             Context.BASE: self.lanes[2],
-            Context.COUNT: self.lanes[3],
-            Context.PICK: self.lanes[4],
+            Context.CHANCE: self.lanes[3],
+            Context.KEY: self.lanes[4],
+            Context.PICK: self.lanes[5],
             Context.FIRED: self.fired,
             Context.RECORDS: self.records,
             Context.COUNTERS: self.counters,
@@ -298,6 +305,11 @@ def _mix(z: int) -> int:
     return z ^ z >> 31
 
 
-def _draw(base: int, number: int, count: int) -> int:
-    """The number-th draw of a stream, one of 0..count - 1, as @draw."""
-    return _mix(base + number * GOLDEN & _WORD) * count >> 64
+def _chance(base: int, step: int) -> int:
+    """The number from which the step after `step` others follows."""
+    return _mix(base + (step + 1) * GOLDEN & _WORD)
+
+
+def _key(chance: int, instance: int) -> int:
+    """The key of a successor; the least one is taken."""
+    return _mix(chance + instance * MIX_2 & _WORD)
