@@ -35,7 +35,7 @@ GRAPH_FORMATS = ("graphml", "dot", "json")
               help="What chance follows from; otherwise one is drawn and printed.")
 @click.option("--walks", metavar="N", type=click.IntRange(1, 10**12),
               help="How many; otherwise 100000, or as many as --time-budget allows.")
-@click.option("--depth", metavar="N", type=click.IntRange(1, 1_000_000), default=100, show_default=True,
+@click.option("--depth", metavar="N", type=click.IntRange(1, 1_000_000), default=40, show_default=True,
               help="Steps of a walk.")
 @click.option("--time-budget", metavar="90s|5m|1h", type=duration, help="Stop after this long.")
 @workers_option

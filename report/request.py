@@ -73,7 +73,7 @@ class SimulateRequest:
     properties: tuple[str, ...] = ()
     seed: int | None = None
     walks: int | None = None
-    depth: int = 100
+    depth: int = 40
     time_budget: float | None = None
     workers: int | None = None
     stop_at_first: bool = False

@@ -66,7 +66,7 @@ def _print_tables(report: SimulationReport, page: Page) -> None:
 def _print_verdict(report: SimulationReport, page: Page) -> None:
     search = report.search
     violated = [found.id for found in report.properties if found.verdict == "violated"]
-    outcome = "violated on a random walk" if violated else "no violation"
+    outcome = "a violation" if violated else "no violation"
     page.verdict_line(
         report.verdict,
         f"{report.variant}, {report.scope}: {outcome} in {page.count(search.walks)} walks "
