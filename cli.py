@@ -15,7 +15,10 @@ import click
 
 from elrcheck import __version__
 from elrcheck.errors import ExitCode, UsageFault, did_you_mean
+from elrcheck.exploring import explore, simulate
 from elrcheck.options import (
+    EXIT_CODES,
+    chosen_selection,
     duration,
     format_option,
     limit_options,
@@ -35,16 +38,10 @@ from elrcheck.report.request import (
     Limits,
     MutateRequest,
     ProveRequest,
-    Selection,
     TlcRequest,
 )
 from elrcheck.shell import Shell, run
 
-EXIT_CODES = """
-\b
-Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
-4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
-"""
 LISTED = KINDS
 ENGINES = ("local", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
@@ -102,11 +99,6 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
     ctx.obj = Shell(color=color, detail=verbose - quiet, progress=progress)
 
 
-def _selection(options: dict[str, Any]) -> Selection:
-    """Takes the selection options out of a command's options."""
-    return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
-
-
 def _missing(what: str, command: str) -> UsageFault:
     return UsageFault("usage-missing", what, help=f"see `elrcheck {command} --help`")
 
@@ -130,7 +122,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     from elrcheck.explorer.check import run_check
 
     request = CheckRequest(
-        selection=_selection(options),
+        selection=chosen_selection(options),
         properties=properties,
         engine=engine,
         workers=workers,
@@ -142,6 +134,10 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     with shell.open_progress() as progress:
         report = run_check(request, progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+cli.add_command(simulate)
+cli.add_command(explore)
 
 
 @cli.command(epilog=EXIT_CODES)
@@ -165,7 +161,7 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     With --controller: of every event at the controller, that it keeps the rules CT-1 to CT-20 from any
     legal registration, reachable or not; --property then selects rules.
     """
-    selection = _selection(options)
+    selection = chosen_selection(options)
     if not controller:
         if all_variants or brokers is not None:
             option = "--all-variants" if all_variants else "--brokers"
@@ -206,7 +202,7 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     if not survey:
         reject_given(ctx, ("variant", "scope", "overrides"), "--guards")
     wanted = hazards if hazards or not survey else None
-    request = MutateRequest(wanted, survey, actions, _selection(options), **options)
+    request = MutateRequest(wanted, survey, actions, chosen_selection(options), **options)
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:
         report = run_mutate(request, progress)
@@ -231,7 +227,7 @@ def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
     """The model as a TLA+ module with its configuration."""
     from elrcheck.tla_export.export import export_spec
 
-    for path in export_spec(_selection(options), out):
+    for path in export_spec(chosen_selection(options), out):
         shell.write(f"{path}\n")
     return ExitCode.HOLDS
 
@@ -254,7 +250,7 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
         raise _missing("give either PATH or --repro", "export trace")
     from elrcheck.tla_export.export import export_trace
 
-    for written in export_trace(path, repro, _selection(options), form, out):
+    for written in export_trace(path, repro, chosen_selection(options), form, out):
         shell.write(f"{written}\n")
     return ExitCode.HOLDS
 
@@ -276,7 +272,7 @@ def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_ze
         raise _missing("give a RUN to confirm, or --count", "tlc")
     from elrcheck.tla_export.run import run_tlc
 
-    request = TlcRequest(_selection(options), run_path, count, tla2tools, timeout)
+    request = TlcRequest(chosen_selection(options), run_path, count, tla2tools, timeout)
     with shell.open_progress() as progress:
         report = run_tlc(request, progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -11,13 +11,18 @@ import click
 from click.shell_completion import CompletionItem
 
 from elrcheck.errors import UsageFault
-from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
+from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 REPORT_FORMATS = ("text", "json")
+EXIT_CODES = """
+\b
+Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
+4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
+"""
 
 
 def duration(text: str) -> float:
@@ -110,6 +115,13 @@ def _selection(scope: str) -> Callable[[F], F]:
 
 
 selection_options = _selection(DEFAULT_SCOPE)
+
+
+def chosen_selection(options: dict[str, Any]) -> Selection:
+    """Takes the selection options out of a command's options."""
+    return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
+
+
 
 mutation_options = _stack(
     click.option("--hazard", "hazards", metavar="ID", multiple=True,

@@ -57,7 +57,7 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     place = place_of_run(request, selected)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
     folder = _run_dir(request, chosen, outcome, place)
-    stored = _store(folder, model, selected, findings) if folder is not None else {}
+    stored = store_findings(folder, model, selected, findings) if folder is not None else {}
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(
         verdict=_verdict(properties, outcome),
@@ -149,7 +149,9 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
     return place if request.run_dir is not None or found or outcome.resumable else None
 
 
-def _store(folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]) -> dict[str, str]:
+def store_findings(
+    folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]
+) -> dict[str, str]:
     """Writes one trace file for each finding; returns their paths inside the folder."""
     origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
     stored = {ident: f"{ident}.trace.json" for ident in findings}

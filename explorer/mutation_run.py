@@ -12,7 +12,7 @@ from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.mutation import Unmutated
-from elrcheck.report.progress import LevelDone, ObligationDone, Progress
+from elrcheck.report.progress import LevelDone, ObligationDone, Progress, WalksDone
 from elrcheck.report.request import CheckRequest, Limits, MutateRequest
 
 
@@ -38,6 +38,9 @@ class _Levels:
         self._outer.level(event)
 
     def obligation(self, event: ObligationDone) -> None:
+        pass
+
+    def walks(self, event: WalksDone) -> None:
         pass
 
 

@@ -16,8 +16,10 @@ from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
 from elrcheck.report.controller import ControllerReport
+from elrcheck.report.exploration import ExploreReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
+from elrcheck.report.simulation import SimulationReport
 from elrcheck.report.trace import Argument as Argument
 from elrcheck.report.trace import Change as Change
 from elrcheck.report.trace import Scalar as Scalar
@@ -294,5 +296,12 @@ class TlcReport:
 
 
 Report: TypeAlias = (
-    CheckReport | ProveReport | ControllerReport | TlcReport | ScenarioReport | MutateReport
+    CheckReport
+    | ProveReport
+    | ControllerReport
+    | TlcReport
+    | ScenarioReport
+    | MutateReport
+    | SimulationReport
+    | ExploreReport
 )

@@ -51,6 +51,19 @@ class ObligationDone:
         return f"{done}: {self.subject} ... {self.verdict} ({self.seconds:.2f} s)"
 
 
+@dataclass(frozen=True)
+class WalksDone:
+    """Random walks begun and the steps taken by all of them so far."""
+
+    walks: int
+    steps: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rate = self.steps / self.seconds if self.seconds > 0 else 0.0
+        return f"{self.walks:,} walks, {self.steps:,} steps, {self.seconds:.1f} s, {rate:,.0f} steps/s"
+
+
 class Progress(Protocol):
     """What a long job tells while it works."""
 
@@ -63,6 +76,9 @@ class Progress(Protocol):
     def obligation(self, event: ObligationDone) -> None:
         """A proof obligation is settled."""
 
+    def walks(self, event: WalksDone) -> None:
+        """Some more random walks are done."""
+
 
 class Silent:
     """Progress for nobody."""
@@ -74,6 +90,9 @@ class Silent:
         pass
 
     def obligation(self, event: ObligationDone) -> None:
+        pass
+
+    def walks(self, event: WalksDone) -> None:
         pass
 
 
@@ -97,6 +116,9 @@ class Lines:
         self._offer(str(event))
 
     def obligation(self, event: ObligationDone) -> None:
+        self._offer(str(event))
+
+    def walks(self, event: WalksDone) -> None:
         self._offer(str(event))
 
     def close(self) -> None:
@@ -134,6 +156,9 @@ class Live:
         self._show(str(event))
 
     def obligation(self, event: ObligationDone) -> None:
+        self._show(str(event))
+
+    def walks(self, event: WalksDone) -> None:
         self._show(str(event))
 
     def _show(self, text: str) -> None:

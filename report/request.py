@@ -15,6 +15,7 @@ DEFAULT_SCOPE = "three-brokers"
 GUARD_SCOPE = "two-brokers"
 
 EngineName: TypeAlias = Literal["local", "reference", "numpy"]
+GraphFormat: TypeAlias = Literal["graphml", "dot", "json"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 
@@ -65,6 +66,37 @@ class CheckRequest:
     resume: Path | None = None
     selected: bool = False
     checkpoint_every: float = 300.0
+
+
+@dataclass(frozen=True)
+class SimulateRequest:
+    """Random walks of `depth` steps.
+
+    `seed` None means any; `walks` None as many as the time budget allows, a fixed number if there is none.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    seed: int | None = None
+    walks: int | None = None
+    depth: int = 40
+    time_budget: float | None = None
+    workers: int | None = None
+    stop_at_first: bool = False
+    run_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class ExploreRequest:
+    """Statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states."""
+
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    graph: Path | None = None
+    graph_format: GraphFormat | None = None
+    max_nodes: int = 2000
 
 
 @dataclass(frozen=True)

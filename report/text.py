@@ -13,6 +13,7 @@ The block of a violated property::
 from __future__ import annotations
 
 from elrcheck.report.controller import ControllerReport
+from elrcheck.report.exploration import ExploreReport
 from elrcheck.report.model import (
     ActionReport,
     CheckReport,
@@ -24,11 +25,14 @@ from elrcheck.report.model import (
 )
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
+from elrcheck.report.simulation import SimulationReport
 from elrcheck.report.terminal import Page
 from elrcheck.report.text_controller import print_controller
+from elrcheck.report.text_exploration import print_exploration
 from elrcheck.report.text_mutation import print_mutate
 from elrcheck.report.text_proof import print_prove, print_tlc
 from elrcheck.report.text_scenario import print_scenario
+from elrcheck.report.text_simulation import print_simulation
 from elrcheck.report.text_trace import print_trace
 
 
@@ -47,6 +51,10 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_scenario(report, page, detail)
         case MutateReport():
             print_mutate(report, page, detail)
+        case SimulationReport():
+            print_simulation(report, page, detail)
+        case ExploreReport():
+            print_exploration(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:

@@ -1,0 +1,122 @@
+"""The graph of all states of a small scope as a networkx graph, and as a file.
+
+It is a directed multigraph. A node is a reachable state, numbered as in `graph.py`; an edge is one action
+instance (an action with its arguments) that is enabled in a state and whose result is inside the
+budgets. Two instances that lead to the same state are two edges, and one that changes nothing is a
+loop. So there are as many edges as transitions were generated, without those cut at the budgets.
+
+A node has `depth`, `initial`, `violates` (ids of the violated properties of states), and one
+attribute for each leaf of the state, named by its path, as traces show it. An edge has `action`,
+`arguments`, `label` and `violates` (ids of the violated properties of steps).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.describe import arguments, leaves
+from elrcheck.explorer.graph import Graph
+from elrcheck.explorer.lower import Lowered
+from elrcheck.explorer.result import Successors
+from elrcheck.lang.ir import Fn
+from elrcheck.report.trace import Step
+
+LABEL_LINES = 12
+
+
+def state_graph(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Any:
+    """A networkx MultiDiGraph of every state and step. chosen: the checks of the search, in its order."""
+    ty = lowered.model.state_ty
+    states = [graph.state(number) for number in range(graph.count)]
+    rows = search.layout.pack_rows([lowered.encode(state) for state in states])
+    violated: list[list[str]] = [[] for _ in states]
+    for number, fn in enumerate(chosen):
+        if fn.kind == "always" and not fn.is_step:
+            for state in np.nonzero(search.state_hits(number, rows))[0]:
+                violated[state].append(fn.ident)
+    made = nx.MultiDiGraph(variables=[path for path, _ in leaves(states[0], ty)])
+    depths = graph.depths.tolist()
+    for number, state in enumerate(states):
+        made.add_node(
+            number, depth=depths[number], initial=depths[number] == 0, violates=" ".join(violated[number]),
+            **dict(leaves(state, ty)),
+        )  # fmt: skip
+    _add_steps(made, graph, search.successors(rows), lowered, chosen)
+    return made
+
+
+def _add_steps(made: Any, graph: Graph, found: Successors, lowered: Lowered, chosen: Sequence[Fn]) -> None:
+    actions = {fn.name: fn for fn in lowered.model.actions}
+    steps = []
+    for name in graph.names:
+        given = arguments(actions[name.action], name.args)
+        text = ", ".join(f"{a.name}={a.value}" for a in given)
+        steps.append((name.action, text, Step(0, name.action, given)))
+    # The order of the graph's edges: by source, then by instance.
+    flags = found.flags[np.lexsort((found.instances, found.sources))]
+    checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
+    sources, targets, labels = graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist()
+    for edge, (source, target, label) in enumerate(zip(sources, targets, labels, strict=True)):
+        action, given_text, step = steps[label]
+        violated = [ident for k, ident in checks if int(flags[edge][k // 64]) >> k % 64 & 1]
+        made.add_edge(
+            source, target, key=f"e{edge}", action=action, arguments=given_text, label=step.label,
+            violates=" ".join(violated),
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def rendered(made: Any, form: str) -> str:
+    """The graph as the text of a file."""
+    return WRITERS[form](made)
+
+
+def _graphml(made: Any) -> str:
+    plain = made.copy()
+    plain.graph.clear()  # GraphML has no lists
+    return "\n".join(nx.generate_graphml(plain, named_key_ids=False)) + "\n"
+
+
+def _json(made: Any) -> str:
+    return json.dumps(nx.node_link_data(made, edges="edges"), ensure_ascii=False, indent=1) + "\n"
+
+
+def _dot(made: Any) -> str:
+    """A node says in what it differs from the initial state; its tooltip has the whole state."""
+    paths = made.graph["variables"]
+    start = made.nodes[0]
+    lines = ["digraph states {", '  node [shape=box, fontname="monospace", fontsize=9];']
+    lines.append("  edge [fontsize=8];")
+    for number, node in made.nodes(data=True):
+        changed = [f"{path}={node[path]}" for path in paths if node[path] != start[path]]
+        if len(changed) > LABEL_LINES:
+            changed = [*changed[: LABEL_LINES - 1], f"and {len(changed) - LABEL_LINES + 1} more"]
+        title = [f"{number} depth {node['depth']}", *([node["violates"]] if node["violates"] else [])]
+        style = "".join(
+            (
+                ", peripheries=2" if node["initial"] else "",
+                ', style=filled, fillcolor="#f4c7c3"' if node["violates"] else "",
+            )
+        )
+        whole = "\n".join(f"{path}={node[path]}" for path in paths)
+        text = "".join(f"{_escaped(line)}\\l" for line in (*title, *changed))
+        lines.append(f'  s{number} [label="{text}", tooltip="{_escaped(whole)}"{style}];')
+    for source, target, edge in made.edges(data=True):
+        style = f', color=red, tooltip="{_escaped(edge["violates"])}"' if edge["violates"] else ""
+        lines.append(f'  s{source} -> s{target} [label="{_escaped(edge["label"])}"{style}];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {"graphml": _graphml, "dot": _dot, "json": _json}
