@@ -133,15 +133,15 @@ def _reject_large(request: ExploreRequest, outcome: Outcome) -> None:
 def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]:
     """How many states have 0, 1, .. steps inside the budgets."""
 
-    def batches() -> Iterator[tuple[int, int]]:
+    def batches() -> Iterator[npt.NDArray[np.uint64]]:
         for level in range(levels):
-            first, last = search.level(level)
-            for start in range(first, last, BATCH):
-                yield start, min(start + BATCH, last)
+            for rows in search.batches(level):
+                for start in range(0, len(rows), BATCH):
+                    yield np.array(rows[start : start + BATCH])
 
-    def count(batch: tuple[int, int]) -> npt.NDArray[np.int64]:
-        made = search.successors(np.array(search.rows(*batch)))
-        each = np.bincount(made.sources, minlength=batch[1] - batch[0])
+    def count(rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        made = search.successors(rows)
+        each = np.bincount(made.sources, minlength=len(rows))
         return np.bincount(each, minlength=len(search.program.instances) + 1)
 
     total = np.zeros(len(search.program.instances) + 1, np.int64)
