@@ -1,0 +1,258 @@
+"""A run can be gone on with whatever ended it, and is refused when something about it is wrong."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.shell import run
+
+SMALL = ("--variant", "code_4_0", "--scope", "two-brokers")
+VARYING = ("seconds", "states_per_second", "peak_memory_bytes", "bytes_per_state")
+Go = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def go(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
+    """Run `elrcheck --no-progress check ...` in this process: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(cli, ["--no-progress", "check", *args])
+        out, err = capsys.readouterr()
+        return int(code), out, err
+
+    return call
+
+
+def report(text: str) -> dict[str, Any]:
+    """A report without what differs between two runs of the same search."""
+    data: dict[str, Any] = json.loads(text)
+    for key in VARYING:
+        data["search"].pop(key)
+    for key in ("engine", "run_dir"):
+        data.pop(key)
+    return data
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        str(place.relative_to(folder)): hashlib.sha256(place.read_bytes()).hexdigest()
+        for place in sorted(folder.rglob("*"))
+        if place.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that a limit has stopped."""
+    folder = tmp_path_factory.mktemp("stopped") / "run"
+    assert run(cli, ["--no-progress", "check", *SMALL, "--max-depth", "9", "--run-dir", str(folder)]) == 3
+    return folder
+
+
+@pytest.fixture
+def kept(stopped: Path, tmp_path: Path) -> Path:
+    """A copy of it that may be damaged."""
+    copy = tmp_path / "kept"
+    shutil.copytree(stopped, copy)
+    return copy
+
+
+def test_a_run_stopped_by_a_limit_goes_on_to_the_same_end(go: Go, kept: Path) -> None:
+    code, out, _ = go("--resume", str(kept), "--format", "json")
+    plain_code, plain_out, _ = go(*SMALL, "--run-dir", "plain", "--format", "json")
+    assert code == plain_code
+    assert report(out) == report(plain_out)
+    assert json.loads(out)["search"]["resumable"] is None
+    left = contents(kept)
+    assert left == contents(Path("plain")), "the traces are the same, and no level file is left"
+    assert not any(name.startswith("levels") or name == "run.json" for name in left)
+
+
+def test_the_report_says_how_to_go_on(go: Go) -> None:
+    code, out, _ = go(*SMALL, "--max-depth", "3", "--run-dir", "here")
+    assert code == 3
+    assert "elrcheck check --resume here" in out
+    code, out, _ = go(*SMALL, "--max-depth", "3")
+    assert code == 3 and "--resume" not in out
+    assert not Path(".elrcheck").exists(), "nobody asked for a folder"
+
+
+def test_resuming_twice_with_other_limits(go: Go, kept: Path) -> None:
+    for depth in ("9", "11", "14"):
+        code, out, _ = go("--resume", str(kept), "--max-depth", depth, "--format", "json")
+        assert code == 3
+        assert json.loads(out)["search"]["diameter"] == int(depth) + 1
+    assert (kept / "run.json").exists()
+
+
+def damage_level(folder: Path) -> Path:
+    """The largest level file."""
+    return max((folder / "levels").iterdir(), key=lambda place: place.stat().st_size)
+
+
+def truncate(place: Path) -> None:
+    place.write_bytes(place.read_bytes()[:-7])
+
+
+def flip(place: Path) -> None:
+    data = bytearray(place.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    place.write_bytes(data)
+
+
+@pytest.mark.parametrize("harm", [truncate, flip, Path.unlink], ids=["truncated", "flipped", "missing"])
+@pytest.mark.parametrize("which", ["level", "manifest"])
+def test_a_damaged_checkpoint_is_named_and_left_alone(
+    go: Go, kept: Path, harm: Callable[[Path], None], which: str
+) -> None:
+    place = damage_level(kept) if which == "level" else kept / "run.json"
+    harm(place)
+    before = contents(kept)
+    code, out, err = go("--resume", str(kept))
+    assert (code, out) == (2, "")
+    assert str(place) in err and "Traceback" not in err
+    assert contents(kept) == before
+
+
+def test_another_run_is_refused_and_the_field_named(go: Go, kept: Path) -> None:
+    code, _, err = go("--resume", str(kept), "--variant", "code_4_0", "--scope", "two-brokers",
+                      "--set", "crashes=0")  # fmt: skip
+    assert code == 2
+    assert "`crashes` was 1 and is now 0" in err
+    code, _, err = go("--resume", str(kept), "-p", "P-1")
+    assert code == 2 and "`properties` was" in err
+    code, _, err = go("--resume", str(kept), "--fingerprint", "64")
+    assert code == 2 and "`fingerprint` was 0 and is now 64" in err
+    code, _, err = go("--resume", str(kept), *SMALL, "--max-depth", "9")
+    assert code == 3, "the same selection, said again, is no mismatch"
+
+
+def test_a_changed_model_is_refused(go: Go, kept: Path) -> None:
+    manifest = kept / "run.json"
+    data = json.loads(manifest.read_text())
+    data["run"]["model"] = "0" * 64
+    body = {key: value for key, value in data.items() if key != "sha256"}
+    data["sha256"] = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    manifest.write_text(json.dumps(data))
+    code, _, err = go("--resume", str(kept))
+    assert code == 2 and "the model has changed since" in err
+
+
+def test_wrong_ways_to_resume(go: Go, kept: Path) -> None:
+    cases = [
+        (("--resume", "nowhere"), "no run to go on with"),
+        (("--resume", str(kept), "--run-dir", "x"), "leave out --run-dir"),
+        (("--resume", str(kept), "--engine", "numpy"), "for the local engine"),
+        (("--run-dir", str(kept), *SMALL), f"--resume {kept}"),
+        (("--memory", "1M", *SMALL), "give at least"),
+    ]
+    before = contents(kept)
+    for arguments, said in cases:
+        code, out, err = go(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert said in err and "Traceback" not in err
+    assert contents(kept) == before
+
+
+def test_a_full_disk_keeps_the_last_checkpoint(go: Go, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents(kept)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        code, _, err = go("--resume", str(kept), "--max-depth", "12")
+    assert code == 4
+    assert "No space left" in err and "Traceback" not in err
+    assert contents(kept) == before
+    assert go("--resume", str(kept), "--max-depth", "12")[0] == 3
+
+
+# ---------------------------------------------------------------------------- killed and interrupted
+
+
+def start(folder: Path, *args: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "elrcheck", "--progress", "check", *args]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(found: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not found() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
+def test_an_interrupt_leaves_a_run_to_go_on_with(go: Go, tmp_path: Path, number: signal.Signals) -> None:
+    process = start(tmp_path, "--scope", "three-brokers")
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("depth"):
+            break
+    process.send_signal(number)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert out == "" and "Traceback" not in err
+    command = err.rsplit("`", 2)[1].split()
+    assert command[:3] == ["elrcheck", "check", "--resume"]
+    code, out, _ = go(*command[2:], "--max-depth", "4", "--format", "json")
+    found = json.loads(out)
+    assert (code, found["scope"]) == (3, "three-brokers")
+    _, plain, _ = go("--scope", "three-brokers", "--max-depth", "4", "--format", "json")
+    assert found["search"]["levels"][:5] == json.loads(plain)["search"]["levels"]
+
+
+def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> dict[str, Any]:
+    """Kill a run at random moments, go on each time, and give the final report."""
+    arguments = ("--variant", "legacy", "--scope", scope, "--run-dir", "run", *options)
+    for _ in range(kills):
+        process = start(folder, *arguments, "--checkpoint-every", "0.01s")
+        seen = len(list((folder / "run" / "levels").glob("*"))) if (folder / "run").exists() else 0
+        levels = folder / "run" / "levels"
+        wait_for(lambda seen=seen: levels.exists() and len(list(levels.glob("*"))) > seen, process)  # type: ignore[misc]
+        time.sleep(random.random() / 10)
+        process.kill()
+        process.communicate()
+        if (folder / "run" / "run.json").exists():
+            arguments = ("--resume", "run")
+        elif (folder / "run").exists():
+            shutil.rmtree(folder / "run")
+    process = start(folder, *arguments, "--format", "json")
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    return report(out)
+
+
+@pytest.mark.parametrize(
+    ("kills", "scope", "options"),
+    [
+        (1, "two-brokers", ("--fingerprint", "64")),
+        pytest.param(5, "min-isr-change", (), marks=pytest.mark.slow),
+        pytest.param(5, "min-isr-change", ("--fingerprint", "128"), marks=pytest.mark.slow),
+    ],
+)
+def test_killed_at_random_moments(
+    go: Go, tmp_path: Path, kills: int, scope: str, options: tuple[str, ...]
+) -> None:
+    found = killed_and_resumed(tmp_path, kills, scope, *options)
+    _, out, _ = go("--variant", "legacy", "--scope", scope, "--run-dir", "plain", *options, "--format", "json")
+    assert found == report(out)
+    assert contents(tmp_path / "run") == contents(tmp_path / "plain")
