@@ -15,15 +15,15 @@ Booleans are 0/1, enum values positions, optionals one more than None = -1, sets
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.explorer.dag import Dag
 from elrcheck.explorer.nodes import Node
 from elrcheck.explorer.program import Check, Instance, Leaf, Program
+from elrcheck.explorer.remember import RememberingEvaluator
 from elrcheck.lang.algebra import Algebra, ConcreteAlgebra
-from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import E, Fn, Ret
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.structure import Structure
@@ -36,6 +36,8 @@ class DagAlgebra(Algebra):
     def __init__(self, brokers: int, dag: Dag) -> None:
         super().__init__(brokers)
         self.dag = dag
+        self._conjunctions: dict[tuple[Any, ...], Any] = {}
+        self._comparisons: dict[tuple[Any, ...], Any] = {}
 
     @staticmethod
     def _flag(node: Node) -> Any:
@@ -46,7 +48,11 @@ class DagAlgebra(Algebra):
         return node.lo if node.lo == node.hi else node
 
     def AND(self, xs: Sequence[Any]) -> Any:
-        return self._flag(self.dag.land(xs))
+        key = tuple(xs)
+        found = self._conjunctions.get(key)
+        if found is None:
+            found = self._conjunctions[key] = self._flag(self.dag.land(xs))
+        return found
 
     def OR(self, xs: Sequence[Any]) -> Any:
         return self._flag(self.dag.lor(xs))
@@ -61,7 +67,11 @@ class DagAlgebra(Algebra):
         return self._number(self.dag.ite(c, a, b))
 
     def CMP(self, o: str, a: Any, b: Any) -> Any:
-        return self._flag(getattr(self.dag, o)(a, b))
+        key = (o, a, b)
+        found = self._comparisons.get(key)
+        if found is None:
+            found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
+        return found
 
     def ADD(self, a: Any, b: Any) -> Any:
         return self._number(self.dag.add(a, b))
@@ -214,8 +224,9 @@ class _Attempt:
         self.model, self.config, self.varying = model, config, varying
         self.dag = Dag()
         self.alg = DagAlgebra(config.broker_count, self.dag)
-        self.evaluator = Evaluator(model.fns, config, self.alg)
+        self.evaluator = RememberingEvaluator(model.fns, config, self.alg)
         self.structure = self.evaluator.structure
+        self._sizes: dict[int, tuple[int, Ty]] = {}
         self.slots = self._slots(start)
         self.now = self._state()
         self.raw: list[tuple[Fn, tuple[Any, ...], tuple[Node, ...], Mapping[str, Any], dict[int, Any]]] = []
@@ -261,22 +272,41 @@ class _Attempt:
                 return
             if isinstance(guard, Node):
                 guards.append(guard)
-        if any(self.alg.and_(guards) is False for _ in (0,)):
+        if self.alg.and_(guards) is False:
             return
         after = {**self.now, **outcome.fields}
-        changed: dict[int, Any] = {}
-        for position, ((_, _, new), (_, _, old)) in enumerate(
-            zip(
-                self.structure.leaves(after, self.model.state_ty),
-                self.structure.leaves(self.now, self.model.state_ty),
-                strict=True,
-            )
-        ):
-            if new is not old and not (
-                isinstance(new, int) and isinstance(old, int) and int(new) == int(old)
-            ):
-                changed[position] = new
+        changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
         self.raw.append((fn, args, tuple(guards), after, changed))
+
+    def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Any]]:
+        """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
+        if new is old:
+            return
+        parts: Iterable[tuple[Any, Any, Ty]]
+        match ty.kind:
+            case "seq":
+                yield from self._changed(new[0], old[0], Ty("nat", "length"), at)
+                at += 1
+                parts = ((x, y, ty.elem) for x, y in zip(new[1], old[1], strict=True))
+            case "vec":
+                parts = ((x, y, ty.elem) for x, y in zip(new, old, strict=True))
+            case "record" | "state":
+                parts = ((new[name], old[name], field) for name, field in ty.fields.items())
+            case _:
+                if not (isinstance(new, int) and isinstance(old, int) and int(new) == int(old)):
+                    yield at, new
+                return
+        for x, y, part in parts:
+            yield from self._changed(x, y, part, at)
+            at += self._size(part)
+
+    def _size(self, ty: Ty) -> int:
+        """How many scalars a value of the type has."""
+        found = self._sizes.get(id(ty))
+        if found is None:
+            count = sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
+            found = self._sizes[id(ty)] = (count, ty)
+        return found[0]
 
     def written(self) -> set[int]:
         """Slots that some instance changes; constants that stay equal do not count."""
