@@ -12,15 +12,25 @@ from typing import Any
 
 from elrcheck.explorer.check_ir import WORD_LANES, check_function, choose_lanes, state_checks, values_function
 from elrcheck.explorer.emit import Lanes
-from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, expand_function, flag_words
+from elrcheck.explorer.expand_ir import (
+    BRANCH_WEIGHTS,
+    INSTANCE_BITS,
+    Counters,
+    Record,
+    declared,
+    expand_functions,
+    flag_words,
+)
 from elrcheck.explorer.layout import Layout, make_layout
-from elrcheck.explorer.native_code import KernelCache, compile_module
+from elrcheck.explorer.native_code import KernelCache, compile_modules
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.search_ir import explore_function
 from elrcheck.explorer.table_ir import table_functions
 
 CHUNK = 32
 """States whose successors share one buffer."""
+MODULE = 250_000
+"""Characters of IR in a module of groups: small enough to share the work, large enough to be worth it."""
 SIGNATURES = {
     "expand": 6,
     "explore": 2,
@@ -59,8 +69,8 @@ def build(program: Program, cache: KernelCache | None = None) -> Kernel:
     layout = make_layout(program.leaves)
     record = Record(layout.words, flag_words(program))
     lanes = choose_lanes(program)
-    text = module_text(program, layout, record, lanes)
-    code = compile_module(text, SIGNATURES, cache)
+    texts = module_texts(program, layout, record, lanes)
+    code = compile_modules(texts, SIGNATURES, cache)
     return Kernel(
         program=program,
         layout=layout,
@@ -75,18 +85,24 @@ def build(program: Program, cache: KernelCache | None = None) -> Kernel:
     )
 
 
-def module_text(program: Program, layout: Layout, record: Record, lanes: Lanes) -> str:
-    """The LLVM IR of all functions."""
-    return "\n".join(
-        [
-            _declarations(lanes),
-            expand_function(program, layout),
-            table_functions(layout.words),
-            explore_function(record, CHUNK),
-            check_function(program, layout),
-            values_function(layout),
-        ]
-    )
+def module_texts(program: Program, layout: Layout, record: Record, lanes: Lanes) -> list[str]:
+    """The LLVM IR of all functions, as modules that can be compiled at the same time.
+
+    The first holds all but the groups of @expand, which fill the others up to a size.
+    """
+    shared = _declarations(lanes)
+    driver, groups = expand_functions(program, layout)
+    first = [shared, *map(declared, range(len(groups))), driver, table_functions(layout.words)]
+    first += [explore_function(record, CHUNK), check_function(program, layout), values_function(layout)]
+    modules = [first]
+    size = MODULE
+    for group in groups:
+        if size + len(group) > MODULE:
+            modules.append([shared, BRANCH_WEIGHTS])
+            size = 0
+        modules[-1].append(group)
+        size += len(group)
+    return ["\n".join([*module, ""]) for module in modules]
 
 
 def _declarations(lanes: Lanes) -> str:
