@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from elrcheck.explorer.nodes import LIMIT, Node
 
@@ -66,6 +66,12 @@ class Arena:
         if (node.lo, node.hi) != (lo, hi):
             raise ValueError(f"leaf {leaf_index} was declared with bounds {node.lo}..{node.hi}")
         return node
+
+    def renumber(self, numbers: Mapping[int, int]) -> None:
+        """Give leaves other numbers: the leaf that was k becomes numbers[k]."""
+        self._vars = {numbers[leaf]: node for leaf, node in self._vars.items()}
+        for leaf, node in self._vars.items():
+            node.leaf = leaf
 
     # -- booleans
 

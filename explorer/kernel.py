@@ -30,7 +30,7 @@ from elrcheck.explorer.table_ir import table_functions
 CHUNK = 32
 """States whose successors share one buffer."""
 MODULE = 250_000
-"""Characters of IR in a module of groups: small enough to share the work, large enough to be worth it."""
+"""Characters of IR in a module: small enough to share the work, large enough to be worth it."""
 SIGNATURES = {
     "expand": 6,
     "explore": 2,
@@ -88,18 +88,19 @@ def build(program: Program, cache: KernelCache | None = None) -> Kernel:
 def module_texts(program: Program, layout: Layout, record: Record, lanes: Lanes) -> list[str]:
     """The LLVM IR of all functions, as modules that can be compiled at the same time.
 
-    The first holds all but the groups of @expand, which fill the others up to a size.
+    The first holds everything that is not a group of @expand; the groups fill it and others up to a size.
     """
-    shared = _declarations(lanes)
+    shared = [_declarations(lanes), BRANCH_WEIGHTS]
     driver, groups = expand_functions(program, layout)
-    first = [shared, *map(declared, range(len(groups))), driver, table_functions(layout.words)]
-    first += [explore_function(record, CHUNK), check_function(program, layout), values_function(layout)]
-    modules = [first]
-    size = MODULE
-    for group in groups:
+    first = [driver, table_functions(layout.words), explore_function(record, CHUNK)]
+    modules = [[*shared, *first, check_function(program, layout), values_function(layout)]]
+    size = sum(map(len, modules[0]))
+    for number, group in enumerate(groups):
         if size + len(group) > MODULE:
-            modules.append([shared, BRANCH_WEIGHTS])
+            modules.append([*shared])
             size = 0
+        if len(modules) > 1:
+            modules[0].append(declared(number))
         modules[-1].append(group)
         size += len(group)
     return ["\n".join([*module, ""]) for module in modules]

@@ -15,6 +15,7 @@ Booleans are 0/1, enum values positions, optionals one more than None = -1, sets
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -201,8 +202,9 @@ def lower(model: Model, config: Any, properties: Sequence[Fn] | None = None) -> 
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
     start = _initial(model, config)
     varying: set[int] = set()
+    attempt: _Attempt | None = None
     while True:
-        attempt = _Attempt(model, config, start, varying)
+        attempt = _Attempt(model, config, start, varying, attempt)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -215,20 +217,45 @@ def _initial(model: Model, config: Any) -> list[tuple[str, Ty, Any]]:
     return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
 
 
+def _same(new: Any, old: Any) -> Any:
+    """The new value, made of parts of the old one where they are equal, so that they can be recognised."""
+    if isinstance(new, dict):
+        parts = {name: _same(part, old[name]) for name, part in new.items()}
+        return old if all(parts[name] is old[name] for name in parts) else parts
+    if isinstance(new, list | tuple):
+        items = [_same(x, y) for x, y in zip(new, old, strict=True)]
+        return old if all(x is y for x, y in zip(items, old, strict=True)) else type(new)(items)
+    return old if type(new) is type(old) and new == old else new
+
+
 class _Attempt:
-    """One lowering under the assumption that only the slots in `varying` change."""
+    """One lowering under the assumption that only the slots in `varying` change.
+
+    What the attempt before has evaluated over parts of the state that are no different now is taken
+    over. A variable of the graph has the number of its slot until `finish` gives it that of its leaf.
+    """
 
     def __init__(
-        self, model: Model, config: Any, start: list[tuple[str, Ty, Any]], varying: set[int]
+        self,
+        model: Model,
+        config: Any,
+        start: list[tuple[str, Ty, Any]],
+        varying: set[int],
+        before: _Attempt | None,
     ) -> None:
         self.model, self.config, self.varying = model, config, varying
-        self.dag = Dag()
-        self.alg = DagAlgebra(config.broker_count, self.dag)
-        self.evaluator = RememberingEvaluator(model.fns, config, self.alg)
+        if before is None:
+            self.dag: Dag = Dag()
+            algebra = DagAlgebra(config.broker_count, self.dag)
+            self.evaluator: RememberingEvaluator = RememberingEvaluator(model.fns, config, algebra)
+        else:
+            self.dag, self.evaluator = before.dag, before.evaluator
         self.structure = self.evaluator.structure
         self._sizes: dict[int, tuple[int, Ty]] = {}
         self.slots = self._slots(start)
         self.now = self._state()
+        if before is not None:
+            self.now = _same(self.now, before.now)
         self.raw: list[tuple[Fn, tuple[Any, ...], tuple[Node, ...], Mapping[str, Any], dict[int, Any]]] = []
         for fn in model.actions:
             for args in instances(fn, config):
@@ -246,13 +273,14 @@ class _Attempt:
         return slots
 
     def _state(self) -> dict[str, Any]:
-        def scalar(slot: Slot) -> Any:
+        def scalar(position: int, slot: Slot) -> Any:
             if slot.index is not None:
-                node = self.dag.var(slot.index, slot.lo, slot.hi)
+                node = self.dag.var(position, slot.lo, slot.hi)
                 return node if slot.lo != slot.hi else slot.lo
             return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
-        made: dict[str, Any] = self.structure.rebuild((scalar(s) for s in self.slots), self.model.state_ty)
+        scalars = itertools.starmap(scalar, enumerate(self.slots))
+        made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
         return made
 
     def _given(self, fn: Fn, args: Sequence[Any]) -> dict[str, Any]:
@@ -272,7 +300,7 @@ class _Attempt:
                 return
             if isinstance(guard, Node):
                 guards.append(guard)
-        if self.alg.and_(guards) is False:
+        if self.evaluator.alg.and_(guards) is False:
             return
         after = {**self.now, **outcome.fields}
         changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
@@ -315,6 +343,8 @@ class _Attempt:
     # ------------------------------------------------------------------------- the program
 
     def finish(self, checks: Sequence[Fn]) -> Lowered:
+        indices = (slot.index for slot in self.slots)
+        self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
         leaves = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
         made = [self._check(fn) for fn in checks]
         program = Program(

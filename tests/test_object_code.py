@@ -12,7 +12,8 @@ from elrcheck.explorer.native_code import compile_modules
 HALF = "define i64 @half(i64 %x) {\n  %y = ashr i64 %x, 1\n  ret i64 %y\n}\n"
 CALLER = (
     "declare i64 @half(i64)\n"
-    "define i64 @half_and_one(i64 %x) {\n  %y = call i64 @half(i64 %x)\n  %z = add i64 %y, 1\n  ret i64 %z\n}\n"
+    "define i64 @half_and_one(i64 %x) {\n"
+    "  %y = call i64 @half(i64 %x)\n  %z = add i64 %y, 1\n  ret i64 %z\n}\n"
 )
 
 
