@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from elrcheck.explorer.nodes import LIMIT, Node
 
 Term = Node | int
 WIDEST_FLAT_AND = 12
+DEPTH = 1
 
 
 class Arena:
@@ -15,7 +16,9 @@ class Arena:
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
-        self._memo: dict[tuple[object, ...], Node] = {}
+        self._memo: dict[tuple[str, tuple[Node, ...]], Node] = {}
+        self._consts: dict[int, Node] = {}
+        self._vars: dict[int, Node] = {}
         self._bits: dict[tuple[int, int], Node] = {}
         self.zero = self.const(0)
         self.one = self.const(1)
@@ -26,31 +29,49 @@ class Arena:
     def owns(self, node: Node) -> bool:
         return node.id < len(self._nodes) and self._nodes[node.id] is node
 
-    def _make(self, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int = -1) -> Node:
-        if lo == hi and op != "const":
+    def _make(self, op: str, args: tuple[Node, ...], lo: int, hi: int) -> Node:
+        """The node of an operation. Operands are compared by identity, so equal keys are equal nodes."""
+        if lo == hi:
             return self.const(lo)
-        key = (op, leaf, lo if op == "const" else 0, *(arg.id for arg in args))
+        key = (op, args)
         node = self._memo.get(key)
         if node is None:
-            if lo > hi or lo <= -LIMIT or hi >= LIMIT:
-                raise ValueError(f"interval {lo}..{hi} of {op} is empty or too wide")
-            node = Node(len(self._nodes), op, args, lo, hi, leaf)
-            self._nodes.append(node)
-            self._memo[key] = node
+            node = self._memo[key] = self._new(op, args, lo, hi, -1)
+        return node
+
+    def _new(self, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> Node:
+        if lo > hi or lo <= -LIMIT or hi >= LIMIT:
+            raise ValueError(f"interval {lo}..{hi} of {op} is empty or too wide")
+        node = Node(len(self._nodes), op, args, lo, hi, leaf)
+        self._nodes.append(node)
         return node
 
     def _term(self, x: Term) -> Node:
         return x if isinstance(x, Node) else self.const(x)
 
     def const(self, value: int) -> Node:
-        return self._make("const", (), int(value), int(value))
+        node = self._consts.get(value)
+        if node is None:
+            value = int(value)
+            node = self._consts[value] = self._new("const", (), value, value, -1)
+        return node
 
     def var(self, leaf_index: int, lo: int, hi: int) -> Node:
         """The current value of a leaf; every use of a leaf must state the same bounds."""
-        node = self._make("var", (), lo, hi, leaf_index)
+        if lo == hi:
+            return self.const(lo)
+        node = self._vars.get(leaf_index)
+        if node is None:
+            node = self._vars[leaf_index] = self._new("var", (), lo, hi, leaf_index)
         if (node.lo, node.hi) != (lo, hi):
             raise ValueError(f"leaf {leaf_index} was declared with bounds {node.lo}..{node.hi}")
         return node
+
+    def renumber(self, numbers: Mapping[int, int]) -> None:
+        """Give leaves other numbers: the leaf that was k becomes numbers[k]."""
+        self._vars = {numbers[leaf]: node for leaf, node in self._vars.items()}
+        for leaf, node in self._vars.items():
+            node.leaf = leaf
 
     # -- booleans
 
@@ -85,17 +106,29 @@ class Arena:
         ordered = tuple(parts[ident] for ident in sorted(parts))
         return ordered[0] if len(ordered) == 1 else self._make("and", ordered, 0, 1)
 
-    def _resolve(self, clause: Node, known: dict[int, Node]) -> Node:
+    def _resolve(self, clause: Node, known: dict[int, Node], depth: int = DEPTH) -> Node:
         """not clause, an `and`, simplified in a context where the parts in `known` hold."""
         left = []
+        changed = False
         for part in clause.args:
             if part.id in known:
+                changed = True
                 continue
-            opposite = self._memo.get(("not", -1, 0, part.id)) if part.op != "not" else part.args[0]
-            if opposite is not None and opposite.id in known:
-                return self.one
+            opposite = self._memo.get(("not", (part,))) if part.op != "not" else part.args[0]
+            if opposite is not None:
+                if opposite.id in known:
+                    return self.one
+                if depth and opposite.op == "and" and part.op == "not":
+                    simpler = self._resolve(opposite, known, depth - 1)
+                    if simpler is not part:
+                        changed = True
+                        if simpler is self.zero:
+                            return self.one
+                        if simpler is self.one:
+                            continue
+                        part = simpler
             left.append(part)
-        return self.lnot(clause if len(left) == len(clause.args) else self.land(left))
+        return self.lnot(self.land(left) if changed else clause)
 
     def lor(self, items: Iterable[Term]) -> Node:
         return self.lnot(self.land([self.lnot(item) for item in items]))

@@ -148,6 +148,8 @@ class RunFolder:
         if self._levels is not None:
             forget_candidates(self.folder / LEVELS)
             self._levels.remove()
+        for draft in self.folder.glob(f".{MANIFEST}.*.tmp"):  # of a process that was killed
+            draft.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
             if self.folder.parent == RUNS:
@@ -230,9 +232,11 @@ def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
     have, want = saved.to_json(), asked.to_json()
     for field in ("scope", "overrides", "lasting"):  # what the first two stand for is in `config`
         have.pop(field), want.pop(field)
+    models = have.pop("model"), want.pop("model")
     before, now = have.pop("config"), want.pop("config")
     for name in sorted({*before, *now}):
         have[name], want[name] = before.get(name), now.get(name)
+    have["model"], want["model"] = models  # last: it depends on all the others
     for name in have:
         if have[name] != want[name]:
             detail = (

@@ -84,6 +84,17 @@ class Dag(Arena):
             return self.lor((x, y))
         return self._make("max", (x, y), max(x.lo, y.lo), max(x.hi, y.hi))
 
+    def ite(self, cond: Term, then: Term, orelse: Term) -> Node:
+        """A choice; one between two compared values is their minimum or maximum."""
+        made = super().ite(cond, then, orelse)
+        if made.op == "ite" and made.args[0].op == "lt":
+            x, y = made.args[0].args
+            if made.args[1] is x and made.args[2] is y:
+                return self.min(x, y)
+            if made.args[1] is y and made.args[2] is x:
+                return self.max(x, y)
+        return made
+
     # -- comparisons
 
     def lt(self, a: Term, b: Term) -> Node:
@@ -98,7 +109,28 @@ class Dag(Arena):
             return self._below(x, y.lo)
         if x.is_bool and y.is_bool:
             return self.land((self.lnot(x), y))
-        return self._make("lt", (x, y), 0, 1)
+        folded = self._less_than_itself(x, y)
+        return self._make("lt", (x, y), 0, 1) if folded is None else folded
+
+    def _less_than_itself(self, x: Node, y: Node) -> Node | None:
+        """x < y where one side is a minimum, a maximum or a choice of which the other side is an operand."""
+        if x.op in ("min", "max") and y in x.args:
+            other = x.args[0] if y is x.args[1] else x.args[1]
+            return self.lt(other, y) if x.op == "min" else self.zero
+        if y.op in ("min", "max") and x in y.args:
+            other = y.args[0] if x is y.args[1] else y.args[1]
+            return self.zero if y.op == "min" else self.lt(x, other)
+        if y.op == "ite" and x in y.args[1:]:
+            cond, then, orelse = y.args
+            if orelse is x:
+                return self.land((cond, self.lt(_where(cond, x), then)))
+            return self.land((self.lnot(cond), self.lt(x, orelse)))
+        if x.op == "ite" and y in x.args[1:]:
+            cond, then, orelse = x.args
+            if orelse is y:
+                return self.land((cond, self.lt(then, _where(cond, y))))
+            return self.land((self.lnot(cond), self.lt(orelse, y)))
+        return None
 
     def _below(self, x: Node, k: int) -> Node:
         """x < k, where x.lo < k <= x.hi."""
@@ -290,6 +322,11 @@ class Dag(Arena):
 def _ones(value: int) -> int:
     """The smallest mask of consecutive ones that covers the value."""
     return (1 << value.bit_length()) - 1
+
+
+def _where(cond: Node, x: Node) -> Node:
+    """x, or the constant that it equals where the condition holds."""
+    return cond.args[1] if cond.op == "eq" and cond.args[0] is x and cond.args[1].is_const else x
 
 
 def _piece(x: Node) -> tuple[Node, int] | None:

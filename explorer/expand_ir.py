@@ -33,6 +33,7 @@ from elrcheck.explorer.program import Instance, Program
 ALL_ONES = (1 << 64) - 1
 INSTANCE_BITS = 16
 GROUP_NODES = 2500
+BRANCH_WEIGHTS = '!0 = !{!"branch_weights", i32 1, i32 2000}'
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,17 @@ def flag_words(program: Program) -> int:
     return (len(program.checks) + 63) // 64 if any(check.scope == "step" for check in program.checks) else 0
 
 
-def expand_function(program: Program, layout: Layout) -> str:
-    """The text of @expand and of the functions it calls."""
+def expand_functions(program: Program, layout: Layout) -> tuple[str, list[str]]:
+    """The text of @expand, and of the functions it calls, one for each group of instances."""
     groups = group_instances(program)
-    parts = [_Group(program, layout, number, members).text() for number, members in enumerate(groups)]
     size = Record(layout.words, flag_words(program)).size
-    return "\n".join([*parts, _driver(len(groups), size), '!0 = !{!"branch_weights", i32 1, i32 2000}', ""])
+    driver = _driver(len(groups), size)
+    return driver, [_Group(program, layout, number, members).text() for number, members in enumerate(groups)]
+
+
+def declared(number: int) -> str:
+    """The declaration of the function of a group, for a module that only calls it."""
+    return f"declare ptr @expand.{number}(ptr, i64, i64, ptr, ptr, ptr)"
 
 
 def group_instances(program: Program) -> list[list[int]]:
@@ -177,7 +183,7 @@ class _Group:
         place(root, lambda index: self._outputs(self.program.instances[index]))
         w, words = self.writer, self.layout.words
         w.lines += [
-            f"define internal ptr @expand.{self.number}(ptr noalias %states, i64 %first, i64 %last,"
+            f"define ptr @expand.{self.number}(ptr noalias %states, i64 %first, i64 %last,"
             " ptr noalias %out, ptr noalias %counters, ptr noalias %fired) noinline {",
             "entry:",
             "  br label %state",

@@ -12,16 +12,26 @@ from typing import Any
 
 from elrcheck.explorer.check_ir import WORD_LANES, check_function, choose_lanes, state_checks, values_function
 from elrcheck.explorer.emit import Lanes
-from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, expand_function, flag_words
+from elrcheck.explorer.expand_ir import (
+    BRANCH_WEIGHTS,
+    INSTANCE_BITS,
+    Counters,
+    Record,
+    declared,
+    expand_functions,
+    flag_words,
+)
 from elrcheck.explorer.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.layout import Layout, make_layout
-from elrcheck.explorer.native_code import KernelCache, compile_module
+from elrcheck.explorer.native_code import KernelCache, compile_modules
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.search_ir import explore_function
 from elrcheck.explorer.table_ir import table_functions
 
 CHUNK = 32
 """States whose successors share one buffer."""
+MODULE = 250_000
+"""Characters of IR in a module: small enough to share the work, large enough to be worth it."""
 SIGNATURES = {
     "expand": 6,
     "explore": 2,
@@ -64,8 +74,8 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
     layout = make_layout(program.leaves)
     record = Record(layout.words, flag_words(program))
     lanes = choose_lanes(program)
-    text = module_text(program, layout, record, lanes, fingerprint)
-    code = compile_module(text, SIGNATURES | (FINGERPRINTS if fingerprint else EXACT), cache)
+    texts = module_texts(program, layout, record, lanes, fingerprint)
+    code = compile_modules(texts, SIGNATURES | (FINGERPRINTS if fingerprint else EXACT), cache)
     return Kernel(
         program=program,
         layout=layout,
@@ -81,22 +91,29 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
     )
 
 
-def module_text(
+def module_texts(
     program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
-) -> str:
-    """The LLVM IR of all functions."""
+) -> list[str]:
+    """The LLVM IR of all functions, as modules that can be compiled at the same time.
+
+    The first holds everything that is not a group of @expand; the groups fill it and others up to a size.
+    """
+    shared = [_declarations(lanes), BRANCH_WEIGHTS]
+    driver, groups = expand_functions(program, layout)
     words = layout.words
     table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
-    return "\n".join(
-        [
-            _declarations(lanes),
-            expand_function(program, layout),
-            table,
-            explore_function(record, CHUNK, fingerprint),
-            check_function(program, layout),
-            values_function(layout),
-        ]
-    )
+    first = [driver, table, explore_function(record, CHUNK, fingerprint)]
+    modules = [[*shared, *first, check_function(program, layout), values_function(layout)]]
+    size = sum(map(len, modules[0]))
+    for number, group in enumerate(groups):
+        if size + len(group) > MODULE:
+            modules.append([*shared])
+            size = 0
+        if len(modules) > 1:
+            modules[0].append(declared(number))
+        modules[-1].append(group)
+        size += len(group)
+    return ["\n".join([*module, ""]) for module in modules]
 
 
 def _declarations(lanes: Lanes) -> str:

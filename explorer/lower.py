@@ -15,15 +15,16 @@ Booleans are 0/1, enum values positions, optionals one more than None = -1, sets
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.explorer.dag import Dag
 from elrcheck.explorer.nodes import Node
 from elrcheck.explorer.program import Check, Instance, Leaf, Program
+from elrcheck.explorer.remember import RememberingEvaluator
 from elrcheck.lang.algebra import Algebra, ConcreteAlgebra
-from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import E, Fn, Ret
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.structure import Structure
@@ -36,6 +37,8 @@ class DagAlgebra(Algebra):
     def __init__(self, brokers: int, dag: Dag) -> None:
         super().__init__(brokers)
         self.dag = dag
+        self._conjunctions: dict[tuple[Any, ...], Any] = {}
+        self._comparisons: dict[tuple[Any, ...], Any] = {}
 
     @staticmethod
     def _flag(node: Node) -> Any:
@@ -46,7 +49,11 @@ class DagAlgebra(Algebra):
         return node.lo if node.lo == node.hi else node
 
     def AND(self, xs: Sequence[Any]) -> Any:
-        return self._flag(self.dag.land(xs))
+        key = tuple(xs)
+        found = self._conjunctions.get(key)
+        if found is None:
+            found = self._conjunctions[key] = self._flag(self.dag.land(xs))
+        return found
 
     def OR(self, xs: Sequence[Any]) -> Any:
         return self._flag(self.dag.lor(xs))
@@ -61,7 +68,11 @@ class DagAlgebra(Algebra):
         return self._number(self.dag.ite(c, a, b))
 
     def CMP(self, o: str, a: Any, b: Any) -> Any:
-        return self._flag(getattr(self.dag, o)(a, b))
+        key = (o, a, b)
+        found = self._comparisons.get(key)
+        if found is None:
+            found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
+        return found
 
     def ADD(self, a: Any, b: Any) -> Any:
         return self._number(self.dag.add(a, b))
@@ -191,8 +202,9 @@ def lower(model: Model, config: Any, properties: Sequence[Fn] | None = None) -> 
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
     start = _initial(model, config)
     varying: set[int] = set()
+    attempt: _Attempt | None = None
     while True:
-        attempt = _Attempt(model, config, start, varying)
+        attempt = _Attempt(model, config, start, varying, attempt)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -205,19 +217,45 @@ def _initial(model: Model, config: Any) -> list[tuple[str, Ty, Any]]:
     return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
 
 
+def _same(new: Any, old: Any) -> Any:
+    """The new value, made of parts of the old one where they are equal, so that they can be recognised."""
+    if isinstance(new, dict):
+        parts = {name: _same(part, old[name]) for name, part in new.items()}
+        return old if all(parts[name] is old[name] for name in parts) else parts
+    if isinstance(new, list | tuple):
+        items = [_same(x, y) for x, y in zip(new, old, strict=True)]
+        return old if all(x is y for x, y in zip(items, old, strict=True)) else type(new)(items)
+    return old if type(new) is type(old) and new == old else new
+
+
 class _Attempt:
-    """One lowering under the assumption that only the slots in `varying` change."""
+    """One lowering under the assumption that only the slots in `varying` change.
+
+    What the attempt before has evaluated over parts of the state that are no different now is taken
+    over. A variable of the graph has the number of its slot until `finish` gives it that of its leaf.
+    """
 
     def __init__(
-        self, model: Model, config: Any, start: list[tuple[str, Ty, Any]], varying: set[int]
+        self,
+        model: Model,
+        config: Any,
+        start: list[tuple[str, Ty, Any]],
+        varying: set[int],
+        before: _Attempt | None,
     ) -> None:
         self.model, self.config, self.varying = model, config, varying
-        self.dag = Dag()
-        self.alg = DagAlgebra(config.broker_count, self.dag)
-        self.evaluator = Evaluator(model.fns, config, self.alg)
+        if before is None:
+            self.dag: Dag = Dag()
+            algebra = DagAlgebra(config.broker_count, self.dag)
+            self.evaluator: RememberingEvaluator = RememberingEvaluator(model.fns, config, algebra)
+        else:
+            self.dag, self.evaluator = before.dag, before.evaluator
         self.structure = self.evaluator.structure
+        self._sizes: dict[int, tuple[int, Ty]] = {}
         self.slots = self._slots(start)
         self.now = self._state()
+        if before is not None:
+            self.now = _same(self.now, before.now)
         self.raw: list[tuple[Fn, tuple[Any, ...], tuple[Node, ...], Mapping[str, Any], dict[int, Any]]] = []
         for fn in model.actions:
             for args in instances(fn, config):
@@ -235,13 +273,14 @@ class _Attempt:
         return slots
 
     def _state(self) -> dict[str, Any]:
-        def scalar(slot: Slot) -> Any:
+        def scalar(position: int, slot: Slot) -> Any:
             if slot.index is not None:
-                node = self.dag.var(slot.index, slot.lo, slot.hi)
+                node = self.dag.var(position, slot.lo, slot.hi)
                 return node if slot.lo != slot.hi else slot.lo
             return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
-        made: dict[str, Any] = self.structure.rebuild((scalar(s) for s in self.slots), self.model.state_ty)
+        scalars = itertools.starmap(scalar, enumerate(self.slots))
+        made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
         return made
 
     def _given(self, fn: Fn, args: Sequence[Any]) -> dict[str, Any]:
@@ -261,22 +300,41 @@ class _Attempt:
                 return
             if isinstance(guard, Node):
                 guards.append(guard)
-        if any(self.alg.and_(guards) is False for _ in (0,)):
+        if self.evaluator.alg.and_(guards) is False:
             return
         after = {**self.now, **outcome.fields}
-        changed: dict[int, Any] = {}
-        for position, ((_, _, new), (_, _, old)) in enumerate(
-            zip(
-                self.structure.leaves(after, self.model.state_ty),
-                self.structure.leaves(self.now, self.model.state_ty),
-                strict=True,
-            )
-        ):
-            if new is not old and not (
-                isinstance(new, int) and isinstance(old, int) and int(new) == int(old)
-            ):
-                changed[position] = new
+        changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
         self.raw.append((fn, args, tuple(guards), after, changed))
+
+    def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Any]]:
+        """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
+        if new is old:
+            return
+        parts: Iterable[tuple[Any, Any, Ty]]
+        match ty.kind:
+            case "seq":
+                yield from self._changed(new[0], old[0], Ty("nat", "length"), at)
+                at += 1
+                parts = ((x, y, ty.elem) for x, y in zip(new[1], old[1], strict=True))
+            case "vec":
+                parts = ((x, y, ty.elem) for x, y in zip(new, old, strict=True))
+            case "record" | "state":
+                parts = ((new[name], old[name], field) for name, field in ty.fields.items())
+            case _:
+                if not (isinstance(new, int) and isinstance(old, int) and int(new) == int(old)):
+                    yield at, new
+                return
+        for x, y, part in parts:
+            yield from self._changed(x, y, part, at)
+            at += self._size(part)
+
+    def _size(self, ty: Ty) -> int:
+        """How many scalars a value of the type has."""
+        found = self._sizes.get(id(ty))
+        if found is None:
+            count = sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
+            found = self._sizes[id(ty)] = (count, ty)
+        return found[0]
 
     def written(self) -> set[int]:
         """Slots that some instance changes; constants that stay equal do not count."""
@@ -285,6 +343,8 @@ class _Attempt:
     # ------------------------------------------------------------------------- the program
 
     def finish(self, checks: Sequence[Fn]) -> Lowered:
+        indices = (slot.index for slot in self.slots)
+        self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
         leaves = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
         made = [self._check(fn) for fn in checks]
         program = Program(

@@ -1,9 +1,6 @@
 """Machine code from LLVM IR, with a cache on disk.
 
-Few passes run on the IR: the expression graph is already simplified and free of repetition, so what
-is left is inlining the small functions of the search loop. That makes a kernel in about half the time
-of -O1, at the same speed (measured on the three-broker model).
-
+A kernel consists of one or several modules (`object_code` compiles them), linked when they are loaded.
 Compiled object code is kept under the SHA-256 of the IR, the llvmlite version and the processor. An
 entry carries a checksum: a damaged one is ignored and made again. Nothing else is read from the
 cache, and files are written whole.
@@ -16,7 +13,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from elrcheck.explorer.atomic import write_bytes
+from elrcheck.explorer.object_code import object_codes, processor, target_machine
 
 MAGIC = b"elrcheck-kernel/1\n"
 PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached kernel
@@ -72,46 +70,31 @@ class Native:
     cached: bool
 
 
-def compile_module(text: str, signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
-    """Machine code of the module for this processor.
+def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
+    """Machine code of some modules, which may call each other, for this processor.
 
     signatures: the functions to call from Python, each with its number of 64-bit arguments.
     """
     started = time.perf_counter()
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=1, jit=True, reloc="static", codemodel="jitdefault"
-    )
-    identity = "\0".join((llvmlite.__version__, PIPELINE, cpu, features, llvm.get_default_triple(), text))
-    key = hashlib.sha256(identity.encode()).hexdigest()
-    stored = cache.load(key) if cache is not None else None
-    empty = llvm.parse_assembly("")
-    engine = llvm.create_mcjit_compiler(empty, machine)
-    if stored is None:
-        code = _object_code(text, machine)
+    machine = target_machine()
+    keys = [_key(text) for text in texts]
+    codes = [cache.load(key) if cache is not None else None for key in keys]
+    missing = [k for k, code in enumerate(codes) if code is None]
+    for k, made in zip(missing, object_codes([texts[k] for k in missing], machine), strict=True):
+        codes[k] = made
         if cache is not None:
-            cache.store(key, code)
-    else:
-        code = stored
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            cache.store(keys[k], made)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    for code in codes:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     functions: dict[str, Callable[..., int]] = {}
     for name, count in signatures.items():
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_int64] * count))
         functions[name] = kind(engine.get_function_address(name))
-    return Native(functions, engine, time.perf_counter() - started, stored is not None)
+    return Native(functions, engine, time.perf_counter() - started, not missing)
 
 
-def _object_code(text: str, machine: Any) -> bytes:
-    module = llvm.parse_assembly(text)
-    module.verify()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.run(module, builder)
-    code: bytes = machine.emit_object(module)
-    return code
+def _key(text: str) -> str:
+    identity = "\0".join((llvmlite.__version__, PIPELINE, *processor(), llvm.get_default_triple(), text))
+    return hashlib.sha256(identity.encode()).hexdigest()

@@ -21,7 +21,7 @@ class Node:
     `leaf` is the leaf index of a `var` and -1 otherwise. Build nodes only through `Dag`.
     """
 
-    __slots__ = ("args", "hi", "id", "leaf", "lo", "op")
+    __slots__ = ("args", "hi", "id", "is_bool", "is_const", "leaf", "lo", "op")
 
     def __init__(self, ident: int, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> None:
         self.id = ident
@@ -30,14 +30,8 @@ class Node:
         self.lo = lo
         self.hi = hi
         self.leaf = leaf
-
-    @property
-    def is_const(self) -> bool:
-        return self.op == "const"
-
-    @property
-    def is_bool(self) -> bool:
-        return self.lo >= 0 and self.hi <= 1
+        self.is_const = op == "const"
+        self.is_bool = lo >= 0 and hi <= 1
 
     def __repr__(self) -> str:
         return f"<{show(self, 3)}>"

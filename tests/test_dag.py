@@ -108,3 +108,35 @@ def test_misuse_is_refused(dag: Dag) -> None:
 
 def test_leaves_of_the_sample_cover_the_kinds() -> None:
     assert {leaf.lo for leaf in LEAVES} == {0, -1}
+
+
+def test_clauses_inside_clauses_are_resolved(dag: Dag) -> None:
+    a, b, c = (dag.var(k, 0, 1) for k in range(3))
+    either = dag.lor([dag.land([a, b]), c])
+    assert dag.land([dag.lnot(a), either]) is dag.land([dag.lnot(a), c])
+    assert dag.land([dag.lnot(a), dag.lnot(c), either]) is dag.zero
+    assert dag.land([a, b, either]) is dag.land([a, b])
+
+
+def test_minima_and_maxima_know_their_operands(dag: Dag) -> None:
+    x, y = dag.var(0, 0, 9), dag.var(1, 0, 9)
+    least, most = dag.ite(dag.le(x, y), x, y), dag.ite(dag.lt(x, y), y, x)
+    assert (least, most) == (dag.min(x, y), dag.max(x, y))
+    assert dag.lt(x, least) is dag.lt(most, y) is dag.zero
+    assert dag.lt(least, x) is dag.lt(y, x)
+    assert dag.lt(x, most) is dag.lt(x, y)
+
+
+def test_a_choice_is_compared_with_its_own_branch(dag: Dag) -> None:
+    x = dag.var(0, 0, 3)
+    at_most_two = dag.ite(dag.le(x, 2), x, 2)
+    assert dag.lt(x, at_most_two) is dag.zero, "3 is the only value that changes, and it gets smaller"
+    assert dag.lt(at_most_two, x) is dag.eq(x, 3)
+
+
+def test_leaves_get_other_numbers(dag: Dag) -> None:
+    x, y = dag.var(3, 0, 9), dag.var(8, 0, 9)
+    dag.renumber({3: 0, 8: 1})
+    assert (x.leaf, y.leaf) == (0, 1)
+    assert dag.var(1, 0, 9) is y
+    assert evaluate(dag.sub(x, y), (7, 5)) == 2

@@ -1,0 +1,51 @@
+"""An evaluator that remembers what calls gave.
+
+Lowering evaluates the same operators again and again: every instance starts from the same state and
+leaves most of it as it was. A call is known by its operator, its arguments and the state variables it
+reads, all compared by identity, because values are never changed in place. What was compared stays
+referenced, so an identity is never taken over by another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.ir import Fn, fn_nodes
+
+Reads = tuple[tuple[int, str], ...]
+
+
+class RememberingEvaluator(Evaluator):
+    """`Evaluator`, for algebras whose terms are immutable."""
+
+    def __init__(self, fns: Mapping[str, Fn], config: Any, algebra: Any) -> None:
+        super().__init__(fns, config, algebra)
+        self._known: dict[tuple[object, ...], tuple[Any, list[Any]]] = {}
+        self._reads: dict[Fn, Reads] = {}
+
+    def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
+        """See `Evaluator.call`."""
+        used = [*args.values(), *(states[which][name] for which, name in self.reads(fn))]
+        key = (fn, *map(id, used))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = (super().call(fn, states, args), used)
+        return found[0]
+
+    def reads(self, fn: Fn) -> Reads:
+        """The state variables that an operator and all it calls may read: (which state parameter, name)."""
+        found = self._reads.get(fn)
+        if found is None:
+            reads: set[tuple[int, str]] = set()
+            for node in fn_nodes(fn):
+                if node.kind == "svar":
+                    which, name = node.x
+                    reads.add((0 if which == "now" else 1, name))
+                elif node.kind == "call":
+                    name, passed = node.x
+                    at = [0 if which == "now" else 1 for which in passed]
+                    reads.update((at[which], field) for which, field in self.reads(self.fns[name]))
+            found = self._reads[fn] = tuple(sorted(reads))
+        return found
