@@ -226,7 +226,8 @@ class CResult:
     overflows: int
     checks_hit: int
     seconds: float
-    bytes_per_state: float
+    cpu_seconds: float
+    store_bytes_per_state: float
 
 
 def compile_c(program: Program, folder: Path, compiler: str) -> Path:
