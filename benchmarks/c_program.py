@@ -26,7 +26,7 @@ from elrcheck.explorer.nodes import MAX_BIT, Node, cone
 from elrcheck.explorer.program import Instance, Program
 
 DRIVER = Path(__file__).with_name("c_search.c")
-FLAGS = ("-O3", "-march=native", "-std=gnu11")
+FLAGS = ("-march=native", "-std=gnu11")
 
 
 def find_compiler() -> str | None:
@@ -230,11 +230,11 @@ class CResult:
     store_bytes_per_state: float
 
 
-def compile_c(program: Program, folder: Path, compiler: str) -> Path:
+def compile_c(program: Program, folder: Path, compiler: str, optimise: str = "-O3") -> Path:
     """The executable search of a program, made in the folder."""
     (folder / "program.h").write_text(c_source(program))
     binary = folder / "c_search"
-    command = [compiler, *FLAGS, f"-I{folder}", str(DRIVER), "-o", str(binary)]
+    command = [compiler, optimise, *FLAGS, f"-I{folder}", str(DRIVER), "-o", str(binary)]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return binary
 

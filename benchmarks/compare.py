@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ class Comparison:
             say(f"round {number + 1}: control {self.controls[-1]:.2f} (2.0 = two quiet cores)")
             self._round(binaries)
         for name, job, more in self._slow():
-            self._try(name, lambda job=job, more=more: run_engine(self.options, job, *more))
+            self._try(name, partial(run_engine, self.options, job, *more))
 
     def _build(self) -> dict[str, dict[str, str]]:
         """Executables by name, those with state checks prefixed."""

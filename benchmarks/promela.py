@@ -119,10 +119,11 @@ class _Printer:
         found, todo = set(), [node]
         while todo:
             at = todo.pop()
+            if at.id in temporaries:
+                continue
             if at.op == "var":
                 found.add(at.leaf)
-            if at.id not in temporaries:
-                todo.extend(at.args)
+            todo.extend(at.args)
         return found
 
     def _text(self, node: Node, temporaries: dict[int, str]) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEPTH = 10_000
-BASE = ("-O3", "-march=native", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOCOMP")
+BASE = ("-march=native", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOCOMP")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ def spin_version(spin: str) -> str:
     return subprocess.run([spin, "-V"], capture_output=True, text=True).stdout.strip()
 
 
-def build_verifier(source: str, mode: Mode, folder: Path, spin: str, compiler: str) -> Path:
+def build_verifier(
+    source: str, mode: Mode, folder: Path, spin: str, compiler: str, optimise: str = "-O3"
+) -> Path:
     """The executable of one mode, in the folder; CalledProcessError if it does not build."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.pml").write_text(source)
@@ -67,7 +69,7 @@ def build_verifier(source: str, mode: Mode, folder: Path, spin: str, compiler: s
     for name in ("pan.h", "pan.c"):
         text = (folder / name).read_text()
         (folder / name).write_text(re.sub(r"^\s*#error cannot use .*hidden.*$", "", text, flags=re.M))
-    command = [compiler, *BASE, *mode.flags, "-o", "pan", "pan.c"]
+    command = [compiler, optimise, *BASE, *mode.flags, "-o", "pan", "pan.c"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return folder / "pan"
 
