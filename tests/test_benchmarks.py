@@ -27,12 +27,16 @@ needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this mac
 needs_spin = pytest.mark.skipif(SPIN is None or COMPILER is None, reason="no spin or C compiler here")
 
 
-def rotation() -> Program:
-    """Three numbers move around at once, (a, b, c) -> (b, c, a): three states when they differ."""
+def rotation(mark: bool = False) -> Program:
+    """Three numbers move around at once, (a, b, c) -> (b, c, a): three states when they differ.
+
+    mark: a fourth leaf, which nothing reads, tells that they moved: the first state comes twice.
+    """
     dag = Dag()
     a, b, c = (dag.var(i, -1, 6) for i in range(3))
-    turn = Instance("Turn", (), (), {0: b, 1: c, 2: a})
-    return Program(dag, tuple(Leaf(f"x[{i}]", -1, 6) for i in range(3)), (turn,), (), ((-1, 2, 5),))
+    turn = Instance("Turn", (), (), {0: b, 1: c, 2: a} | ({3: dag.one} if mark else {}))
+    leaves = [Leaf(f"x[{i}]", -1, 6) for i in range(3)] + [Leaf("moved", 0, 1)] * mark
+    return Program(dag, tuple(leaves), (turn,), (), ((-1, 2, 5) + (0,) * mark,))
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +119,7 @@ def test_spin_stores_as_many_states(tmp_path: Path) -> None:
     # and Spin counts the initial state as one more
     found = in_spin(tokens(places=4, count=2), tmp_path / "tokens")
     assert (found.stored, found.transitions) == (6, 9)
-    assert in_spin(rotation(), tmp_path / "rotation", mode=1).stored == 3
+    assert in_spin(rotation(mark=True), tmp_path / "rotation", mode=1).stored == 4
 
 
 @needs_spin
