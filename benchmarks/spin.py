@@ -6,8 +6,8 @@ breadth-first mode has no exact form: it stores 4-byte hashes and may therefore 
 
 Spin refuses hidden variables in its breadth-first and multi-core modes because it would not restore
 them. This rendering writes them before it reads them, in one step, so the refusal is taken out of the
-generated text; the number of stored states shows that this is sound. Option -o2 keeps Spin from leaving variables
-that no guard reads out of the state.
+generated text; the number of stored states shows that this is sound. Option -o2 keeps Spin from leaving
+variables that nothing reads out of the state.
 """
 
 from __future__ import annotations
