@@ -1,0 +1,249 @@
+"""A lowered program as C: an oracle for the counts of the compiled search, and a rival for its speed.
+
+`c_source` prints the expansion and the state checks of a program; `c_search.c` is the search around
+them and includes the text. Everything that is a decision is the same as in the compiled search: the
+guard tree and the placement of values (`guard_trie`), the groups of instances, the packing (`layout`),
+the hash, the table with its rows stored in full, chunks with prefetching. What C leaves out is what
+only the report needs: counters for each instance, the origin of a state, credits.
+
+Two engines of one program can share a mistake of lowering, but not one of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elrcheck.explorer.expand_ir import group_instances
+from elrcheck.explorer.guard_trie import Block, build_tree, place
+from elrcheck.explorer.layout import Layout, make_layout
+from elrcheck.explorer.nodes import MAX_BIT, Node, cone
+from elrcheck.explorer.program import Instance, Program
+
+DRIVER = Path(__file__).with_name("c_search.c")
+FLAGS = ("-march=native", "-std=gnu11")
+
+
+def find_compiler() -> str | None:
+    """The C compiler, gcc before others."""
+    return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
+
+
+# ---------------------------------------------------------------------------- nodes
+
+
+def name_of(node: Node) -> str:
+    """An operand: a literal, a computed value, or the negation of one."""
+    if node.is_const:
+        return f"{node.lo}" if node.lo >= 0 else f"({node.lo})"
+    return f"!{name_of(node.args[0])}" if node.op == "not" else f"v{node.id}"
+
+
+def declare(node: Node, layout: Layout) -> str:
+    """The C declaration that computes a node from its operands."""
+    kind = "bool" if node.op in ("lt", "eq", "and", "bit") or (node.op == "ite" and node.is_bool) else "i64"
+    return f"const {kind} v{node.id} = {expression(node, layout)};"
+
+
+def expression(node: Node, layout: Layout) -> str:
+    """The value of a node; the operations are those of `nodes.apply`."""
+    a = [name_of(arg) for arg in node.args]
+    match node.op:
+        case "var":
+            return read_leaf(layout, node.leaf)
+        case "add" | "sub" | "band" | "bor" | "lt" | "eq":
+            sign = {"add": "+", "sub": "-", "band": "&", "bor": "|", "lt": "<", "eq": "=="}[node.op]
+            return f"{a[0]} {sign} {a[1]}"
+        case "andnot":
+            return f"{a[0]} & ~(i64){a[1]}"
+        case "min" | "max":
+            return f"{a[0]} {'<' if node.op == 'min' else '>'} {a[1]} ? {a[0]} : {a[1]}"
+        case "and":
+            return " & ".join(a)
+        case "ite":
+            return f"{a[0]} ? {a[1]} : {a[2]}"
+        case "card":
+            return f"__builtin_popcountll((u64){a[0]})"
+        case "shl1":
+            moved = f"(i64)1 << ({a[0]} & 63)"
+            return moved if inside(node.args[0]) else f"(u64){a[0]} <= {MAX_BIT} ? {moved} : 0"
+        case "bit":
+            moved = f"({a[0]} >> ({a[1]} & 63)) & 1"
+            return moved if inside(node.args[1]) else f"(u64){a[1]} <= {MAX_BIT} ? {moved} : 0"
+    raise ValueError(f"no C for the operation {node.op!r}")
+
+
+def inside(index: Node) -> bool:
+    return index.lo >= 0 and index.hi <= MAX_BIT
+
+
+def read_leaf(layout: Layout, leaf: int) -> str:
+    slot = layout.slots[leaf]
+    text = f"w{slot.word}"
+    if slot.shift:
+        text = f"({text} >> {slot.shift})"
+    text = f"(i64)({text} & {slot.mask}u)" if slot.bits <= 31 else f"(i64)({text} & {slot.mask}ull)"
+    return f"{text} + ({slot.lo})" if slot.lo else text
+
+
+# ---------------------------------------------------------------------------- expansion
+
+
+class _Group:
+    """One function: some instances over a range of states; see `expand_ir` for the shape."""
+
+    def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
+        self.program, self.layout, self.number, self.members = program, layout, number, members
+        self.lines: list[str] = []
+        self.names: set[int] = set()
+
+    def text(self) -> str:
+        root = build_tree(self.program, self.members)
+        place(root, lambda index: changes(self.program.instances[index]).values())
+        words = self.layout.words
+        self.lines += [
+            f"static __attribute__((noinline)) u64 *expand_{self.number}(",
+            "    const u64 *restrict states, u64 first, u64 last, u64 *restrict out,",
+            "    u64 *restrict fired, struct counters *restrict counters) {",
+            "  u64 cut = 0;",
+            "  for (u64 i = first; i < last; i++) {",
+            "    u64 enabled = 0;",
+            f"    const u64 {', '.join(f'w{k} = states[i * {words} + {k}]' for k in range(words))};",
+        ]
+        self._block(root)
+        return "\n".join([*self.lines, "    fired[i - first] += enabled;", "  }", "  counters->cut += cut;",
+                          "  return out;", "}"])  # fmt: skip
+
+    def _compute(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            if node.id not in self.names and node.op not in ("const", "not"):
+                self.names.add(node.id)
+                self.lines.append(declare(node, self.layout))
+
+    def _block(self, block: Block) -> None:
+        known = set(self.names)
+        if block.enters is not None:
+            self.lines.append("enabled++;" if block.children else "enabled++; cut++;")
+        for item, child in enumerate(block.children):
+            self._compute(block.code.get(item, ()))
+            holds = " && ".join(name_of(node) for node in child.conditions) or "1"
+            self.lines.append(f"if ({holds}) {{" if child.conditions else "{")
+            self._block(child)
+            self.lines.append("} else cut++;" if block.enters is not None and child.conditions else "}")
+        if block.stores is not None:
+            self._compute(block.code.get(0, ()))
+            self._store(block.stores)
+        self.names = known
+
+    def _store(self, index: int) -> None:
+        program, slots = self.program, self.layout.slots
+        made = changes(program.instances[index])
+        stored = {leaf: f"(u64)({name_of(node)} - ({slots[leaf].lo}))" for leaf, node in made.items()}
+        risky = [leaf for leaf in program.risky(program.instances[index]) if leaf in made]
+        if risky:
+            fits = " & ".join(
+                f"({stored[leaf]} <= {program.leaves[leaf].hi - program.leaves[leaf].lo}u)" for leaf in risky
+            )
+            self.lines.append(f"if (__builtin_expect(!({fits}), 0)) counters->overflows++; else {{")
+        for word in range(self.layout.words):
+            mine = [leaf for leaf in made if slots[leaf].word == word and slots[leaf].bits]
+            kept = ~sum(slots[leaf].mask << slots[leaf].shift for leaf in mine) & (1 << 64) - 1
+            parts = [f"(w{word} & {kept:#x}ull)" if mine else f"w{word}"]
+            parts += [f"({stored[leaf]} << {slots[leaf].shift})" for leaf in mine]
+            self.lines.append(f"out[{word}] = {' | '.join(parts)};")
+        self.lines.append(f"out += {self.layout.words};" + (" }" if risky else ""))
+
+
+def changes(instance: Instance) -> dict[int, Node]:
+    """The updates that are not the old value."""
+    return {
+        leaf: node
+        for leaf, node in sorted(instance.updates.items())
+        if not (node.op == "var" and node.leaf == leaf)
+    }
+
+
+def _checks(program: Program, layout: Layout) -> str:
+    """check_states: ORs into hits[k] whether some state of a range hits the k-th state check."""
+    checks = [check for check in program.checks if check.node is not None]
+    lines = [
+        "static void check_states(const u64 *restrict states, u64 first, u64 last, u64 *restrict hits) {",
+        *(f"  u64 h{k} = 0;" for k in range(len(checks))),
+        "  for (u64 i = first; i < last; i++) {",
+        *(f"    const u64 w{k} = states[i * {layout.words} + {k}];" for k in range(layout.words)),
+    ]
+    for node in cone([check.node for check in checks if check.node is not None]):
+        if node.op not in ("const", "not"):
+            lines.append(declare(node, layout))
+    for k, check in enumerate(checks):
+        assert check.node is not None
+        lines.append(f"    h{k} |= {name_of(check.node)} == {check.hit_value};")
+    lines += ["  }", *(f"  hits[{k}] |= h{k};" for k in range(len(checks))), "}"]
+    return "\n".join(lines)
+
+
+def c_source(program: Program) -> str:
+    """The text that `c_search.c` includes."""
+    layout = make_layout(program.leaves)
+    groups = [_Group(program, layout, k, members) for k, members in enumerate(group_instances(program))]
+    rows = [f"  {{{', '.join(f'{word}ull' for word in layout.pack(state))}}}," for state in program.init]
+    calls = [f"  out = expand_{k}(states, first, last, out, fired, counters);" for k in range(len(groups))]
+    return "\n".join(
+        [
+            f"#define WORDS {layout.words}",
+            f"#define INSTANCES {max(1, len(program.instances))}",
+            f"#define CHECKS {sum(check.node is not None for check in program.checks)}",
+            f"static const u64 initial[][WORDS] = {{\n{chr(10).join(rows)}\n}};",
+            *(group.text() for group in groups),
+            "static u64 *expand(const u64 *states, u64 first, u64 last, u64 *out, u64 *fired,",
+            "                   struct counters *counters) {",
+            *calls,
+            "  return out;",
+            "}",
+            _checks(program, layout),
+            "",
+        ]
+    )
+
+
+# ---------------------------------------------------------------------------- running it
+
+
+@dataclass(frozen=True)
+class CResult:
+    """Counts as `SearchResult` has them; seconds are of the search alone."""
+
+    generated: int
+    distinct: int
+    depth: int
+    cut: int
+    deadlocks: int
+    overflows: int
+    checks_hit: int
+    seconds: float
+    cpu_seconds: float
+    store_bytes_per_state: float
+
+
+def compile_c(program: Program, folder: Path, compiler: str, optimise: str = "-O3") -> Path:
+    """The executable search of a program, made in the folder."""
+    (folder / "program.h").write_text(c_source(program))
+    binary = folder / "c_search"
+    command = [compiler, optimise, *FLAGS, f"-I{folder}", str(DRIVER), "-o", str(binary)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return binary
+
+
+def read_result(output: str) -> CResult:
+    """The line of JSON that the search prints."""
+    values: dict[str, Any] = json.loads(output)
+    return CResult(**values)
+
+
+def run_c(binary: Path) -> CResult:
+    return read_result(subprocess.run([str(binary)], check=True, capture_output=True, text=True).stdout)

@@ -1,0 +1,340 @@
+"""elrcheck, plain Python, TLC, Spin and C on the same scope of the same model, in one run on one machine.
+
+    python benchmarks/compare.py [--scope S] [--rounds 3] [--tlc-seconds 130] [--skip tlc,spin,reference,c]
+
+Every engine is a process of its own. In each round all compiled engines run one after the other, after
+a control of how quiet the machine is; reference Python and TLC, which are slow, run once. The figures
+are medians of the rounds, the ratios medians of the ratios within a round. Prints a table and writes
+the same as JSON. Ends with 1 if two exact engines disagree about the number of states. See README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from measure import Child, control, machine, run_child
+from spin import MODES, Mode, read_verifier, verifier_command
+
+HERE = Path(__file__).parent
+MEBI = 1 << 20
+OURS = "elrcheck"
+# (ours, theirs, at least): what the ratio of rates should be
+WANTED = (
+    (f"{OURS} 1", "C 1", 0.8),
+    (f"{OURS} 1, state checks", "C 1, state checks", 0.8),
+    (f"{OURS} 1", "Spin depth-first 1", 2.0),
+    (f"{OURS} 1", "Spin breadth-first 1", 2.0),
+    (f"{OURS} 2", "Spin depth-first 2", 2.0),
+    (f"{OURS} 2", "Spin breadth-first 2", 2.0),
+    (f"{OURS} 2", "TLC 2", 50.0),
+    (f"{OURS} 1", "Python 1", 40.0),
+    (f"{OURS} 2", f"{OURS} 1", None),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run. seconds and cpu_seconds are of the search, peak_bytes of the whole process."""
+
+    distinct: int
+    transitions: int | None
+    seconds: float
+    cpu_seconds: float | None
+    peak_bytes: int
+    complete: bool
+    store_bytes_per_state: float | None = None
+    start_up: float | None = None
+
+    @property
+    def rate(self) -> float:
+        return self.distinct / self.seconds if self.seconds else 0.0
+
+    @property
+    def cpu_rate(self) -> float | None:
+        return self.distinct / self.cpu_seconds if self.cpu_seconds else None
+
+
+class Missing(Exception):
+    """An engine that cannot be used here, and why."""
+
+
+def engine(options: argparse.Namespace, job: str, *more: str) -> tuple[dict[str, Any], Child]:
+    """Runs engine.py; what it prints, and what it cost."""
+    selection = ["--variant", options.variant, "--scope", options.scope]
+    for override in options.overrides:
+        selection += ["--set", override]
+    child = run_child([sys.executable, str(HERE / "engine.py"), job, *selection, *more])
+    if child.exit_code != 0:
+        raise Missing(child.errors.strip().splitlines()[-1] if child.errors.strip() else "failed")
+    return json.loads(child.output), child
+
+
+def sample(result: dict[str, Any], child: Child) -> Sample:
+    """From the JSON of engine.py or of the C search."""
+    cut = result.get("cut")
+    return Sample(
+        distinct=result["distinct"],
+        transitions=None if cut is None else result["generated"] - cut,
+        seconds=result["seconds"],
+        cpu_seconds=result.get("cpu_seconds"),
+        peak_bytes=child.peak_bytes,
+        complete=result.get("complete", True),
+        store_bytes_per_state=result.get("store_bytes_per_state"),
+        start_up=result.get("start_up"),
+    )
+
+
+def run_engine(options: argparse.Namespace, job: str, *more: str) -> Sample:
+    return sample(*engine(options, job, *more))
+
+
+def run_c(binary: str) -> Sample:
+    child = run_child([binary])
+    if child.exit_code != 0:
+        raise Missing(f"the C search failed: {child.errors.strip()}")
+    return sample(json.loads(child.output), child)
+
+
+def run_spin(binary: str, mode: Mode, expected: int) -> Sample:
+    child = run_child(verifier_command(Path(binary), mode, expected), cwd=Path(binary).parent)
+    try:
+        result = read_verifier(child.output)
+    except ValueError as fault:
+        raise Missing(str(fault)) from fault
+    cpu = child.cpu_seconds if mode.cores == 1 else None
+    seconds = result.seconds or child.seconds
+    return Sample(result.stored, result.transitions, seconds, cpu, child.peak_bytes, True)
+
+
+class Comparison:
+    """The rounds of one scope."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options, self.folder = options, folder
+        self.skip = set(options.skip.split(","))
+        self.samples: dict[str, list[Sample]] = {}
+        self.missing: dict[str, str] = {}
+        self.versions: dict[str, str] = {}
+        self.controls: list[float] = []
+        self.inexact = {f"Spin {mode.name} {mode.cores}" for mode in MODES if not mode.exact}
+
+    def run(self) -> None:
+        binaries = self._build()
+        for number in range(self.options.rounds):
+            self.controls.append(control())
+            say(f"round {number + 1}: control {self.controls[-1]:.2f} (2.0 = two quiet cores)")
+            self._round(binaries)
+        for name, job, more in self._slow():
+            self._try(name, partial(run_engine, self.options, job, *more))
+
+    def _build(self) -> dict[str, dict[str, str]]:
+        """Executables by name, those with state checks prefixed."""
+        made: dict[str, dict[str, str]] = {}
+        if "c" not in self.skip or "spin" not in self.skip:
+            say("building C and Spin")
+            more: tuple[str, ...] = () if "spin" in self.skip else ("--spin",)
+            more += ("--folder", str(self.folder / "none"), "--storage", self.options.storage)
+            made = engine(self.options, "build", *more)[0]
+        if "c" in self.skip:
+            made.pop("c", None)
+        else:
+            more = ("--folder", str(self.folder / "state"), "--checks", "state")
+            made["c, state checks"] = engine(self.options, "build", *more)[0]["c"]
+        for entry in made.values():
+            if "version" in entry:
+                version = entry["version"]
+                self.versions["spin" if "Spin" in version else "c"] = version
+        return made
+
+    def _round(self, binaries: dict[str, dict[str, str]]) -> None:
+        def ours(workers: int, checks: str) -> Callable[[], Sample]:
+            more = ("--workers", str(workers), "--checks", checks)
+            return lambda: run_engine(self.options, "compiled", *more)
+
+        self._try(f"{OURS} 1", ours(1, "none"))
+        expected = self.samples[f"{OURS} 1"][0].distinct
+        for key, name in (("c", "C 1"), ("spin0", ""), ("spin1", "")):
+            self._rival(binaries, key, name, expected)
+        self._try(f"{OURS} 2", ours(2, "none"))
+        for key in ("spin2", "spin3"):
+            self._rival(binaries, key, "", expected)
+        self._try(f"{OURS} 1, state checks", ours(1, "state"))
+        self._rival(binaries, "c, state checks", "C 1, state checks", expected)
+        self._try(f"{OURS} 2, all checks", ours(2, "all"))
+
+    def _rival(self, binaries: dict[str, dict[str, str]], key: str, name: str, expected: int) -> None:
+        if key not in binaries:
+            return
+        entry = binaries[key]
+        if key.startswith("spin"):
+            mode = MODES[int(key[4:])]
+            name = f"Spin {mode.name} {mode.cores}"
+        if "missing" in entry:
+            self.missing[name] = entry["missing"]
+        elif key.startswith("spin"):
+            self._try(name, lambda: run_spin(entry["binary"], mode, expected))
+        else:
+            self._try(name, lambda: run_c(entry["binary"]))
+
+    def _slow(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        jobs: list[tuple[str, str, tuple[str, ...]]] = []
+        if "reference" not in self.skip:
+            jobs.append(("Python 1", "reference", ("--seconds", str(self.options.reference_seconds))))
+        if "tlc" not in self.skip:
+            jobs.append(("TLC 2", "tlc", ("--workers", "2", "--seconds", str(self.options.tlc_seconds))))
+        return jobs
+
+    def _try(self, name: str, run: Callable[[], Sample]) -> None:
+        try:
+            made = run()
+        except Missing as fault:
+            if name.startswith(OURS):
+                raise SystemExit(f"{name}: {fault}") from fault
+            self.missing[name] = str(fault)
+            return
+        say(f"  {name:28} {made.distinct:>12,} distinct in {made.seconds:8.3f} s")
+        self.samples.setdefault(name, []).append(made)
+
+    # -- results
+
+    def disagreements(self) -> list[str]:
+        """Complete and exact searches whose counts are not ours."""
+        ours = self.samples[f"{OURS} 1"][0]
+        return [
+            f"{name}: {one.distinct:,} states, {one.transitions} transitions inside the bound;"
+            f" elrcheck: {ours.distinct:,}, {ours.transitions}"
+            for name, samples in self.samples.items()
+            for one in samples
+            if one.complete and ours.complete and name not in self.inexact
+            if one.distinct != ours.distinct
+            or (one.transitions is not None and one.transitions != ours.transitions)
+        ]
+
+    def ratios(self) -> list[dict[str, Any]]:
+        """Medians of the ratios within a round; a rival that ran once is compared with every round."""
+        found = []
+        for ours, theirs, least in WANTED:
+            mine, others = self.samples.get(ours), self.samples.get(theirs)
+            if not mine or not others:
+                continue
+            pairs = [(a, others[min(k, len(others) - 1)]) for k, a in enumerate(mine)]
+            cpu = [a.cpu_rate / b.cpu_rate for a, b in pairs if a.cpu_rate and b.cpu_rate]
+            found.append(
+                {
+                    "of": ours,
+                    "over": theirs,
+                    "wanted": least,
+                    "rounds": [round(a.rate / b.rate, 3) for a, b in pairs],
+                    "median": statistics.median(a.rate / b.rate for a, b in pairs),
+                    "median_per_cpu_second": statistics.median(cpu) if len(cpu) == len(pairs) else None,
+                }
+            )
+        return found
+
+    def report(self) -> dict[str, Any]:
+        rows = [
+            {
+                "engine": name,
+                "distinct": samples[-1].distinct,
+                "complete": samples[-1].complete,
+                "exact": name not in self.inexact,
+                "seconds": statistics.median(one.seconds for one in samples),
+                "distinct_per_second": statistics.median(one.rate for one in samples),
+                "distinct_per_cpu_second": _median([one.cpu_rate for one in samples]),
+                "peak_bytes": max(one.peak_bytes for one in samples),
+                "peak_bytes_per_state": max(one.peak_bytes for one in samples) / samples[-1].distinct,
+                "store_bytes_per_state": samples[-1].store_bytes_per_state,
+                "samples": [asdict(one) for one in samples],
+            }
+            for name, samples in self.samples.items()
+        ]
+        return {
+            "machine": machine(),
+            "versions": self.versions,
+            "variant": self.options.variant,
+            "scope": self.options.scope,
+            "overrides": self.options.overrides,
+            "controls": self.controls,
+            "rows": rows,
+            "ratios": self.ratios(),
+            "missing": self.missing,
+            "disagreements": self.disagreements(),
+        }
+
+
+def _median(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def render(report: dict[str, Any]) -> str:
+    """The report as text."""
+    lines = [f"{report['variant']} {report['scope']} {' '.join(report['overrides'])}".rstrip()]
+    where = (*report["machine"].values(), *report["versions"].values())
+    lines.append(", ".join(str(value) for value in where))
+    lines.append("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]))
+    lines.append("")
+    lines.append(f"{'engine, cores':28}{'distinct':>13}{'seconds':>10}{'states/s':>12}{'per CPU s':>12}"
+                 f"{'peak MiB':>10}{'B/state':>12}{'in store':>9}")  # fmt: skip
+    for row in report["rows"]:
+        cpu, store = row["distinct_per_cpu_second"], row["store_bytes_per_state"]
+        note = "" if row["complete"] else "  stopped"
+        lines.append(
+            f"{row['engine']:28}{row['distinct']:>13,}{row['seconds']:>10.3f}{row['distinct_per_second']:>12,.0f}"
+            f"{'' if cpu is None else format(cpu, ',.0f'):>12}{row['peak_bytes'] / MEBI:>10,.0f}"
+            f"{row['peak_bytes_per_state']:>12,.0f}{'' if store is None else format(store, '.0f'):>9}{note}"
+            f"{'' if row['exact'] else '  stores hashes only'}"
+        )
+    lines += ["", f"{'ratio of states/s':52}{'median':>8}{'per CPU s':>11}{'wanted':>8}  rounds"]
+    for ratio in report["ratios"]:
+        cpu, wanted = ratio["median_per_cpu_second"], ratio["wanted"]
+        per_cpu, least = "" if cpu is None else f"{cpu:.2f}", "" if wanted is None else f"{wanted:g}"
+        lines.append(
+            f"{ratio['of'] + ' / ' + ratio['over']:52}{ratio['median']:>8.2f}{per_cpu:>11}{least:>8}"
+            f"  {' '.join(format(value, '.2f') for value in ratio['rounds'])}"
+        )
+    lines += [f"not measured: {name}: {reason}" for name, reason in report["missing"].items()]
+    lines += [f"DISAGREE: {text}" for text in report["disagreements"]]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--variant", default="kip_full")
+    parser.add_argument("--scope", default="three-brokers-small")
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tlc-seconds", type=float, default=130.0, help="it reports once a minute")
+    parser.add_argument("--reference-seconds", type=float, default=20.0)
+    parser.add_argument("--storage", choices=("bits", "bytes"), default="bits", help="Promela variables")
+    parser.add_argument("--skip", default="", metavar="NAME,..", help="of tlc, spin, reference, c")
+    parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/compare.json"))
+    options = parser.parse_args()
+    if unknown := set(filter(None, options.skip.split(","))) - {"tlc", "spin", "reference", "c"}:
+        parser.error(f"--skip: unknown engine {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory() as folder:
+        comparison = Comparison(options, Path(folder))
+        comparison.run()
+    report = comparison.report()
+    print(render(report))
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(report, indent=2) + "\n")
+    say(f"written: {options.output}")
+    sys.exit(1 if report["disagreements"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""One engine on one scope, as a process of its own; prints one line of JSON.
+
+    python benchmarks/engine.py {compiled|reference|tlc|build} [--scope S] [--set KEY=VALUE] ...
+
+`compare.py` runs this. seconds and cpu_seconds are of the search alone, start_up is what came before
+it: imports are not counted, lowering and compiling are. `build` writes and compiles the C search and
+Spin's verifiers into --folder and says where they are, or why there are none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import subprocess
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from c_program import compile_c, find_compiler
+from promela import promela_source
+from spin import MODES, build_verifier, find_spin, spin_version
+
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.program import Program
+from elrcheck.explorer.reference import search as reference_search
+from elrcheck.explorer.result import Limits
+from elrcheck.explorer.select import resolve
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.load import Model
+from elrcheck.report.request import Selection
+from elrcheck.tla_export.export import write_spec
+from elrcheck.tla_export.tlc import TlcOptions, TlcRun, find_tools, run_tlc
+
+TIME = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
+STARTING = re.compile(rf"^Starting\.\.\. \({TIME}\)", re.M)
+PROGRESS = re.compile(rf"^Progress.*? at {TIME}: ([\d,]+) states generated.*?([\d,]+) distinct states", re.M)
+SHORTEST = 30.0
+
+
+def lowered(model: Model, config: Any, checks: str) -> Program:
+    """The program with no checks, its state checks only, or all of them."""
+    program = lower(model, config, () if checks == "none" else (*model.always, *model.sometimes)).program
+    if checks != "state":
+        return program
+    kept = tuple(check for check in program.checks if check.scope == "state")
+    instances = tuple(dataclasses.replace(each, step_checks={}) for each in program.instances)
+    return dataclasses.replace(program, checks=kept, instances=instances)
+
+
+def compiled(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
+    started = time.perf_counter()
+    program = lowered(model, config, options.checks)
+    limits = Limits(max_states=options.max_states)
+    search = Search(program, workers=options.workers, cache=None, limits=limits)
+    start_up = time.perf_counter() - started
+    cpu = time.process_time()
+    result = search.run(None, "complete")
+    return {
+        "complete": result.complete,
+        "generated": result.generated,
+        "distinct": result.distinct,
+        "depth": len(result.levels),
+        "cut": sum(result.cut),
+        "seconds": result.seconds,
+        "cpu_seconds": time.process_time() - cpu,
+        "start_up": start_up,
+        "store_bytes_per_state": result.bytes_per_state,
+    }
+
+
+def reference(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
+    if options.checks == "none":
+        model = dataclasses.replace(model, always=(), sometimes=())
+    cpu = time.process_time()
+    deadline = None if options.seconds is None else time.monotonic() + options.seconds
+    result = reference_search(model, config, max_states=options.max_states, deadline=deadline)
+    return {
+        "complete": result.complete,
+        "generated": result.generated,
+        "distinct": result.distinct,
+        "depth": len(result.levels),
+        "cut": result.cut,
+        "seconds": result.seconds,
+        "cpu_seconds": time.process_time() - cpu,
+    }
+
+
+def tlc(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """TLC on the exported module."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_spec(model, config, Path(folder), "Rate")
+        cfg = Path(folder) / "Rate.cfg"
+        if options.checks == "none":
+            cfg.write_text(cfg.read_text().split("INVARIANTS")[0])
+        limits = TlcOptions(workers=options.workers, heap="6g", timeout=options.seconds, deadlock=False)
+        run = run_tlc(find_tools(), Path(folder) / "Rate.tla", cfg, limits)
+    generated, distinct, seconds = tlc_counts(run)
+    return {
+        "complete": not run.timed_out,
+        "generated": generated,
+        "distinct": distinct,
+        "depth": run.depth,
+        "seconds": seconds,
+        "version": run.version,
+    }
+
+
+def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
+    """(generated, distinct, seconds) of a whole run, or of a stopped one up to its last progress report.
+
+    TLC reports soon after its start and then once a minute, with the time of day in seconds.
+    """
+    if run.generated is not None and run.distinct is not None and not run.timed_out:
+        return run.generated, run.distinct, run.seconds
+    started, found = STARTING.search(run.output_tail), PROGRESS.findall(run.output_tail)
+    if started is None or not found:
+        raise SystemExit("TLC reported no progress: give it more --tlc-seconds")
+    at, generated, distinct = found[-1]
+    seconds = (datetime.fromisoformat(at) - datetime.fromisoformat(started[1])).total_seconds()
+    if seconds < SHORTEST:
+        raise SystemExit(f"TLC's last progress report came after {seconds:.0f} s: give it more --tlc-seconds")
+    return int(generated.replace(",", "")), int(distinct.replace(",", "")), seconds
+
+
+def build(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """The rivals as executables: {name: {"binary": path} or {"missing": reason}}."""
+    program = lowered(model, config, options.checks)
+    folder: Path = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    compiler, spin = find_compiler(), find_spin()
+    made: dict[str, Any] = {}
+    if compiler is None:
+        made["c"] = {"missing": "no C compiler found"}
+    else:
+        made["c"] = {"binary": str(compile_c(program, folder, compiler)), "version": _first_line(compiler)}
+    for number, mode in enumerate(MODES if options.spin else ()):
+        if spin is None or compiler is None:
+            made[f"spin{number}"] = {"missing": "no spin found" if spin is None else "no C compiler found"}
+            continue
+        try:
+            source = promela_source(program, options.storage)
+            binary = build_verifier(source, mode, folder / f"spin{number}", spin, compiler)
+            made[f"spin{number}"] = {"binary": str(binary), "version": spin_version(spin)}
+        except (ValueError, subprocess.CalledProcessError) as fault:
+            lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
+            made[f"spin{number}"] = {"missing": f"does not build: {lines[-1]}"}
+    return made
+
+
+def _first_line(compiler: str) -> str:
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+
+
+JOBS = {"compiled": compiled, "reference": reference, "tlc": tlc, "build": build}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("job", choices=JOBS)
+    parser.add_argument("--variant", default="kip_full")
+    parser.add_argument("--scope", default="three-brokers-small")
+    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    parser.add_argument("--checks", choices=("none", "state", "all"), default="none")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--max-states", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--spin", action="store_true", help="also build Spin's verifiers")
+    parser.add_argument("--storage", choices=("bits", "bytes"), default="bits")
+    options = parser.parse_args()
+    model = load_checked_model()
+    config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
+    print(json.dumps(JOBS[options.job](model, config, options)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Child processes and how quiet the machine is.
+
+Only the standard library, and nothing of elrcheck: on Linux the peak memory of a child counts what
+its parent held when it was forked, so the process that measures must stay small.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+KIBIBYTE = 1024
+
+
+@dataclass(frozen=True)
+class Child:
+    """One finished child. seconds: wall time; cpu_seconds: of all its threads and children;
+    peak_bytes: resident memory, the largest of it and its children; exit_code: None if it was stopped.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    exit_code: int | None
+    output: str
+    errors: str
+
+
+def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float | None = None) -> Child:
+    """Runs a command in a process group of its own, which is killed after `timeout` seconds."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+        )
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(timeout, stop) if timeout is not None else None
+        if timer is not None:
+            timer.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - started
+        output.seek(0)
+        errors.seek(0)
+        return Child(
+            seconds=seconds,
+            cpu_seconds=usage.ru_utime + usage.ru_stime,
+            peak_bytes=usage.ru_maxrss * (1 if platform.system() == "Darwin" else KIBIBYTE),
+            exit_code=None if late.is_set() else process.returncode,
+            output=output.read(),
+            errors=errors.read(),
+        )
+
+
+def _burn(_: int) -> float:
+    started = time.perf_counter()
+    total = 0
+    for i in range(6_000_000):
+        total += i * i
+    return time.perf_counter() - started
+
+
+def control() -> float:
+    """Throughput of two busy processes over one: 2.0 means that two cores were free."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        alone = pool.apply(_burn, (0,))
+        together = max(pool.map(_burn, range(2), chunksize=1))
+    return 2 * alone / together
+
+
+def machine() -> dict[str, object]:
+    """What the figures were measured on."""
+    model = ""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        lines = info.read_text().splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": model or platform.processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_bytes": memory,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
