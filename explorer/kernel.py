@@ -94,16 +94,28 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
 def module_texts(
     program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
 ) -> list[str]:
-    """The LLVM IR of all functions, as modules that can be compiled at the same time.
+    """The LLVM IR of all functions, as modules that can be compiled at the same time."""
+    words = layout.words
+    table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
+    return spread_modules(
+        program, layout, _declarations(lanes),
+        [
+            table,
+            explore_function(record, CHUNK, fingerprint),
+            check_function(program, layout),
+            values_function(layout),
+        ],
+    )  # fmt: skip
+
+
+def spread_modules(program: Program, layout: Layout, declarations: str, functions: list[str]) -> list[str]:
+    """The functions and @expand as modules.
 
     The first holds everything that is not a group of @expand; the groups fill it and others up to a size.
     """
-    shared = [_declarations(lanes), BRANCH_WEIGHTS]
+    shared = [declarations, BRANCH_WEIGHTS]
     driver, groups = expand_functions(program, layout)
-    words = layout.words
-    table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
-    first = [driver, table, explore_function(record, CHUNK, fingerprint)]
-    modules = [[*shared, *first, check_function(program, layout), values_function(layout)]]
+    modules = [[*shared, driver, *functions]]
     size = sum(map(len, modules[0]))
     for number, group in enumerate(groups):
         if size + len(group) > MODULE:

@@ -9,8 +9,8 @@ A level is made in two passes (delayed duplicate detection):
    that were not there are the part's share of the new level.
 
 So the memory holds one part at a time, a share of 1 in `PARTS`, or several if there is room, and
-everything is read and written front to back. The parts take the place of sorted runs (docs/adr/0009-parts-instead-of-sorted-runs.md). A level
-that was not finished leaves nothing behind.
+everything is read and written front to back. The parts take the place of sorted runs (docs/adr/0012).
+A level that was not finished leaves nothing behind.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from elrcheck.explorer.check_ir import choose_lanes, state_checks
 from elrcheck.explorer.expand_ir import INSTANCE_BITS, Counters, Record, flag_words
 from elrcheck.explorer.layout import make_layout
-from elrcheck.explorer.native_code import KernelCache, compile_module
+from elrcheck.explorer.native_code import KernelCache, compile_modules
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.sketch import estimate, relative_error
-from elrcheck.explorer.walk_ir import walk_module
+from elrcheck.explorer.walk_ir import walk_modules
 from elrcheck.explorer.walk_memory import (
     ENDED,
     GOLDEN,
@@ -100,7 +100,7 @@ class Walks:
         self.record = Record(self.layout.words, flag_words(program))
         self.counters = Counters(len(program.instances), len(program.leaves))
         self.checks = state_checks(program)
-        self.native = compile_module(walk_module(program, self.layout, self.record), SIGNATURES, cache)
+        self.native = compile_modules(walk_modules(program, self.layout, self.record), SIGNATURES, cache)
         self._lanes = choose_lanes(program).count
         (start,) = program.init
         self._start = self.layout.pack_rows([start])
@@ -289,7 +289,7 @@ class _Worker:
     def go(self) -> int:
         """One native call; how many lanes are left."""
         started = time.perf_counter()
-        left = self._run(self._shared.ctypes.data, self.context.ctypes.data)
+        left: int = self._run(self._shared.ctypes.data, self.context.ctypes.data)
         seconds = time.perf_counter() - started
         if left == LANES:
             rate = ROUND_SECONDS / max(seconds, 1e-6)

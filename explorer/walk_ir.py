@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from elrcheck.explorer.check_ir import check_function, choose_lanes, state_checks
 from elrcheck.explorer.emit import Lanes
-from elrcheck.explorer.expand_ir import Record, expand_function
+from elrcheck.explorer.expand_ir import Record
+from elrcheck.explorer.kernel import spread_modules
 from elrcheck.explorer.layout import Layout
 from elrcheck.explorer.program import Program
 from elrcheck.explorer.walk_memory import (
@@ -41,13 +42,12 @@ from elrcheck.explorer.walk_memory import (
 from elrcheck.explorer.walk_step_ir import choose_function, look_function
 
 
-def walk_module(program: Program, layout: Layout, record: Record) -> str:
-    """The text of a module with @walk, @expand and @check."""
+def walk_modules(program: Program, layout: Layout, record: Record) -> list[str]:
+    """The texts of modules with @walk, @expand and @check."""
     lanes = choose_lanes(program)
-    return "\n".join(
+    return spread_modules(
+        program, layout, _declarations(lanes),
         [
-            _declarations(lanes),
-            expand_function(program, layout),
             check_function(program, layout),
             _CHANCE,
             _sketch(layout.words),
@@ -56,8 +56,8 @@ def walk_module(program: Program, layout: Layout, record: Record) -> str:
             choose_function(record),
             look_function(len(state_checks(program)), lanes.count),
             _walk(),
-        ]
-    )
+        ],
+    )  # fmt: skip
 
 
 def _declarations(lanes: Lanes) -> str:

@@ -223,11 +223,15 @@ def test_an_interrupt_leaves_a_run_to_go_on_with(go: Go, tmp_path: Path, number:
 def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> dict[str, Any]:
     """Kill a run at random moments, go on each time, and give the final report."""
     arguments = ("--variant", "legacy", "--scope", scope, "--run-dir", "run", *options)
+    levels = folder / "run" / "levels"
+
+    def written() -> int:
+        return len(list(levels.glob("*"))) if levels.exists() else 0
+
     for _ in range(kills):
+        seen = written()
         process = start(folder, *arguments, "--checkpoint-every", "0.01s")
-        seen = len(list((folder / "run" / "levels").glob("*"))) if (folder / "run").exists() else 0
-        levels = folder / "run" / "levels"
-        wait_for(lambda seen=seen: levels.exists() and len(list(levels.glob("*"))) > seen, process)  # type: ignore[misc]
+        wait_for(lambda before=seen: written() > before, process)  # type: ignore[misc]
         time.sleep(random.random() / 10)
         process.kill()
         process.communicate()
@@ -253,6 +257,7 @@ def test_killed_at_random_moments(
     go: Go, tmp_path: Path, kills: int, scope: str, options: tuple[str, ...]
 ) -> None:
     found = killed_and_resumed(tmp_path, kills, scope, *options)
-    _, out, _ = go("--variant", "legacy", "--scope", scope, "--run-dir", "plain", *options, "--format", "json")
+    plain = ("--variant", "legacy", "--scope", scope, "--run-dir", "plain", *options)
+    _, out, _ = go(*plain, "--format", "json")
     assert found == report(out)
     assert contents(tmp_path / "run") == contents(tmp_path / "plain")
