@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from measure import Child, control, machine, run_child
+from measure import Child, control, end_children_on_sigterm, machine, run_child
 from spin import MODES, Mode, read_verifier, verifier_command
 
 HERE = Path(__file__).parent
@@ -97,15 +97,18 @@ def run_engine(options: argparse.Namespace, job: str, *more: str) -> Sample:
     return sample(*engine(options, job, *more))
 
 
-def run_c(binary: str) -> Sample:
-    child = run_child([binary])
+def run_c(binary: str, limit: float) -> Sample:
+    child = run_child([binary], timeout=limit)
     if child.exit_code != 0:
         raise Missing(f"the C search failed: {child.errors.strip()}")
     return sample(json.loads(child.output), child)
 
 
-def run_spin(binary: str, mode: Mode, expected: int) -> Sample:
-    child = run_child(verifier_command(Path(binary), mode, expected), cwd=Path(binary).parent)
+def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
+    command = verifier_command(Path(binary), mode, expected)
+    child = run_child(command, cwd=Path(binary).parent, timeout=limit)
+    if child.exit_code is None:
+        raise Missing(f"stopped after {limit:g} s")
     try:
         result = read_verifier(child.output)
     except ValueError as fault:
@@ -181,9 +184,9 @@ class Comparison:
         if "missing" in entry:
             self.missing[name] = entry["missing"]
         elif key.startswith("spin"):
-            self._try(name, lambda: run_spin(entry["binary"], mode, expected))
+            self._try(name, lambda: run_spin(entry["binary"], mode, expected, self.options.limit))
         else:
-            self._try(name, lambda: run_c(entry["binary"]))
+            self._try(name, lambda: run_c(entry["binary"], self.options.limit))
 
     def _slow(self) -> list[tuple[str, str, tuple[str, ...]]]:
         jobs: list[tuple[str, str, tuple[str, ...]]] = []
@@ -319,12 +322,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tlc-seconds", type=float, default=130.0, help="it reports once a minute")
     parser.add_argument("--reference-seconds", type=float, default=20.0)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one run of C or Spin")
     parser.add_argument("--storage", choices=("bits", "bytes"), default="bits", help="Promela variables")
     parser.add_argument("--skip", default="", metavar="NAME,..", help="of tlc, spin, reference, c")
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/compare.json"))
     options = parser.parse_args()
     if unknown := set(filter(None, options.skip.split(","))) - {"tlc", "spin", "reference", "c"}:
         parser.error(f"--skip: unknown engine {', '.join(sorted(unknown))}")
+    end_children_on_sigterm()
     with tempfile.TemporaryDirectory() as folder:
         comparison = Comparison(options, Path(folder))
         comparison.run()

@@ -6,11 +6,13 @@ its parent held when it was forked, so the process that measures must stay small
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import platform
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KIBIBYTE = 1024
+GRACE = 5.0  # seconds between asking a child to end and ending it
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,10 @@ class Child:
 
 
 def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float | None = None) -> Child:
-    """Runs a command in a process group of its own, which is killed after `timeout` seconds."""
+    """Runs a command in a process group of its own, which is ended after `timeout` seconds.
+
+    The group is interrupted first, because Spin's verifiers then give their shared memory back.
+    """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -44,20 +50,28 @@ def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float
         )
         late = threading.Event()
 
-        def stop() -> None:
+        def stop(number: signal.Signals) -> None:
             late.set()
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
 
-        timer = threading.Timer(timeout, stop) if timeout is not None else None
-        if timer is not None:
+        timers = [
+            threading.Timer(timeout + more, stop, (number,))
+            for number, more in ((signal.SIGINT, 0.0), (signal.SIGKILL, GRACE))
+            if timeout is not None
+        ]
+        for timer in timers:
             timer.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            stop(signal.SIGINT)
+            timers.append(threading.Timer(GRACE, stop, (signal.SIGKILL,)))
+            timers[-1].start()
+            process.wait()
             raise
         finally:
-            if timer is not None:
+            for timer in timers:
                 timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - started
@@ -71,6 +85,15 @@ def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float
             output=output.read(),
             errors=errors.read(),
         )
+
+
+def end_children_on_sigterm() -> None:
+    """Makes a request to end an exception, so that `run_child` ends its child too."""
+
+    def leave(*_: object) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def _burn(_: int) -> float:

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measure import control, machine, run_child
+from measure import control, end_children_on_sigterm, machine, run_child
 
 MEBI = 1 << 20
 BIG = ("metadata=log", "records=2", "log_slots=2", "response_loss=true", "shrinks=1")
@@ -77,6 +77,7 @@ def main() -> None:
     for override in BIG if options.overrides is None else options.overrides:
         selection += ["--set", override]
 
+    end_children_on_sigterm()
     quiet = control()
     print(f"{' '.join(selection)}\ncontrol: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
     for _ in range(2):  # the first fills the cache of kernels
