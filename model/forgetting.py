@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
     Broker,
@@ -43,16 +43,13 @@ def skips(c: Config) -> bool:
 
 @op
 def no_news(c: Config, older: Snapshot, newer: Snapshot, b: Replica) -> bool:
-    """Having read the older record, b would not change at all with the newer one, except its number."""
+    """Having read the older record, b would not change at all with the newer one, except its number.
+
+    Who is no replica deletes its log with every record, so none is without news to it (F-38).
+    """
     same_leader = older.leader == newer.leader and older.leader_epoch == newer.leader_epoch
     same = same_leader and older.replicas == newer.replicas
-    return skips(c) and same and newer.leader != b and stays_empty(c, newer.replicas, b)
-
-
-@op
-def stays_empty(c: Config, replicas: RSet, b: Replica) -> bool:
-    """b holds a replica, or no log: a late fetch may fill one that was deleted, to be deleted again."""
-    return b in replicas or c.late_fetches == 0
+    return skips(c) and same and newer.leader != b and b in newer.replicas
 
 
 @op

@@ -160,7 +160,6 @@ NARROWER: dict[str, dict[str, Any]] = {
 FEW: dict[str, dict[str, Any]] = {
     "skipping": {**SKIPPING, "min_isr": 1, "shrinks": 1, "bump_leader_epoch_on_isr_shrink": True},
     "skipping-moved": {**SKIPPING, "spare_brokers": 1, "reassignments": 1},
-    "skipping-moved-late": {**SKIPPING, "spare_brokers": 1, "reassignments": 1, "late_fetches": 1},
     "skipping-shutdowns": {**SKIPPING, "shutdowns": 1},
     "skipping-equal-epochs": {**SKIPPING, "fences": 1, "applies_equal_epoch": False},
     "skipping-min-isr": {**SKIPPING, **LOG, "fences": 1, "min_isr_changes": 1},

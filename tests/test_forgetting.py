@@ -9,6 +9,7 @@ import pytest
 
 from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.lower import lower
+from elrcheck.explorer.mutation_run import dropped
 from elrcheck.explorer.reference import PlainModel
 from elrcheck.explorer.reference import search as reference_search
 from elrcheck.explorer.result import Limits
@@ -78,6 +79,18 @@ def found(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], 
     first = {program.checks[check].name: depth for check, depth in result.first.items()}
     fired = {i.action for i, n in zip(program.instances, result.enabled, strict=True) if n > 0}
     return result.distinct, first, fired, result.deadlocks > 0
+
+
+def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None:
+    """F-38: a broker without a replica fetches; a record without news to replicas deletes what it got."""
+    unguarded = dropped(model, "Fetch", "f is a replica")
+    changes = {"spare_brokers": 1, "reassignments": 1, "directory_changes": 1}
+    quiet = {"crashes": 0, "response_loss": False, "fetch_loss": False}
+    config = Config(**{**SMALL, **changes, **quiet, "min_isr": 1})
+    _, *rest = found(unguarded, config)
+    assert {"P-1", "P-8"} <= set(rest[0])
+    _, *same = found(unguarded, replace(config, **BOTH))
+    assert same == rest
 
 
 @pytest.mark.parametrize(
