@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view, recovery_after
-from elrcheck.model.config import Config, Propagation
+from elrcheck.model.config import Config
 from elrcheck.model.controller import (
     AlterRequest,
     Decision,
@@ -24,6 +24,7 @@ from elrcheck.model.controller import (
     unfenced_partition,
     unregistered_partition,
 )
+from elrcheck.model.forgetting import keeps_registration, kept_up, without_members
 from elrcheck.model.state import (
     Error,
     Exchange,
@@ -52,6 +53,7 @@ def Fence(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
         recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=True)),
         spent=replace(s.spent, fences=s.spent.fences + 1 if alive else s.spent.fences),
@@ -70,6 +72,7 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
         recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=False)),
     )
@@ -93,7 +96,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         me,
         status=Status.RUNNING,
         epoch=old.epoch + 1,
-        registered_at=after.partition_epoch if c.metadata == Propagation.LOG else me.registered_at,
+        registered_at=after.partition_epoch if keeps_registration(c) else me.registered_at,
         min_isr=known_min_isr(c, s.settings, b),
         clean_file=0,
         view=no_view(c),
@@ -108,7 +111,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         metadata=logged(c, s, after),
         recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, new_incarnation(old)),
-        broker=put(s.broker, b, running),
+        broker=put(kept_up(c, s, after), b, running),
         lossy=s.lossy - {b},
     )
 
@@ -132,6 +135,7 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
         recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, leaving),
         spent=replace(s.spent, shutdowns=s.spent.shutdowns + 1),
@@ -168,6 +172,7 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
         recovery=recovery_after(c, s, after),
         registration=put(s.registration, b, gone),
         spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1),
@@ -185,7 +190,7 @@ def answer(c: Config, g: Settings, leader: Replica, x: Exchange, decision: Decis
     """
     granted = decision.error == Error.NONE
     return replace(
-        x,
+        without_members(c, x, leader, decision.partition),
         stage=Stage.ANSWERED,
         error=decision.error,
         isr=x.isr & frozenset(decision.partition.replicas) if granted else x.isr,
@@ -218,6 +223,8 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
         metadata=logged(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         broker=put(
-            s.broker, leader, replace(me, alter=told if heard else no_exchange(c))
+            kept_up(c, s, decision.partition),
+            leader,
+            replace(me, alter=told if heard else no_exchange(c)),
         ),
     )

@@ -253,6 +253,10 @@ class Config:
     response_loss: bool = True
     # A fetch response may be lost after the leader has taken note of the fetch.
     fetch_loss: bool = True
+    # Followers count as having read a record that says nothing new to them (ADR 0008).
+    skips_no_news: bool = False
+    # Epochs that nobody will compare any more are forgotten (ADR 0009).
+    forgets: bool = False
 
     # ---- budgets of a search
     # Records that producers write, with either setting of acks.

@@ -15,6 +15,7 @@ from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active
+from elrcheck.model.forgetting import kept_up
 from elrcheck.model.partition import Election, change, target
 from elrcheck.model.state import Partition, Registration, Settings, State, logged
 
@@ -130,6 +131,7 @@ def ElectPreferred(c: Config, s: State) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        broker=kept_up(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         spent=replace(s.spent, elections=s.spent.elections + 1),
     )
@@ -145,6 +147,7 @@ def ElectUnclean(c: Config, s: State) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        broker=kept_up(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
     )
@@ -160,6 +163,7 @@ def DesignateLeader(c: Config, s: State, b: Replica) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        broker=kept_up(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
     )
@@ -172,5 +176,9 @@ def ElectUncleanPeriodically(c: Config, s: State) -> State:
     after = maybe_elect_unclean(c, s.settings, s.partition, s.registration)
     require(after != s.partition, "somebody can be elected")
     return replace(
-        s, partition=after, metadata=logged(c, s, after), recovery=recovery_after(c, s, after)
+        s,
+        partition=after,
+        metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
+        recovery=recovery_after(c, s, after),
     )

@@ -12,6 +12,7 @@ from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
 from elrcheck.model.config import AlterReject, Config, MinIsrPropagation
+from elrcheck.model.forgetting import without_members
 from elrcheck.model.high_watermark import known_end, with_committed, with_high_watermark
 from elrcheck.model.state import (
     Broker,
@@ -51,7 +52,7 @@ def named_epoch(c: Config, s: State, me: Broker, b: Replica) -> BrokerEpoch:
 def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
     """A new AlterPartition request, with the broker epoch of every member the leader knows (KIP-903)."""
     me = s.broker[leader]
-    return Exchange(
+    sent = Exchange(
         stage=Stage.SENT,
         error=Error.NONE,
         leader_epoch=me.view.leader_epoch,
@@ -62,6 +63,7 @@ def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
             (me.epoch if b == leader else named_epoch(c, s, me, b)) if b in isr else 0 for b in c.brokers
         ),
     )
+    return without_members(c, sent, leader, s.partition)
 
 
 @action

@@ -12,6 +12,7 @@ from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.config import Config
+from elrcheck.model.forgetting import still_to_reach
 from elrcheck.model.state import Broker, Offset, Stage, State, Status
 
 
@@ -22,6 +23,7 @@ def process_ends(c: Config, me: Broker) -> Broker:
         me,
         status=Status.OFFLINE,
         epoch=0,
+        registered_at=still_to_reach(c, me.registered_at),
         view=no_view(c),
         epoch_start=0,
         settled=0,

@@ -14,6 +14,7 @@ from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Truncation
+from elrcheck.model.forgetting import no_news, still_to_reach
 from elrcheck.model.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.logs import settled_after_metadata
 from elrcheck.model.state import (
@@ -82,6 +83,7 @@ def with_record(
     if to.leader == b:
         leading = replace(
             me,
+            registered_at=still_to_reach(c, me.registered_at),
             view=view,
             epoch_start=me.epoch_start if me.view.leader_epoch == to.leader_epoch else len(me.log),
             settled=0,
@@ -92,6 +94,7 @@ def with_record(
     same_epoch = me.view.leader_epoch == to.leader_epoch
     following = replace(
         me,
+        registered_at=still_to_reach(c, me.registered_at),
         view=view,
         epoch_start=0,
         settled=settled_after_metadata(c, me, me.view.leader == to.leader, same_epoch),
@@ -125,6 +128,7 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     require(me.status == Status.RUNNING, "b is running")
     require(me.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
     require(at >= me.registered_at or not c.registration_catch_up, "b has read its own registration")
+    require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record says something new")
     after = with_record(c, s.settings, me, b, s.metadata[at - 1], at)
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 

@@ -16,6 +16,7 @@ from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.controller import active, election_type
 from elrcheck.model.elections import AdminError
+from elrcheck.model.forgetting import kept_up
 from elrcheck.model.partition import change, target
 from elrcheck.model.state import (
     MinIsr,
@@ -107,6 +108,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
         settings=settings,
         partition=after,
         metadata=appended(c, s.metadata, s.partition, after, snapshot(c, settings, after)),
+        broker=kept_up(c, s, after),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
 
@@ -172,6 +174,7 @@ def AssignDirectories(c: Config, s: State) -> State:
         s,
         partition=after,
         metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
         recovery=recovery_after(c, s, after),
         spent=replace(s.spent, directory_changes=s.spent.directory_changes + 1),
     )

@@ -15,6 +15,7 @@ from elrcheck.model.absent import recovery_after
 from elrcheck.model.config import Config
 from elrcheck.model.controller import active, election_type
 from elrcheck.model.elections import AdminDecision, AdminError
+from elrcheck.model.forgetting import kept_up
 from elrcheck.model.partition import Election, change, target
 from elrcheck.model.state import (
     Partition,
@@ -119,6 +120,7 @@ def Reassign(c: Config, s: State, wanted: RSet) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        broker=kept_up(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
         spent=replace(s.spent, reassignments=s.spent.reassignments + 1),
     )
@@ -134,5 +136,6 @@ def CancelReassignment(c: Config, s: State) -> State:
         s,
         partition=decision.partition,
         metadata=logged(c, s, decision.partition),
+        broker=kept_up(c, s, decision.partition),
         recovery=recovery_after(c, s, decision.partition),
     )

@@ -18,6 +18,7 @@ from elrcheck.model.absent import no_recovery
 from elrcheck.model.config import Config, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.controller import active
 from elrcheck.model.elections import AdminError
+from elrcheck.model.forgetting import kept_up
 from elrcheck.model.logs import last_epoch
 from elrcheck.model.partition import Election, change, target
 from elrcheck.model.state import (
@@ -197,7 +198,13 @@ def FinishRecovery(c: Config, s: State, winner: Replica) -> State:
     require(winner in got, "winner answered")
     require(all(no_longer_than(x.answers[b], x.answers[winner]) for b in got), "no log is longer")
     after = recovered_partition(c, s.settings, s.partition, s.registration, winner)
-    return replace(s, partition=after, metadata=logged(c, s, after), recovery=no_recovery(c))
+    return replace(
+        s,
+        partition=after,
+        metadata=logged(c, s, after),
+        broker=kept_up(c, s, after),
+        recovery=no_recovery(c),
+    )
 
 
 @action

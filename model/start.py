@@ -7,6 +7,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, bound, conj, init, op
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
 from elrcheck.model.config import Config, Propagation
+from elrcheck.model.forgetting import still_to_reach
 from elrcheck.model.state import (
     Broker,
     Metadata,
@@ -70,7 +71,7 @@ def Init(c: Config) -> State:
             Broker(
                 status=Status.RUNNING,
                 epoch=1,
-                registered_at=1,
+                registered_at=still_to_reach(c, 1),
                 min_isr=known_min_isr(c, settings, b),
                 clean_file=0,
                 log=(),

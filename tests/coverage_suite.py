@@ -35,6 +35,8 @@ THREE = {"broker_count": 3, **MOVING}
 BY_HAND = {**LEADERLESS, "elections": 1, "unclean_elections": 1}
 LAGGING_MIN_ISR = {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1}
 SHADOW = {"elr_enabled": False, "downgrade_ignores_elr": False, "shadow_isr": True, "fences": 1}
+LOG = {"metadata": Propagation.LOG}
+SKIPPING = {"skips_no_news": True, "forgets": True, "crashes": 0, **QUIET}
 SETTINGS = {"min_isr_changes": 2, "feature_changes": 1, "fences": 1, **QUIET}
 
 
@@ -58,6 +60,8 @@ def cases() -> Iterator[Case]:
         yield Case(name, knobs, (), 1000)
     for name, knobs in NARROWER.items():
         yield Case(name, knobs, (), 500)
+    for name, knobs in FEW.items():
+        yield Case(name, knobs, (), 150)
     for name, (knobs, after) in STORIES.items():
         yield Case(name, knobs, after, 400)
 
@@ -153,6 +157,14 @@ NARROWER: dict[str, dict[str, Any]] = {
         **QUIET,
     },
 }
+FEW: dict[str, dict[str, Any]] = {
+    "skipping": {**SKIPPING, "min_isr": 1, "shrinks": 1, "bump_leader_epoch_on_isr_shrink": True},
+    "skipping-moved": {**SKIPPING, "spare_brokers": 1, "reassignments": 1},
+    "skipping-shutdowns": {**SKIPPING, "shutdowns": 1},
+    "skipping-equal-epochs": {**SKIPPING, "fences": 1, "applies_equal_epoch": False},
+    "skipping-min-isr": {**SKIPPING, **LOG, "fences": 1, "min_isr_changes": 1},
+    "forgetting-early": {**SKIPPING, **LOG, "crashes": 1, "registration_catch_up": False},
+}
 # A fenced follower moves the leader's epoch, while it still is in the one before.
 LATE = {"late_fetches": 1, "fences": 1, "min_isr": 1, "bump_leader_epoch_on_isr_shrink": True}
 BOTH_UNCLEAN = story(*restarted(1, 0), *restarted(0, 0))
@@ -164,6 +176,11 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
         )
         for quorum in RecoveryQuorum
     },
+    # Broker 0 has missed two records, the second of which says nothing new to it.
+    "skipping-lagging": (
+        {**SKIPPING, **LOG, "broker_count": 3, "fences": 2},
+        story(("Fence", 0), ("Fence", 2)),
+    ),
     "phase-1": ({**variant("kip_phase1"), **BY_HAND}, BOTH_UNCLEAN),
     # Broker 1 knows of its own restart, but not that broker 0 has lost the lead since.
     "answer-of-an-older-epoch": (

@@ -60,7 +60,8 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "           /\\ metadata' = Logged(after)",
             "           /\\ recovery' = RecoveryAfter(after)",
             "           /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
-            "           /\\ UNCHANGED <<settings, broker, fetching, committed, lossy, spent>>",
+            "           /\\ broker' = KeptUp(after)",
+            "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent>>",
         )
     )
     assert "\\* Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)." in spec.tla

@@ -1,0 +1,147 @@
+"""What is forgotten makes no difference: the same findings at the same depths (ADR 0008, ADR 0009)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.mutation_run import dropped
+from elrcheck.explorer.reference import PlainModel
+from elrcheck.explorer.reference import search as reference_search
+from elrcheck.explorer.result import Limits
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.load import Model
+from elrcheck.model.config import (
+    CleanCheck,
+    Config,
+    MinIsrPropagation,
+    Propagation,
+    Reregistration,
+    Truncation,
+)
+from elrcheck.model.forgetting import kept_up
+from elrcheck.model.state import Error, Exchange, Stage
+
+SMALL: dict[str, Any] = {
+    "broker_count": 2,
+    "log_slots": 1,
+    "records": 1,
+    "acks_one": 0,
+    "fences": 0,
+    "shrinks": 0,
+}
+LOG = {"metadata": Propagation.LOG}
+BOTH = {"skips_no_news": True, "forgets": True}
+# Whether something breaks, as hazards F-3, F-5 and others do, is part of what must not change.
+CASES: dict[str, dict[str, Any]] = {
+    "lossy": {"shrinks": 1, "crashes": 0, "fences": 1, "min_isr": 1},
+    "lagging": {**LOG, "fences": 1, "shrinks": 1, "min_isr": 1},
+    "acting-too-early": {**LOG, "registration_catch_up": False, "response_loss": False, "fences": 1},
+    "clean-by-mistake": {**LOG, "clean_check": CleanCheck.ALWAYS_CLEAN, "fences": 1, "fetch_loss": False},
+    "epochs-unchecked": {"alter_checks_epochs": False, "alter_checks_fenced": False, "fences": 1},
+    "not-fenced": {"elr_enabled": False, "rereg_without_elr": Reregistration.IGNORE, "fences": 1},
+    "moved-late": {
+        "spare_brokers": 1,
+        "crashes": 0,
+        "reassignments": 1,
+        "min_isr": 1,
+        "late_fetches": 1,
+        "response_checks_epoch": False,
+    },
+    "shutting-down": {"shutdowns": 1, "crashes": 0, "fences": 1},
+    "told-min-isr": {
+        "min_isr_changes": 1,
+        "crashes": 0,
+        "fences": 1,
+        "records": 0,
+        "min_isr_propagation": MinIsrPropagation.LOG,
+    },
+    "cut-at-watermark": {"truncation": Truncation.HIGH_WATERMARK, "fences": 1},
+}
+
+QUICK = ("lossy", "not-fenced", "moved-late")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_checked_model()
+
+
+def found(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], bool]:
+    """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
+    program = lower(model, config).program
+    result = Search(program, workers=1, cache=None, limits=Limits(max_states=300_000)).run(None, "complete")
+    assert result.complete, result.reason
+    first = {program.checks[check].name: depth for check, depth in result.first.items()}
+    fired = {i.action for i, n in zip(program.instances, result.enabled, strict=True) if n > 0}
+    return result.distinct, first, fired, result.deadlocks > 0
+
+
+def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None:
+    """F-38: a broker without a replica fetches; a record without news to replicas deletes what it got."""
+    unguarded = dropped(model, "Fetch", "f is a replica")
+    changes = {"spare_brokers": 1, "reassignments": 1, "directory_changes": 1}
+    quiet = {"crashes": 0, "response_loss": False, "fetch_loss": False}
+    config = Config(**{**SMALL, **changes, **quiet, "min_isr": 1})
+    _, *rest = found(unguarded, config)
+    assert {"P-1", "P-8"} <= set(rest[0])
+    _, *same = found(unguarded, replace(config, **BOTH))
+    assert same == rest
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
+def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
+    config = Config(**{**SMALL, **CASES[case]})
+    distinct, *rest = found(model, config)
+    fewer, *same = found(model, replace(config, **BOTH))
+    assert same == rest
+    assert fewer < distinct or case == "shutting-down"
+
+
+def test_the_plain_search_counts_the_same(model: Model) -> None:
+    config = Config(**{**SMALL, **LOG, **BOTH, "crashes": 0, "fences": 1, "response_loss": False})
+    assert reference_search(model, config).distinct == found(model, config)[0]
+
+
+# ---------------------------------------------------------------------------- by hand
+
+THREE = Config(crashes=0, **BOTH)
+
+
+def test_only_followers_that_read_everything_skip_a_record() -> None:
+    """A record that drops 2 from the ISR: follower 1 has read all, 2 has not, and 0 leads."""
+    s = PlainModel(load_checked_model(), THREE).initial()
+    now = replace(s.partition, partition_epoch=2)
+    behind = replace(s.broker[2], view=replace(s.broker[2].view, partition_epoch=1))
+    current = [replace(s.broker[b], view=replace(s.broker[b].view, partition_epoch=2)) for b in (0, 1)]
+    s = replace(s, partition=now, broker=(*current, behind))
+    smaller = replace(now, isr=frozenset({0, 1}), partition_epoch=3)
+    assert [b.view.partition_epoch for b in kept_up(THREE, s, smaller)] == [2, 3, 1]
+    elected = replace(smaller, leader=1, leader_epoch=2)
+    assert kept_up(THREE, s, elected) == s.broker
+    assert kept_up(Config(crashes=0), s, smaller) == s.broker
+    waiting = replace(THREE, shutdowns=1)
+    assert [b.view.partition_epoch for b in kept_up(waiting, s, smaller)] == [2, 2, 1]
+
+
+def test_an_overtaken_request_keeps_only_its_sender() -> None:
+    s = PlainModel(load_checked_model(), THREE).initial()
+    request = Exchange(
+        stage=Stage.SENT,
+        error=Error.NONE,
+        leader_epoch=1,
+        partition_epoch=1,
+        isr=frozenset({0, 1, 2}),
+        min_isr=0,
+        member_epochs=(1, 2, 3),
+    )
+    s = replace(s, broker=(replace(s.broker[0], alter=request), *s.broker[1:]))
+    assert kept_up(THREE, s, s.partition)[0].alter.member_epochs == (1, 2, 3)
+    newer = replace(s.partition, partition_epoch=2)
+    assert kept_up(THREE, s, newer)[0].alter == replace(request, member_epochs=(1, 0, 0))

@@ -1,0 +1,105 @@
+"""Which brokers are interchangeable: replicas up to the order of their list, spare ones not (ADR 0010)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sampling import reachable
+
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.reference import PlainModel
+from elrcheck.explorer.result import Limits
+from elrcheck.explorer.select import resolve
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.load import Model
+from elrcheck.lang.types import Ty
+from elrcheck.model.config import Config
+from elrcheck.report.request import Selection
+
+
+def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
+    """A plain value after broker b has become to[b] everywhere."""
+    match ty.kind:
+        case "replica":
+            return to[value]
+        case "opt":
+            return None if value is None else renamed(value, ty.elem, to)
+        case "set":
+            return frozenset(to[b] for b in value)
+        case "seq":
+            return tuple(renamed(x, ty.elem, to) for x in value)
+        case "vec":
+            return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
+        case "record" | "state":
+            return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
+        case _:
+            return value
+
+
+def starting(model: Model, to: Sequence[int]) -> Model:
+    """The model whose initial state is renamed: another order of the replica list, another first leader."""
+    first = model.init.source
+    return replace(
+        model,
+        init=replace(model.init, source=lambda c: renamed(first(c), model.state_ty, to)),
+    )
+
+
+def counts(model: Model, config: Config) -> tuple[int, int, tuple[int, ...], dict[str, int]]:
+    program = lower(model, config).program
+    result = Search(program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    assert result.complete
+    first = {program.checks[check].name: depth for check, depth in result.first.items()}
+    return result.generated, result.distinct, result.levels, first
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_checked_model()
+
+
+def test_another_order_of_the_replica_list_gives_the_same_search(model: Model) -> None:
+    config = resolve(Selection("kip_full", "three-brokers-tiny")).config
+    assert counts(starting(model, (1, 2, 0)), config) == counts(model, config)
+
+
+def test_a_renamed_state_has_the_renamed_successors(model: Model) -> None:
+    """Of every broker event, budgets with operators who name no list included."""
+    config = Config(
+        log_slots=1,
+        records=1,
+        clean_stops=1,
+        kills=1,
+        shutdowns=1,
+        unregistrations=1,
+        elections=1,
+        unclean_elections=1,
+    )
+    plain = PlainModel(model, config)
+    for state in reachable(plain, 25, seed=5):
+        expected = [after for _, after in plain.successors(state)]
+        for to in itertools.permutations(range(3)):
+            there = renamed(state, model.state_ty, to)
+            found = [after for _, after in plain.successors(there)]
+            assert set(found) == {renamed(after, model.state_ty, to) for after in expected}
+            assert len(found) == len(expected)
+
+
+def test_spare_brokers_differ_as_soon_as_two_are_in_one_list(model: Model) -> None:
+    """New and removed replicas are listed by id, so a list with 2 before 1 is never made: no reduction."""
+    config = Config(spare_brokers=2, min_isr=1, reassignments=1, crashes=0, fences=0, records=0)
+    plain = PlainModel(model, config)
+    swap = (0, 2, 1)
+    first = plain.initial()
+    assert renamed(first, model.state_ty, swap) == first
+    after = {label.args: state for label, state in plain.successors(first) if label.action == "Reassign"}
+    moved = after[frozenset({1, 2}),]
+    assert moved.partition.replicas == (1, 2, 0)
+    other = renamed(moved, model.state_ty, swap)
+    assert other.partition.replicas == (2, 1, 0)
+    assert other not in after.values()
