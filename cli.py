@@ -122,7 +122,6 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     from elrcheck.explorer.check import run_check
 
     request = CheckRequest(
-        selection=chosen_selection(options),
         properties=properties,
         engine=engine,
         workers=workers,

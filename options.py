@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -170,7 +171,12 @@ limit_options = _stack(
                  help="Use no more memory than this: beyond it states are kept on disk."),
 )  # fmt: skip
 
+REDUCTIONS = ("skips_no_news=true", "forgets=true")
+"""Knobs that merge states which no property and no step can tell apart (docs/adr/0008, 0009)."""
+
 run_options = _stack(
+    click.option("--reduce", is_flag=True,
+                 help="Merge states that nothing can tell apart: fewer states, the same findings."),
     click.option("--fingerprint", type=click.Choice(("64", "128")),
                  help="Keep only so many bits of each state; the report bounds the chance of an omission."),
     click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
@@ -183,10 +189,14 @@ run_options = _stack(
 
 
 def run_choices(options: dict[str, Any]) -> dict[str, Any]:
-    """Takes `run_options` out of a command's options, as fields of a request."""
+    """Takes the selection and `run_options` out of a command's options, as fields of a request."""
     ctx = click.get_current_context()
-    named = [ctx.get_parameter_source(name) for name in ("variant", "scope", "overrides")]
+    named = [ctx.get_parameter_source(name) for name in ("variant", "scope", "overrides", "reduce")]
+    selection = chosen_selection(options)
+    if options.pop("reduce"):
+        selection = replace(selection, overrides=(*REDUCTIONS, *selection.overrides))
     return {
+        "selection": selection,
         "fingerprint": int(options.pop("fingerprint") or 0),
         "run_dir": options.pop("run_dir"),
         "resume": options.pop("resume"),

@@ -94,6 +94,11 @@ def _explore(
             raise UsageFault(
                 "liveness-option", "liveness needs all states in memory: no --fingerprint and no --resume"
             )
+        if config.skips_no_news or config.forgets:
+            raise UsageFault(
+                "liveness-option", "liveness is about every step a broker takes: no --reduce",
+                help="the reductions are argued for safety properties (docs/adr/0008, 0009)",
+            )  # fmt: skip
         outcome, lassos = explore_liveness(model, config, chosen, request, progress)
         return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
 

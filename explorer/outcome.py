@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +112,8 @@ def run_search(
     from elrcheck.explorer.vector import VectorSearch
 
     progress.stage("compiling the model")
-    lowered = lower(model, config, chosen)
+    with _no_collection():
+        lowered = lower(model, config, chosen)
     limits = request.limits
     stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
@@ -147,6 +150,18 @@ def run_search(
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
     return Ended(lowered, search, result, detail, folder)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Lowering makes a million small objects that all stay: looking for garbage among them is a waste."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _room_for_states(memory: int | None) -> int | None:

@@ -197,3 +197,16 @@ def test_tlc_command(tmp_path: Path, finding: Path) -> None:
     done = run(tmp_path, "tlc", "--count", "--scope", "two-brokers", "--set", "fences=0", "--format", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["verdict"] == "same"
+
+
+def test_reduced_is_smaller_and_finds_the_same(tmp_path: Path) -> None:
+    code, whole = check(tmp_path, *BREAKS)
+    reduced_code, reduced = check(tmp_path, *BREAKS, "--reduce")
+    assert code == reduced_code == 1
+    assert reduced["search"]["distinct"] < whole["search"]["distinct"]
+    assert reduced["config"]["skips_no_news"] and reduced["config"]["forgets"]
+    assert [(p["id"], p["verdict"], p["depth"]) for p in reduced["properties"]] == [
+        (p["id"], p["verdict"], p["depth"]) for p in whole["properties"]
+    ]
+    refused = run(tmp_path, "check", *SMALL, "--liveness", "--reduce")
+    assert refused.returncode == 2 and "no --reduce" in refused.stderr
