@@ -35,7 +35,7 @@ WANTED = (
     (f"{OURS} 1", "Spin breadth-first 1", 2.0),
     (f"{OURS} 2", "Spin depth-first 2", 2.0),
     (f"{OURS} 2", "Spin breadth-first 2", 2.0),
-    (f"{OURS} 2", "TLC 2", 50.0),
+    (f"{OURS} 2", "TLC 2", 200.0),
     (f"{OURS} 1", "Python 1", 40.0),
     (f"{OURS} 2", f"{OURS} 1", None),
 )

@@ -253,16 +253,13 @@ class Search:
 
     def _spill_from(self, depth: int) -> None:
         """Go on with the states on disk."""
-        before = self.space
-        if isinstance(before, Resident):
-            before.save(depth)
-        written = before.written[: depth + 1]
-        self._spill(written)
+        self.space.save(depth)
+        self._spill(self.space.written[: depth + 1])
 
     def _spill(self, written: list[SavedLevel]) -> None:
         """Go on from level files, with as little in memory as a part of them."""
         assert self._files is not None and self.limits.memory_bytes is not None
-        del self.space
+        del self.space  # its memory is wanted now
         self.crew.forget()
         if self.fingerprint:
             self.native = build(self.program, self.cache)

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from elrcheck.errors import EnvironmentFault, UsageFault
 
 Rows = npt.NDArray[np.uint64]
-GROUP = 1 << 18
+GROUP = 1 << 16
 PARTS = 64
 READ = 1 << 20
 
@@ -101,15 +101,17 @@ class LevelFiles:
             return self._write(f"{depth:05d}-{k}.parquet", groups)
 
         self._open.pop(depth, None)
-        if threads == 1:
-            return SavedLevel(depth, (one(0),), False)
         with ThreadPoolExecutor(threads) as pool:
-            return SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
+            level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
+        pa.default_memory_pool().release_unused()  # the search has a use for it
+        return level
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; the parts in order, empty ones too."""
         self._open.pop(depth, None)
-        return SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
+        level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
+        pa.default_memory_pool().release_unused()
+        return level
 
     def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
         place = self.folder / name
@@ -181,10 +183,11 @@ class LevelFiles:
 
     def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
         """The rows of some parts of a partitioned level."""
-        table = self._files(level)[0].read_row_groups(list(numbers), columns=["state"])
-        for chunk in table.column(0).chunks:
-            if len(chunk):
-                yield self._rows(chunk)
+        file = self._files(level)[0]
+        for number in numbers:
+            if file.metadata.row_group(number).num_rows:
+                for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
+                    yield self._rows(chunk)
 
     def _rows(self, chunk: Any) -> Rows:
         data = np.frombuffer(chunk.buffers()[1], "<u8")

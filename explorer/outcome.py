@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LEAST_ROOM = 16 * 2**20
 """Bytes for states without which a search is not begun."""
+OVERHEAD = 80 * 2**20
+"""Bytes that the search takes besides states: buffers of level files, results of native calls (measured)."""
 
 
 @dataclass
@@ -168,7 +170,7 @@ def _room_for_states(memory: int | None) -> int | None:
     """What `--memory` leaves for states; the limit is for the whole process."""
     if memory is None:
         return None
-    used = used_bytes()
+    used = used_bytes() + OVERHEAD
     if memory - used < LEAST_ROOM:
         raise UsageFault(
             "memory-too-small",

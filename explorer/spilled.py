@@ -33,7 +33,8 @@ from elrcheck.explorer.visited import GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6
 PART = 0.85
-"""Shares of the budget for the set of the first pass and for that of the second."""
+GROUP = 0.5
+"""Shares of the budget: the set of the first pass, at most that of the second, and what is aimed at there."""
 BLOCK = 1 << 17
 
 
@@ -226,7 +227,7 @@ class Spilled:
     def _groups(self, buckets: Buckets) -> Iterator[range]:
         """Consecutive parts that fit the memory together; a part that does not fit stands alone."""
         cost = 8 * self.kernel.layout.words + 2 + 8 * GROWTH / LOAD
-        most = PART * self.budget / cost - 2 * self.crew.margin
+        most = GROUP * self.budget / cost - 2 * self.crew.margin
         first, total = 0, 0
         for part in range(PARTS):
             size = int(self.part_rows[part]) + buckets.rows[part]

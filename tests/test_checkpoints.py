@@ -235,22 +235,23 @@ def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> d
         time.sleep(random.random() / 10)
         process.kill()
         process.communicate()
+        assert process.returncode == -signal.SIGKILL, "it was not done before it was killed"
         if (folder / "run" / "run.json").exists():
             arguments = ("--resume", "run")
         elif (folder / "run").exists():
             shutil.rmtree(folder / "run")
     process = start(folder, *arguments, "--format", "json")
-    out, _ = process.communicate(timeout=300)
-    assert process.returncode == 1
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 1, err
     return report(out)
 
 
 @pytest.mark.parametrize(
     ("kills", "scope", "options"),
     [
-        (1, "two-brokers", ("--fingerprint", "64")),
-        pytest.param(5, "min-isr-change", (), marks=pytest.mark.slow),
-        pytest.param(5, "min-isr-change", ("--fingerprint", "128"), marks=pytest.mark.slow),
+        (1, "three-brokers", ("--fingerprint", "64")),
+        pytest.param(5, "three-brokers", (), marks=pytest.mark.slow),
+        pytest.param(5, "three-brokers", ("--fingerprint", "128"), marks=pytest.mark.slow),
     ],
 )
 def test_killed_at_random_moments(
