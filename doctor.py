@@ -23,6 +23,7 @@ PACKAGES: Mapping[str, str] = {
     "rich": "text output",
     "numpy": "check",
     "llvmlite": "check --engine local",
+    "pyarrow": "check --resume, --fingerprint, --memory",
     "z3-solver": "prove",
     "networkx": "state graphs",
     "jinja2": "reports",

@@ -139,7 +139,10 @@ class Search:
     def run(self, progress: Progress | None, stop: str) -> SearchResult:
         """Search to the end or to a limit."""
         self._started, self._progress = time.perf_counter() - self.tally.seconds, progress
-        reason = self._explore(stop)
+        try:
+            reason = self._explore(stop)
+        finally:
+            self.crew.close()
         return self._result(reason)
 
     @property
@@ -265,6 +268,7 @@ class Search:
             self.native = build(self.program, self.cache)
             crew = Crew(self.native, len(self.crew.workers))
             crew.restore(self.crew.counters())
+            self.crew.close()
             self.crew = crew
         space = Spilled(self.native, self.crew, self.limits.memory_bytes, self._files)
         space.load(written)

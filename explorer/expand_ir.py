@@ -3,11 +3,10 @@
     i64 @expand(ptr states, i64 first, i64 last, ptr out, ptr counters, ptr fired)
 
 writes one record per successor inside the bound and returns how many; fired[k] becomes the number of
-instances enabled in state first + k. A record is the packed state,
-a word with the position of the predecessor (state - first) above the instance number, and one word
-per 64 step checks with a bit for every check the transition hits. `counters` is an array of i64 that
-is only added to; `Counters` says where what is. The function knows nothing of visited states: the
-search, the traces and any other caller use it alike.
+instances enabled in state first + k. A record is the packed state, a word with the position of the
+predecessor (state - first) above the instance number, and one word per 64 step checks with a bit for
+every check the transition hits. `counters` is an array of i64 that is only added to; `Counters` says
+where what is. The function knows nothing of visited states: all callers use it alike.
 
 `out` needs room for (last - first) * instances records.
 

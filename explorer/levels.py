@@ -4,12 +4,13 @@ A file has one column, `state`, of fixed-size binaries: the packed words of a st
 is in one file or, written by several threads, in several. In a partitioned level, one file, row group p
 is the part p of `PARTS` by hash (`spilled`); otherwise row groups mean nothing. Files appear whole or not
 at all, and are known by length and SHA-256, so that a damaged one is found and named before anything of
-it is used.
+it is used. pyarrow is imported when the first file is, for most searches never need one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import os
@@ -21,8 +22,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from elrcheck.errors import EnvironmentFault, UsageFault
 
@@ -87,8 +86,12 @@ class LevelFiles:
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
         self._open: dict[int, list[Any]] = {}
-        self._kind = pa.binary(8 * words)
-        self._schema = pa.schema([pa.field("state", self._kind, nullable=False)])
+
+    @functools.cached_property
+    def _schema(self) -> Any:
+        import pyarrow as pa
+
+        return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
 
     def write(self, depth: int, rows: Rows, threads: int = 1) -> SavedLevel:
         """Write a level, in as many files as there are threads unless it is small."""
@@ -103,17 +106,19 @@ class LevelFiles:
         self._open.pop(depth, None)
         with ThreadPoolExecutor(threads) as pool:
             level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
-        pa.default_memory_pool().release_unused()  # the search has a use for it
+        _give_back()
         return level
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; the parts in order, empty ones too."""
         self._open.pop(depth, None)
         level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
-        pa.default_memory_pool().release_unused()
+        _give_back()
         return level
 
     def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
+        import pyarrow.parquet as pq
+
         place = self.folder / name
         draft = self.folder / f".{name}.{os.getpid()}.tmp"
         count = 0
@@ -140,8 +145,10 @@ class LevelFiles:
         return FileMark(name, count, sink.size, sink.digest.hexdigest())
 
     def _table(self, rows: Rows) -> Any:
-        flat = np.ascontiguousarray(rows, "<u8")
-        column = pa.FixedSizeBinaryArray.from_buffers(self._kind, len(flat), [None, pa.py_buffer(flat)])
+        import pyarrow as pa
+
+        flat, kind = np.ascontiguousarray(rows, "<u8"), self._schema.field("state").type
+        column = pa.FixedSizeBinaryArray.from_buffers(kind, len(flat), [None, pa.py_buffer(flat)])
         return pa.Table.from_arrays([column], schema=self._schema)
 
     def verify(self, level: SavedLevel) -> None:
@@ -195,6 +202,8 @@ class LevelFiles:
         return data[start : start + len(chunk) * self.words].reshape(-1, self.words)
 
     def _files(self, level: SavedLevel) -> list[Any]:
+        import pyarrow.parquet as pq
+
         if level.depth not in self._open:
             self._open[level.depth] = [pq.ParquetFile(self.folder / mark.name) for mark in level.files]
         return self._open[level.depth]
@@ -206,6 +215,13 @@ class LevelFiles:
             place.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+def _give_back() -> None:
+    """Have Arrow return what it keeps for later; the search has a use for it."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def damaged(place: Path, why: str) -> UsageFault:

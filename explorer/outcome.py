@@ -148,7 +148,12 @@ def run_search(
         progress.level(LevelDone(level.depth, level.frontier, level.generated, level.distinct, level.seconds))
 
     with interrupts:
-        result = search.run(tell, "first" if request.stop_at_first else "complete")
+        try:
+            result = search.run(tell, "first" if request.stop_at_first else "complete")
+        except BaseException:
+            if folder is not None and not folder.saved:
+                folder.finish()  # levels without a manifest are of no use
+            raise
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
     return Ended(lowered, search, result, detail, folder)

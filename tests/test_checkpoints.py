@@ -186,6 +186,24 @@ def test_a_full_disk_keeps_the_last_checkpoint(go: Go, kept: Path, monkeypatch: 
     assert go("--resume", str(kept), "--max-depth", "12")[0] == 3
 
 
+def test_a_full_disk_leaves_nothing_that_cannot_be_used(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+    real = os.fsync
+
+    def full(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(file)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        code, out, err = go(*SMALL, "--fingerprint", "64")
+    assert (code, out) == (4, "") and "No space left" in err
+    assert not Path(".elrcheck").exists()
+
+
 # ---------------------------------------------------------------------------- killed and interrupted
 
 
