@@ -10,10 +10,11 @@ level. Nothing of it is executed: it is JSON, read strictly, and packed states.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,12 +111,14 @@ def program_digest(program: Program) -> str:
 class RunFolder:
     """The folder of one run; a `Keeper` for its search.
 
-    every: seconds between two savings. A run that a limit stops is saved if its folder is a lasting one or
-    it was saved before; one that is interrupted always.
+    identity: asked for when something is saved, for the digest of a model takes a while. every: seconds
+    between two savings. lasting: see `Identity`. A run that a limit stops is saved if its folder is a
+    lasting one or it was saved before; one that is interrupted always.
     """
 
-    def __init__(self, folder: Path, identity: Identity, every: float) -> None:
-        self.folder, self.identity, self.every = folder, identity, every
+    def __init__(self, folder: Path, identity: Callable[[], Identity], every: float, lasting: bool) -> None:
+        self.folder, self.every, self.lasting = folder, every, lasting
+        self._identity = identity
         self._levels: LevelFiles | None = None
         self._last = time.monotonic()
         self.saved = False
@@ -128,13 +131,13 @@ class RunFolder:
         return time.monotonic() - self._last >= self.every
 
     def at_stop(self, interrupted: bool) -> bool:
-        return interrupted or self.identity.lasting or self.saved
+        return interrupted or self.lasting or self.saved
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
         body = {
             "schema": SCHEMA,
             "elrcheck": __version__,
-            "run": self.identity.to_json(),
+            "run": self._identity().to_json(),
             "levels": [_level_json(level) for level in written],
             "tally": tally.to_json(),
         }
@@ -166,13 +169,17 @@ def open_folder(
     saved: Saved | None,
 ) -> tuple[RunFolder, Saved | None]:
     """The folder of a search about to begin. UsageFault if it holds another run, or a damaged file."""
-    identity = Identity(
-        selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
-        tuple(fn.ident for fn in chosen), request.fingerprint,
-        "first" if request.stop_at_first else "complete", program_digest(program),
-        request.run_dir is not None,
-    )  # fmt: skip
-    folder = RunFolder(place, identity, request.checkpoint_every)
+    lasting = request.run_dir is not None
+
+    @functools.cache
+    def identity() -> Identity:
+        return Identity(
+            selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
+            tuple(fn.ident for fn in chosen), request.fingerprint,
+            "first" if request.stop_at_first else "complete", program_digest(program), lasting,
+        )  # fmt: skip
+
+    folder = RunFolder(place, identity, request.checkpoint_every, lasting)
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(
@@ -180,7 +187,7 @@ def open_folder(
                 help=f"`elrcheck check --resume {place}`, or choose another --run-dir",
             )  # fmt: skip
         return folder, None
-    reject_other(saved.identity, identity, place)
+    reject_other(saved.identity, identity(), place)
     files = folder.files(make_layout(program.leaves).words)
     for level in saved.levels:
         files.verify(level)

@@ -207,3 +207,15 @@ class Writer:
         kind = self.lanes.number
         inside = self.let(f"icmp ule {kind} {index}, {self.lanes.const(last)}")
         return self.let(f"and {kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
+
+
+def copy_row(words: int, tag: str, source: str, target: str) -> str:
+    """The text that copies one row to another place; `tag` keeps its names apart from others."""
+    return "".join(
+        f"""
+  %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k}
+  %{tag}.v{k} = load i64, ptr %{tag}.s{k}, align 8
+  %{tag}.t{k} = getelementptr i64, ptr {target}, i64 {k}
+  store i64 %{tag}.v{k}, ptr %{tag}.t{k}, align 8"""
+        for k in range(words)
+    )

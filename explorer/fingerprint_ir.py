@@ -18,6 +18,7 @@ number of threads.
 
 from __future__ import annotations
 
+from elrcheck.explorer.emit import copy_row
 from elrcheck.explorer.hash_ir import hash_function, hash_functions
 from elrcheck.explorer.table_ir import NEXT_SLOT, ROW_BLOCK, Context, Shared, insert_rows
 
@@ -42,14 +43,7 @@ def fingerprint_functions(words: int, width: int) -> str:
 
 
 def _insert(words: int, width: int) -> str:
-    copy = "".join(
-        f"""
-  %f{k} = getelementptr i64, ptr %state, i64 {k}
-  %c{k} = load i64, ptr %f{k}, align 8
-  %g{k} = getelementptr i64, ptr %fresh, i64 {k}
-  store i64 %c{k}, ptr %g{k}, align 8"""
-        for k in range(words)
-    )
+    copy = copy_row(words, "new", "%state", "%fresh")
     second = wait = store = ""
     equal = "known"
     if width == 2:

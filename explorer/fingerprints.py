@@ -12,8 +12,9 @@ import numpy as np
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.kernel import Kernel
 from elrcheck.explorer.memory import Region
-from elrcheck.explorer.table_ir import Context, Shared
-from elrcheck.explorer.visited import FIRST_ROWS, LARGEST_SLOTS, STEP, Counts, Rows
+from elrcheck.explorer.row_set import Counts, RowSet
+from elrcheck.explorer.table_ir import Shared
+from elrcheck.explorer.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
 
 FIRST_SLOTS = 1 << 13
 GROWTH = 1.3
@@ -25,13 +26,12 @@ def collision_probability(states: int, bits: int) -> float:
     return min(1.0, states * (states - 1) / 2.0 ** (bits + 1))
 
 
-class FingerprintSet:
+class FingerprintSet(RowSet):
     """Table, credits and the rows of two levels. Row numbers count from the start of the new level."""
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None) -> None:
-        self.kernel, self.crew, self.budget = kernel, crew, budget
-        self.words, self.width = kernel.layout.words, kernel.fingerprint
-        self.shared = np.zeros(Shared.SIZE, np.int64)
+        super().__init__(kernel, crew, budget)
+        self.width = kernel.fingerprint
         self.before = 0
         self.released = 0
         self.capacity = FIRST_ROWS + 2 * crew.margin
@@ -51,32 +51,13 @@ class FingerprintSet:
         s[Shared.MARGIN] = self.crew.margin
 
     @property
-    def reserved(self) -> int:
-        """Rows of the new level taken by workers, used or not."""
-        return int(self.shared[Shared.ROWS])
-
-    @property
     def count(self) -> int:
         """Distinct states so far."""
-        unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
-        return self.before + self.reserved - sum(unused)
+        return self.before + self.filled
 
-    def view(self, first: int, last: int) -> Rows:
-        """Rows of the newest level; drop the view before the set grows."""
-        return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
-
-    def insert(self, rows: Rows) -> bool:
-        """Put given states in; False if the memory does not suffice."""
-        flat, whos = np.ascontiguousarray(rows), np.zeros(len(rows), np.uint16)
-        if self.make_room(len(flat)) is None:
-            return False
-        insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
-        to, who = flat.ctypes.data, whos.ctypes.data
-        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
-        self.crew.split(
-            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
-        )
-        return True
+    def move(self, source: int, target: int) -> None:
+        rows = self.view(0, self.reserved)
+        rows[target] = rows[source]
 
     # -- levels
 
@@ -90,19 +71,8 @@ class FingerprintSet:
         self._publish()
 
     def close_level(self) -> None:
-        """Close the gaps that reserved rows leave, and give up the frontier."""
-        gaps: set[int] = set()
-        for worker in self.crew.workers:
-            context = worker.context
-            gaps.update(range(int(context[Context.ROW]), int(context[Context.ROW_END])))
-            context[Context.ROW] = context[Context.ROW_END] = 0
-        total = self.reserved - len(gaps)
-        movable = (row for row in range(total, self.reserved) if row not in gaps)
-        rows = self.view(0, self.reserved)
-        for gap in sorted(gaps):
-            if gap < total:
-                rows[gap] = rows[next(movable)]
-        self.shared[Shared.ROWS] = total
+        """As every set does, and give up the frontier."""
+        super().close_level()
         self.frontier.release(0, self.frontier.size)
         self.frontier_rows = self.released = 0
 
@@ -138,10 +108,6 @@ class FingerprintSet:
         return 8 * self.width + 2
 
     def make_room(self, more: int = 0) -> int | None:
-        """Grow so that every worker can go on.
-
-        Gives the number of rows of the new level that may be reserved, or None if the budget is too small.
-        """
         need = self.reserved + 2 * self.crew.margin + more
         if need > self.capacity:
             self.capacity = max(2 * self.capacity, need)

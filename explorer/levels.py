@@ -184,10 +184,6 @@ class LevelFiles:
         metadata = self._files(level)[0].metadata
         return [metadata.row_group(number).num_rows for number in range(PARTS)]
 
-    def part(self, level: SavedLevel, number: int) -> Rows:
-        """One part of a partitioned level."""
-        return next(self.parts(level, range(number, number + 1)), np.zeros((0, self.words), np.uint64))
-
     def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
         """The rows of some parts of a partitioned level."""
         file = self._files(level)[0]

@@ -83,10 +83,7 @@ class Resident:
         del self.starts[len(sizes) :]
 
     def start(self, rows: Rows, judge: Judge) -> None:
-        budget, self.visited.budget = self.visited.budget, None  # a limit stops the search, not its start
-        self.visited.insert(rows)
-        self.visited.budget = budget
-        self.visited.close_level()
+        self.visited.start(rows)
         self.starts.append(0)
         judge(self.visited.rows.address, 0, self.distinct)
 
@@ -147,10 +144,7 @@ class Hashed:
         return self.visited.used_bytes
 
     def start(self, rows: Rows, judge: Judge) -> None:
-        budget, self.visited.budget = self.visited.budget, None
-        self.visited.insert(rows)
-        self.visited.budget = budget
-        self.visited.close_level()
+        self.visited.start(rows)
         self._close(judge)
 
     def load(self, written: list[SavedLevel]) -> bool:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from elrcheck.explorer.emit import copy_row
 from elrcheck.explorer.hash_ir import hash_functions
 
 ROW_BLOCK = 64
@@ -105,14 +106,7 @@ def load_field(name: str, base: str, field: int) -> str:
 
 def _insert(words: int) -> str:
     """@insert: put one state into the set, credited to the instance %who if it is new in this level."""
-    copy = "".join(
-        f"""
-  %f{k} = getelementptr i64, ptr %state, i64 {k}
-  %c{k} = load i64, ptr %f{k}, align 8
-  %g{k} = getelementptr i64, ptr %fresh, i64 {k}
-  store i64 %c{k}, ptr %g{k}, align 8"""
-        for k in range(words)
-    )
+    copy = copy_row(words, "new", "%state", "%fresh")
     return f"""
 define internal void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 %who, ptr %states,
                              ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base) alwaysinline {{
@@ -301,14 +295,7 @@ end:
 
 def _relocate(words: int) -> str:
     """@relocate: move a row, its credit and the reference to it; no other worker may run."""
-    copy = "".join(
-        f"""
-  %f{k} = getelementptr i64, ptr %source, i64 {k}
-  %c{k} = load i64, ptr %f{k}, align 8
-  %g{k} = getelementptr i64, ptr %target, i64 {k}
-  store i64 %c{k}, ptr %g{k}, align 8"""
-        for k in range(words)
-    )
+    copy = copy_row(words, "moved", "%source", "%target")
     return f"""
 define void @relocate(ptr noalias %s, i64 %from, i64 %to) {{
 entry:{SETUP}

@@ -12,10 +12,9 @@ import numpy.typing as npt
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.kernel import Kernel
 from elrcheck.explorer.memory import Region
-from elrcheck.explorer.table_ir import Context, Shared
+from elrcheck.explorer.row_set import Counts, RowSet
+from elrcheck.explorer.table_ir import Shared
 
-Rows = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 FIRST_ROWS = 1 << 12
 FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
@@ -34,17 +33,14 @@ def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
     return total
 
 
-class ExactSet:
+class ExactSet(RowSet):
     """Rows, table and credits, and the struct through which native code sees them.
 
-    budget: bytes that rows, table and credits may take, None for no limit.
     source: address of the rows to expand, if they are not rows of the set itself.
     """
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
-        self.kernel, self.crew, self.budget = kernel, crew, budget
-        self.words = kernel.layout.words
-        self.shared = np.zeros(Shared.SIZE, np.int64)
+        super().__init__(kernel, crew, budget)
         self.base = 0
         self.source: int | None = None
         wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
@@ -67,33 +63,12 @@ class ExactSet:
         s[Shared.MARGIN] = self.crew.margin
 
     @property
-    def reserved(self) -> int:
-        """Rows taken by workers, used or not."""
-        return int(self.shared[Shared.ROWS])
-
-    @property
     def count(self) -> int:
-        """Rows in use."""
-        unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
-        return self.reserved - sum(unused)
+        """Distinct states so far."""
+        return self.filled
 
-    def view(self, first: int, last: int) -> Rows:
-        """Some rows; drop the view before the set grows."""
-        return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
-
-    def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
-        """Put given states in, credited to instances; False if the memory does not suffice."""
-        flat = np.ascontiguousarray(rows)
-        credited = np.zeros(len(flat), np.uint16) if whos is None else np.ascontiguousarray(whos)
-        if self.make_room(len(flat)) is None:
-            return False
-        insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
-        to, who = flat.ctypes.data, credited.ctypes.data
-        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
-        self.crew.split(
-            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
-        )
-        return True
+    def move(self, source: int, target: int) -> None:
+        self.kernel.functions["relocate"](self.shared.ctypes.data, source, target)
 
     # -- levels
 
@@ -101,20 +76,6 @@ class ExactSet:
         """What is stored from now on belongs to a new level."""
         self.base = self.reserved
         self._publish()
-
-    def close_level(self) -> None:
-        """Close the gaps that reserved rows leave, so that rows are contiguous again."""
-        gaps: set[int] = set()
-        for worker in self.crew.workers:
-            context = worker.context
-            gaps.update(range(int(context[Context.ROW]), int(context[Context.ROW_END])))
-            context[Context.ROW] = context[Context.ROW_END] = 0
-        total = self.reserved - len(gaps)
-        movable = (row for row in range(total, self.reserved) if row not in gaps)
-        for gap in sorted(gaps):
-            if gap < total:
-                self.kernel.functions["relocate"](self.shared.ctypes.data, next(movable), gap)
-        self.shared[Shared.ROWS] = total
 
     def clear(self) -> None:
         """Forget all states; the memory of their rows goes back to the system."""
@@ -143,10 +104,6 @@ class ExactSet:
         """Rows stay: they are what states are compared with."""
 
     def make_room(self, more: int = 0) -> int | None:
-        """Grow so that every worker can go on.
-
-        Gives the number of rows that may be reserved, or None if the budget does not allow it.
-        """
         need = self.reserved + 2 * self.crew.margin + more
         if need > self.capacity:
             self.capacity = max(2 * self.capacity, need)

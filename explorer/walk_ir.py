@@ -22,7 +22,7 @@ set bit among the hashes that fall to it (`sketch.py`).
 from __future__ import annotations
 
 from elrcheck.explorer.check_ir import check_function, choose_lanes, state_checks
-from elrcheck.explorer.emit import Lanes
+from elrcheck.explorer.emit import Lanes, copy_row
 from elrcheck.explorer.expand_ir import Record
 from elrcheck.explorer.kernel import spread_modules
 from elrcheck.explorer.layout import Layout
@@ -36,7 +36,6 @@ from elrcheck.explorer.walk_memory import (
     WALK_BITS,
     Context,
     Shared,
-    copy_row,
     load_field,
 )
 from elrcheck.explorer.walk_step_ir import choose_function, look_function

@@ -60,15 +60,3 @@ def load_field(name: str, place: Context | Shared, kind: str = "ptr") -> str:
         return f"{text}\n  %{name} = load i64, ptr %{name}.f, align 8"
     text += f"\n  %{name}.i = load i64, ptr %{name}.f, align 8"
     return f"{text}\n  %{name} = inttoptr i64 %{name}.i to ptr"
-
-
-def copy_row(words: int, tag: str, source: str, target: str) -> str:
-    """One row to another place."""
-    return "".join(
-        f"""
-  %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k}
-  %{tag}.v{k} = load i64, ptr %{tag}.s{k}, align 8
-  %{tag}.t{k} = getelementptr i64, ptr {target}, i64 {k}
-  store i64 %{tag}.v{k}, ptr %{tag}.t{k}, align 8"""
-        for k in range(words)
-    )

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from elrcheck.explorer.emit import copy_row
 from elrcheck.explorer.expand_ir import INSTANCE_BITS, Record
-from elrcheck.explorer.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, Context, copy_row, load_field
+from elrcheck.explorer.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, Context, load_field
 
 
 def choose_function(record: Record) -> str:
