@@ -28,6 +28,7 @@ PACKAGES: Mapping[str, str] = {
     "networkx": "state graphs",
     "jinja2": "reports",
     "pyspark": "check --engine spark",
+    "pandas": "check --engine spark",
 }
 NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite"})
 OLDEST_PYTHON = (3, 11)

@@ -11,7 +11,14 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -19,3 +26,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     _own = tempfile.mkdtemp(prefix="elrcheck-tests-")
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one local Spark session of this test process; starting one takes seconds."""
+    from elrcheck.spark.session import SparkChoice, spark_session
+
+    with spark_session(SparkChoice(master="local[2]")) as session:
+        yield session

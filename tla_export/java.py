@@ -42,12 +42,11 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
         if program is None:
             message = "no Java: JAVA_HOME is not set and PATH has no java"
             raise EnvironmentFault("java-missing", message, help=REMEDIES)
-    version = _version(program, env)
-    major = major_version(version)
-    if major < OLDEST:
-        message = f"{program} is Java {version}, {OLDEST} is needed"
+    java = ask_version(program, env)
+    if java.major < OLDEST:
+        message = f"{program} is Java {java.version}, {OLDEST} is needed"
         raise EnvironmentFault("java-too-old", message, help=REMEDIES)
-    return Java(Path(program), version, major)
+    return java
 
 
 def major_version(version: str) -> int:
@@ -58,7 +57,8 @@ def major_version(version: str) -> int:
     return numbers[0] if numbers else 0
 
 
-def _version(program: str, env: Mapping[str, str]) -> str:
+def ask_version(program: str, env: Mapping[str, str]) -> Java:
+    """What `program -version` answers; EnvironmentFault if it does not run or names no version."""
     try:
         done = subprocess.run(
             [program, "-version"],
@@ -75,4 +75,4 @@ def _version(program: str, env: Mapping[str, str]) -> str:
     found = VERSION.search(done.stderr + done.stdout)
     if found is None:
         raise EnvironmentFault("java-missing", f"{program} -version names no version", help=REMEDIES)
-    return found[1]
+    return Java(Path(program), found[1], major_version(found[1]))

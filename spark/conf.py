@@ -1,0 +1,106 @@
+"""Spark properties of a session: ours, then the user's, who wins except where a verdict would be at risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from elrcheck.errors import UsageFault
+from elrcheck.spark.master import Master
+
+WHERE = "--spark-conf"
+
+OURS: Mapping[str, str] = {
+    "spark.ui.showConsoleProgress": "false",
+    # A partition stays the partition it was hashed to; Spark must not merge or split any.
+    "spark.sql.adaptive.enabled": "false",
+    # A Python worker keeps the kernel it compiled.
+    "spark.python.worker.reuse": "true",
+}
+
+# Properties that another option sets.
+ELSEWHERE: Mapping[str, str] = {
+    "spark.master": "use --master",
+    "spark.remote": "a search needs a classic session, not Spark Connect; use --master",
+    "spark.api.mode": "a search needs a classic session, not Spark Connect",
+    "spark.submit.deployMode": "the driver is this process",
+}
+
+# Values with which states could be lost without an error, and so a finding be missed.
+UNSAFE: Mapping[tuple[str, str], str] = {
+    ("spark.sql.adaptive.enabled", "true"): "Spark would merge or split the partitions that own the states",
+    ("spark.sql.files.ignoreCorruptFiles", "true"): "states in a damaged file would be skipped",
+    ("spark.sql.files.ignoreMissingFiles", "true"): "states in a missing file would be skipped",
+    ("spark.files.ignoreCorruptFiles", "true"): "states in a damaged file would be skipped",
+    ("spark.files.ignoreMissingFiles", "true"): "states in a missing file would be skipped",
+}
+
+
+@dataclass(frozen=True)
+class SparkChoice:
+    """How the user wants Spark to run.
+
+    `conf` are properties in the order they were given, the last one wins; `threads` is the number of
+    cores one task uses (spark.task.cpus), None if that is left to Spark.  `verbose` shows Spark's own
+    messages and a link to its web page on stderr.
+    """
+
+    master: str = "local[*]"
+    conf: tuple[tuple[str, str], ...] = ()
+    threads: int | None = None
+    verbose: bool = False
+    app_name: str = "elrcheck"
+
+
+def parse_conf(options: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Properties from ``KEY=VALUE``; UsageFault (exit 2) for another form or a refused property."""
+    pairs = []
+    for text in options:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise UsageFault(
+                "spark-conf", f"`{text}` is no KEY=VALUE", where=WHERE, help="e.g. spark.executor.memory=8g"
+            )
+        if not key.startswith("spark."):
+            help = f"did you mean `spark.{key}`? Hadoop's properties start with spark.hadoop."
+            raise UsageFault("spark-conf", f"`{key}` is no Spark property", where=WHERE, help=help)
+        pairs.append((key, value))
+    check_conf(pairs)
+    return tuple(pairs)
+
+
+def check_conf(pairs: Iterable[tuple[str, str]]) -> None:
+    """UsageFault for a property that cannot be given here, or a value that would put verdicts at risk."""
+    for key, value in pairs:
+        if key in ELSEWHERE:
+            raise UsageFault("spark-conf", f"`{key}` cannot be set here", where=WHERE, help=ELSEWHERE[key])
+        danger = UNSAFE.get((key, value.strip().lower()))
+        if danger is not None:
+            message = f"`{key}={value}` is refused: {danger}"
+            raise UsageFault("spark-conf", message, where=WHERE, help="leave it out")
+
+
+def properties(choice: SparkChoice, master: Master) -> dict[str, str]:
+    """All properties of the session; UsageFault for those that `check_conf` refuses."""
+    check_conf(choice.conf)
+    merged = {
+        **OURS,
+        "spark.ui.enabled": "true" if choice.verbose else "false",
+        **({} if choice.threads is None else {"spark.task.cpus": str(choice.threads)}),
+        **dict(choice.conf),
+        "spark.master": master.url,
+        "spark.app.name": choice.app_name,
+    }
+    _check_cores(merged, master)
+    return merged
+
+
+def _check_cores(merged: Mapping[str, str], master: Master) -> None:
+    """With more cores for a task than there are, Spark would wait for ever."""
+    cpus = merged.get("spark.task.cpus", "1")
+    if not (cpus.isdecimal() and int(cpus) > 0):
+        raise UsageFault("spark-conf", f"`spark.task.cpus={cpus}` is no number of cores", where=WHERE)
+    if master.threads is not None and int(cpus) > master.threads:
+        message = f"a task is to use {cpus} cores, but {master.url} has {master.threads}"
+        raise UsageFault("spark-conf", message, where="--master", help=f"use local[{cpus}] or fewer threads")

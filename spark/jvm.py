@@ -1,0 +1,160 @@
+"""Starts and ends the JVM of a Spark driver, quietly: what it writes goes to a file."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from elrcheck.errors import ElrError, EnvironmentFault, UsageFault
+
+LOG4J = """rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+"""
+LOG4J_FILE = "log4j2.properties"
+TAIL = 8
+PATIENCE = 20.0  # seconds for the JVM to leave
+
+# A word in what Spark said, the fault's code, what to do about it.
+CAUSES: tuple[tuple[str, type[ElrError], str, str], ...] = (
+    (
+        "Address already in use|BindException|failed after [0-9]+ retries",
+        EnvironmentFault,
+        "spark-port",
+        "another program uses the port or address: leave spark.driver.port and spark.driver.bindAddress out, "
+        "or check SPARK_LOCAL_IP",
+    ),
+    (
+        "All masters are unresponsive|Master removed our application|Connection refused",
+        EnvironmentFault,
+        "spark-unreachable",
+        "check --master, and that the cluster runs the same Spark version",
+    ),
+    (
+        "Could not reserve enough space|maximum heap|OutOfMemoryError|insufficient memory",
+        EnvironmentFault,
+        "spark-memory",
+        "give the driver another size with --spark-conf spark.driver.memory=2g",
+    ),
+    (
+        "IllegalArgument|NumberFormat|ClassNotFound|requirement failed|has to be >=|must be a positive",
+        UsageFault,
+        "spark-conf",
+        "check the properties given with --spark-conf",
+    ),
+)
+
+
+def write_log_settings(folder: Path) -> None:
+    """A Spark configuration folder that only says: warnings and errors, on stderr."""
+    (folder / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def running_jvm(conf: dict[str, str], log: Path | None) -> Iterator[Any]:
+    """The py4j gateway of a new JVM, which ends with the block.
+
+    stdout and stderr of the JVM, and of the Python workers it starts, go to the file `log`; None: to
+    stderr.  The gateway and the JVM are not kept for a later session.
+    """
+    from pyspark import SparkConf, SparkContext, java_gateway
+
+    settings = SparkConf(loadDefaults=False)
+    for key, value in conf.items():
+        settings.set(key, value)
+    with contextlib.ExitStack() as stack:
+        sink: Any = sys.__stderr__ if log is None else stack.enter_context(log.open("ab"))
+        launch: Any = java_gateway.launch_gateway  # without types
+        gateway = launch(settings, {"stdout": sink, "stderr": sink})
+        try:
+            yield gateway
+        finally:
+            _end(gateway)
+            # Class attributes of pyspark: a later session would talk to the JVM that is gone.
+            SparkContext._gateway = None
+            SparkContext._jvm = None
+
+
+@contextlib.contextmanager
+def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
+    """Ends the JVM if the block takes longer; the function that is given says whether that happened."""
+    expired = threading.Event()
+
+    def end() -> None:
+        expired.set()
+        if gateway.proc is not None:
+            gateway.proc.kill()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield expired.is_set
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def start_fault(error: BaseException, log: Path | None, master: str, expired: float | None) -> ElrError:
+    """What to tell the user when no session could be started; `expired`: after so many seconds."""
+    lines = _lines(log)
+    said = _reason(error) if expired is None else f"no answer for {expired:.0f} s"
+    if "JAVA_GATEWAY_EXITED" in said and lines:
+        said = lines[-1]
+    excerpt = "\n".join(lines[-TAIL:]) or None
+    whole = "\n".join((said, *lines))
+    for pattern, kind, code, help in CAUSES:
+        if re.search(pattern, whole):
+            return kind(code, f"Spark did not start with master {master}: {said}", excerpt=excerpt, help=help)
+    message = f"Spark did not start with master {master}: {said}"
+    return EnvironmentFault("spark-start", message, excerpt=excerpt, help="-v shows all of Spark's messages")
+
+
+def _end(gateway: Any) -> None:
+    """The JVM leaves when its stdin ends; if it does not, it is killed."""
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    process: subprocess.Popen[bytes] | None = gateway.proc
+    if process is None:  # started by spark-submit, which ends it
+        return
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _reason(error: BaseException) -> str:
+    """The first line that says something of an error of pyspark or py4j."""
+    java = getattr(error, "java_exception", None)
+    if java is not None:
+        with contextlib.suppress(Exception):
+            return _first_line(str(java.toString()))
+    return _first_line(str(error)) or type(error).__name__
+
+
+def _first_line(text: str) -> str:
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line), "")
+
+
+def _lines(log: Path | None) -> list[str]:
+    """The log without stack frames, blank lines, repetitions and what every start says."""
+    if log is None or not log.is_file():
+        return []
+    text = log.read_text(encoding="utf-8", errors="replace")
+    dull = re.compile(r"\s+(at |\.\.\. )|\s*\Z|.*(incubator modules|NativeCodeLoader)")
+    return list(dict.fromkeys(line.rstrip() for line in text.splitlines() if not dull.match(line)))

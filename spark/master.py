@@ -1,0 +1,109 @@
+"""Spark master URLs: which form it is, and whether its host answers, before a JVM is started for it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.errors import EnvironmentFault, UsageFault, suggest
+
+Kind: TypeAlias = Literal["local", "standalone", "yarn", "k8s"]
+
+FORMS = "local, local[N], local[*], spark://HOST:PORT[,HOST:PORT...], yarn, k8s://https://HOST:PORT"
+LOCAL = re.compile(r"local(\[\s*(?P<threads>\*|[1-9][0-9]*)\s*(,\s*[1-9][0-9]*\s*)?\])?\Z")
+STANDALONE = re.compile(r"spark://(?P<hosts>\S+)\Z")
+PATIENCE = 5.0  # seconds for one TCP connection
+
+
+@dataclass(frozen=True)
+class Master:
+    """A master URL that Spark understands.
+
+    `threads` is the number of cores of a local master, None if Spark decides; `hosts` are the
+    addresses of a standalone cluster's masters.
+    """
+
+    url: str
+    kind: Kind
+    threads: int | None = None
+    hosts: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def local(self) -> bool:
+        """Workers are threads of this process's JVM."""
+        return self.kind == "local"
+
+    @property
+    def loopback(self) -> bool:
+        """Everything runs on this machine and nothing listens to the outside."""
+        return self.local or (bool(self.hosts) and all(_is_loopback(host) for host, _ in self.hosts))
+
+
+def parse_master(url: str) -> Master:
+    """UsageFault (exit 2) if Spark would not understand it."""
+    found = LOCAL.match(url)
+    if found is not None:
+        threads = found["threads"]
+        if threads is None:
+            return Master(url, "local", threads=1)
+        return Master(url, "local", threads=None if threads == "*" else int(threads))
+    found = STANDALONE.match(url)
+    if found is not None:
+        hosts = tuple(_address(url, part) for part in found["hosts"].split(","))
+        return Master(url, "standalone", hosts=hosts)
+    if url == "yarn":
+        return Master(url, "yarn")
+    if re.match(r"k8s://\S+\Z", url):
+        return Master(url, "k8s")
+    near = suggest(re.split(r"[\[:]", url)[0], ("local", "spark", "yarn", "k8s"))
+    hint = f"did you mean `{near}`? " if near is not None and near != url else ""
+    help = f"{hint}known: {FORMS}"
+    raise UsageFault("spark-master", f"`{url}` is no Spark master", where="--master", help=help)
+
+
+def check_reachable(master: Master, env: Mapping[str, str], patience: float = PATIENCE) -> None:
+    """EnvironmentFault (exit 4) if it is plain that the cluster cannot be used.
+
+    Spark itself tries a standalone master three times for 20 seconds; a connection refused is known
+    at once.  At most `patience` seconds per host.
+    """
+    if master.kind == "yarn" and not (env.get("HADOOP_CONF_DIR") or env.get("YARN_CONF_DIR")):
+        message = "the master is yarn, but neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set"
+        raise EnvironmentFault("spark-unreachable", message, help="set one to the folder with yarn-site.xml")
+    if master.kind != "standalone":
+        return
+    reasons = []
+    for host, port in master.hosts:
+        try:
+            socket.create_connection((host, port), timeout=patience).close()
+        except OSError as fault:
+            reasons.append(f"{host}:{port}: {fault.strerror or fault}")
+        else:
+            return
+    message = "no Spark master answers: " + "; ".join(reasons)
+    help = "start it (sbin/start-master.sh), or check host, port and firewall, or use --master 'local[*]'"
+    raise EnvironmentFault("spark-unreachable", message, where="--master", help=help)
+
+
+def _address(url: str, text: str) -> tuple[str, int]:
+    """Host and port of ``HOST:PORT`` or ``[IPv6]:PORT``; Spark wants the port."""
+    found = re.fullmatch(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:/@]+):(?P<port>[0-9]{1,5})", text)
+    port = int(found["port"]) if found else 0
+    if found is None or not 0 < port < 65536:
+        message = f"`{text}` in `{url}` is no host and port"
+        help = "write spark://HOST:PORT; a standalone master listens on 7077 unless told otherwise"
+        raise UsageFault("spark-master", message, where="--master", help=help)
+    return found["host"].strip("[]"), port
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

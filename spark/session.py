@@ -1,0 +1,183 @@
+"""One Spark session for one search: quiet, with the right Python and Java, and nothing left behind.
+
+This module can be imported without pyspark; `spark_session` imports it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.errors import EnvironmentFault, UsageFault
+from elrcheck.spark.conf import SparkChoice, parse_conf, properties
+from elrcheck.spark.java import find_java
+from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
+from elrcheck.spark.master import Master, check_reachable, parse_master
+from elrcheck.spark.shipping import ship
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+__all__ = ["SparkChoice", "parse_conf", "spark_session"]
+
+START_SECONDS = 120.0  # a cluster manager may have to make room first
+EXECUTOR_SECONDS = 120.0
+INSTALL = "pip install 'pyspark>=4.0' 'pandas>=2.2,<3'"
+
+
+@contextlib.contextmanager
+def spark_session(
+    choice: SparkChoice,
+    *,
+    start_seconds: float = START_SECONDS,
+    executor_seconds: float = EXECUTOR_SECONDS,
+) -> Iterator[SparkSession]:
+    """A session with at least one executor; it, its JVM and its files are gone after the block.
+
+    UsageFault (exit 2) for a master or a property that Spark does not understand, EnvironmentFault
+    (exit 4) when Java, pyspark, the cluster or its resources are missing.  Both come within
+    `start_seconds` plus `executor_seconds`.  One session per process at a time.
+    """
+    from elrcheck.doctor import cache_directory
+
+    master = parse_master(choice.master)
+    conf = properties(choice, master)
+    java = find_java(os.environ, cache_directory(os.environ))
+    check_reachable(master, os.environ)
+    _import_pyspark()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="elrcheck-spark-")))
+        log = None if choice.verbose else folder / "spark.log"
+        stack.enter_context(_as_before())
+        _set_environment(master, conf, folder, java.home)
+        spark = stack.enter_context(_started(master, conf, log, start_seconds))
+        if not master.local:
+            ship(spark.sparkContext, folder)
+        _wait_for_executor(spark, master, conf, executor_seconds)
+        if choice.verbose and spark.sparkContext.uiWebUrl:
+            print(f"Spark UI: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
+        yield spark
+
+
+@contextlib.contextmanager
+def _started(
+    master: Master, conf: dict[str, str], log: Path | None, start_seconds: float
+) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    with contextlib.ExitStack() as stack:
+        limit = stack.enter_context(contextlib.ExitStack())
+        expired: Callable[[], bool] = bool
+        try:
+            gateway = stack.enter_context(running_jvm(conf, log))
+            expired = limit.enter_context(time_limit(gateway, start_seconds))
+            context = _context(conf, gateway)
+            stack.callback(_stop, context)
+            spark = SparkSession(context)
+        except Exception as error:
+            raise start_fault(error, log, master.url, start_seconds if expired() else None) from error
+        finally:
+            limit.close()
+        yield spark
+
+
+def _context(conf: Mapping[str, str], gateway: Any) -> SparkContext:
+    """A SparkContext that leaves Ctrl-C to those who had it before."""
+    from pyspark import SparkConf, SparkContext
+
+    settings = SparkConf(_jvm=gateway.jvm)
+    for key, value in conf.items():
+        settings.set(key, value)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        return SparkContext(conf=settings, gateway=gateway)
+    finally:
+        if threading.current_thread() is threading.main_thread() and before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def _stop(context: SparkContext) -> None:
+    """Ends the application; a JVM that is gone already is no reason to fail."""
+    from pyspark.sql import SparkSession
+
+    with warnings.catch_warnings(), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        context.stop()
+    # Class attributes of pyspark that `SparkSession.stop` would have reset.
+    SparkSession._instantiatedSession = None
+    SparkSession._activeSession = None
+
+
+def _import_pyspark() -> None:
+    """Both are dependencies of elrcheck, but a cluster's own Python may lack one."""
+    try:
+        import_module("pandas")  # pyspark wants it for mapInArrow
+        from pyspark import SparkContext
+    except ImportError as fault:
+        message = f"Spark needs the package {fault.name}"
+        raise EnvironmentFault("package-missing", message, help=INSTALL) from fault
+    if SparkContext._active_spark_context is not None:
+        raise UsageFault("spark-busy", "a Spark session runs in this process already", help="stop it first")
+
+
+@contextlib.contextmanager
+def _as_before() -> Iterator[None]:
+    """Environment variables and the module path are what they were; pyspark changes both."""
+    variables, path = dict(os.environ), list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in set(os.environ) - set(variables):
+            del os.environ[name]
+        for name, value in variables.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+
+
+def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java_home: Path | None) -> None:
+    """What Spark reads from the environment; the user's own settings stay."""
+    if java_home is not None:
+        os.environ["JAVA_HOME"] = str(java_home)
+    else:
+        os.environ.pop("JAVA_HOME", None)
+    home = os.environ.get("SPARK_HOME")
+    if "SPARK_CONF_DIR" not in os.environ and not (home and Path(home, "conf").is_dir()):
+        write_log_settings(folder)
+        os.environ["SPARK_CONF_DIR"] = str(folder)
+    if "spark.pyspark.python" in conf:  # only spark-submit reads it by itself
+        os.environ.setdefault("PYSPARK_PYTHON", conf["spark.pyspark.python"])
+    if master.loopback:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+def _wait_for_executor(spark: SparkSession, master: Master, conf: Mapping[str, str], seconds: float) -> None:
+    """Without an executor Spark would wait for ever at the first job."""
+    if master.local or conf.get("spark.dynamicAllocation.enabled", "false").lower() == "true":
+        return
+    context = spark.sparkContext
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        # The driver counts as one.
+        if context._jsc.sc().getExecutorMemoryStatus().size() > 1:
+            return
+        time.sleep(0.2)
+    message = f"no executor came within {seconds:.0f} s"
+    help = (
+        "the cluster has no free worker with the cores and memory asked for: check its web page, "
+        "spark.executor.memory, spark.executor.cores and spark.cores.max"
+    )
+    raise EnvironmentFault("spark-no-executor", message, where=master.url, help=help)

@@ -1,0 +1,83 @@
+"""The installed elrcheck as one zip that executors import, so that a cluster needs only its dependencies."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elrcheck.errors import EnvironmentFault
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+ROOT = "elrcheck"
+# The package's folders; the rest of a source tree (tests, documentation) stays at home.
+FOLDERS = ("lang", "model", "invariants", "explorer", "tla_export", "spark", "report")
+SUFFIXES = (".py", ".toml")
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
+
+
+def package_zip(folder: Path) -> Path:
+    """The package as ``elrcheck-<hash>.zip`` in `folder`; written once, complete when it has its name.
+
+    The hash is that of the content: Spark and the executors keep files by name, and two versions of
+    the package must not share one.  EnvironmentFault if the folder cannot be written.
+    """
+    data = zip_bytes()
+    place = folder / f"{ROOT}-{hashlib.sha256(data).hexdigest()[:16]}.zip"
+    if place.is_file() and place.stat().st_size == len(data):
+        return place
+    try:
+        handle, draft = tempfile.mkstemp(dir=folder, prefix=f".{ROOT}.", suffix=".tmp")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(draft, place)
+    except OSError as fault:
+        raise EnvironmentFault("cannot-write", f"cannot write {place}: {fault.strerror or fault}") from fault
+    return place
+
+
+def zip_bytes() -> bytes:
+    """The zip: sources and scope files below ``elrcheck/``, sorted, with one date and no compiled files."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, item in sorted(_contents(), key=lambda pair: pair[0]):
+            info = zipfile.ZipInfo(f"{ROOT}/{name}", EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, item.read_bytes())
+    return target.getvalue()
+
+
+def ship(context: SparkContext, folder: Path) -> None:
+    """Gives every executor the package; Spark sends it along with the first task."""
+    context.addPyFile(str(package_zip(folder)))
+
+
+def _contents() -> Iterator[tuple[str, Traversable]]:
+    """Name below the package and file; the repository root is the package, so folders are named."""
+    root = files(ROOT)
+    yield from _files(root, "", (".py", ".typed"))
+    for name in FOLDERS:
+        yield from _tree(root / name, f"{name}/")
+
+
+def _files(folder: Traversable, prefix: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Traversable]]:
+    for item in folder.iterdir():
+        if item.is_file() and item.name.endswith(suffixes) and not item.name.startswith("."):
+            yield prefix + item.name, item
+
+
+def _tree(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    yield from _files(folder, prefix, SUFFIXES)
+    for item in folder.iterdir():
+        if item.is_dir() and item.name != "__pycache__" and not item.name.startswith("."):
+            yield from _tree(item, f"{prefix}{item.name}/")
