@@ -1,0 +1,81 @@
+"""A Python that has the dependencies, but not elrcheck, works with the zip alone."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import elrcheck
+from elrcheck.errors import EnvironmentFault
+from elrcheck.spark.shipping import package_zip, zip_bytes
+
+# -S: no `site`, so the finder of an editable installation is not there either.
+ALONE = """
+import sys
+sys.path[:] = [path for path in sys.path if path] + [{dependencies!r}]
+try:
+    import elrcheck
+except ImportError:
+    pass
+else:
+    sys.exit("elrcheck is here without the zip: " + elrcheck.__file__)
+sys.path.insert(1, {zip!r})
+import elrcheck
+from elrcheck.explorer.kernel import build
+from elrcheck.explorer.lower import lower
+from elrcheck.explorer.select import resolve
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.report.request import Selection
+selected = resolve(Selection(variant="code_4_1", scope="three-brokers-tiny"))
+program = lower(load_checked_model(), selected.config).program
+kernel = build(program)
+print(elrcheck.__file__, len(program.instances) > 0, kernel.layout.words > 0)
+"""
+
+
+def test_the_zip_holds_the_package_and_nothing_else() -> None:
+    names = zipfile.ZipFile(io.BytesIO(zip_bytes())).namelist()
+    assert {"elrcheck/__init__.py", "elrcheck/cli.py", "elrcheck/py.typed"} <= set(names)
+    assert {"elrcheck/spark/shipping.py", "elrcheck/model/scopes/two-brokers.toml"} <= set(names)
+    strays = ("elrcheck/tests/", "elrcheck/benchmarks/", "elrcheck/build/", "elrcheck/docs/", "elrcheck/.")
+    assert [name for name in names if name.startswith(strays) or "__pycache__" in name] == []
+    assert names == sorted(names)
+
+
+def test_every_package_travels() -> None:
+    """Against the list in `pyproject.toml`, where a new folder is entered."""
+    root = Path(elrcheck.__file__).parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    names = set(zipfile.ZipFile(io.BytesIO(zip_bytes())).namelist())
+    for package in project["tool"]["setuptools"]["packages"]:
+        assert f"{package.replace('.', '/')}/__init__.py" in names
+
+
+def test_equal_sources_give_one_file(tmp_path: Path) -> None:
+    place = package_zip(tmp_path)
+    stamp = place.stat().st_mtime_ns
+    assert package_zip(tmp_path) == place and place.stat().st_mtime_ns == stamp
+    (tmp_path / "other").mkdir()
+    assert package_zip(tmp_path / "other").read_bytes() == place.read_bytes()
+    assert list((tmp_path / "other").iterdir()) == [tmp_path / "other" / place.name]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault, match="cannot write"):
+        package_zip(tmp_path / "missing")
+
+
+def test_a_python_without_elrcheck_compiles_a_kernel_from_the_zip(tmp_path: Path) -> None:
+    place = package_zip(tmp_path)
+    source = ALONE.format(zip=str(place), dependencies=sysconfig.get_path("purelib"))
+    command = [sys.executable, "-S", "-I", "-c", source]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split() == [f"{place}/elrcheck/__init__.py", "True", "True"]
