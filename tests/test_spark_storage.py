@@ -1,0 +1,219 @@
+"""Files of a run appear whole or not at all, here and on an S3 server that the tests start."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import fs
+
+from elrcheck.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.spark.location import parse_location
+from elrcheck.spark.storage import Storage
+
+# ------------------------------------------------------------------------------- locations
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "path"),
+    [
+        ("/data/run", "file", "/data/run"),
+        ("file:///data/run/", "file", "/data/run"),
+        ("file:/data/run", "file", "/data/run"),
+        ("s3://bucket/a/b", "s3", "bucket/a/b"),
+        ("s3a://bucket", "s3", "bucket"),
+        ("hdfs://name:8020/a", "hdfs", "/a"),
+        ("hdfs:///a/", "hdfs", "/a"),
+        ("gs://bucket/a", "gs", "bucket/a"),
+        ("abfss://box@account.dfs.core.windows.net/a", "abfs", "box/a"),
+    ],
+)
+def test_locations(text: str, scheme: str, path: str) -> None:
+    found = parse_location(text, {})
+    assert (found.scheme, found.path, found.text) == (scheme, path, text)
+
+
+def test_a_relative_path_is_seen_from_here() -> None:
+    assert parse_location("runs/a", {}).path == str(Path.cwd() / "runs" / "a")
+
+
+def test_the_endpoint_comes_from_the_uri_then_from_the_environment() -> None:
+    env = {"AWS_ENDPOINT_URL": "http://here:1", "AWS_REGION": "eu-west-1"}
+    assert dict(parse_location("s3://b/k", env).options) == {
+        "endpoint_override": "http://here:1",
+        "region": "eu-west-1",
+    }
+    asked = parse_location("s3://b/k?endpoint_override=http%3A%2F%2Fthere:2", env)
+    assert (dict(asked.options)["endpoint_override"], asked.path) == ("http://there:2", "b/k")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("", "give a folder"),
+        ("sss://bucket/x", "known: "),
+        ("hfds://host/x", "did you mean `hdfs`?"),
+        ("s3:///x", "s3://BUCKET/FOLDER"),
+        ("s3://key:secret@bucket/x", "AWS_ACCESS_KEY_ID"),
+        ("s3://bucket/x?endpoint=here", "did you mean `endpoint_override`?"),
+        ("file://host/x", "file:///folder"),
+        ("abfs://account/x", "CONTAINER@ACCOUNT"),
+    ],
+)
+def test_locations_that_are_refused(text: str, hint: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        parse_location(text, {})
+    assert caught.value.code == "bad-location" and hint in (caught.value.help or "")
+    assert "secret" not in caught.value.render()
+
+
+# ------------------------------------------------------------------------------ operations
+
+
+def exercise(storage: Storage) -> None:
+    """What any storage does; the bytes and names are the ones written."""
+    storage.check()
+    assert storage.list() == ()
+    data = b"levels" * 1000
+    stored = storage.write("00001/a.bin", data)
+    assert (stored.size, stored.digest) == (6000, hashlib.sha256(data).hexdigest())
+    assert storage.read("00001/a.bin").to_pybytes() == data
+    storage.write("00001/a.bin", b"second")
+    assert storage.read("00001/a.bin").to_pybytes() == b"second"
+    table = pa.table({"owner": [1, 2, 3], "state": pa.array([b"ab", b"cd", b"ef"], pa.binary(2))})
+    storage.write("00002/b.parquet", table)
+    there = pickle.loads(pickle.dumps(storage))
+    assert there.read_table("00002/b.parquet").equals(table)
+    assert there.read_table("00002/b.parquet", ["owner"]).column_names == ["owner"]
+    assert storage.list() == ("00001/a.bin", "00002/b.parquet")
+    assert storage.list("00002") == ("00002/b.parquet",)
+    assert storage.list("00003") == ()
+    assert (storage.size("00001/a.bin"), storage.exists("00001/b.bin")) == (6, False)
+    storage.delete("00001/a.bin")
+    storage.delete("00001/a.bin")
+    assert storage.list() == ("00002/b.parquet",)
+    with pytest.raises(EnvironmentFault, match="there is no such file") as caught:
+        storage.read("00001/a.bin")
+    assert "every executor" in (caught.value.help or "")
+
+
+def test_local_files(tmp_path: Path) -> None:
+    exercise(Storage.at(tmp_path / "run"))
+    (tmp_path / "uri").mkdir()
+    exercise(Storage.at((tmp_path / "uri").as_uri()))
+
+
+def test_names_stay_inside(tmp_path: Path) -> None:
+    for name in ("../x", "/x", "a//b", ""):
+        with pytest.raises(ValueError, match="no file name"):
+            Storage.at(tmp_path).write(name, b"")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage.at(tmp_path)
+    storage.write("a", b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(EnvironmentFault, match="no space is left") as caught:
+        storage.write("a", b"new")
+    assert caught.value.code == "cannot-write"
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("a", b"old")]
+
+
+def test_a_place_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EnvironmentFault, match="cannot write"):
+        Storage.at(tmp_path / "file").check()
+
+
+def test_hdfs_without_its_client_names_the_remedies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what happens where there is no Hadoop; a real HDFS is not tried by the tests."""
+    for name in ("CLASSPATH", "ARROW_LIBHDFS_DIR", "HADOOP_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(EnvironmentFault) as caught:
+        Storage.at("hdfs://127.0.0.1:1/x").check()
+    assert "CLASSPATH" in (caught.value.help or "") and "\n" not in caught.value.message
+
+
+# -------------------------------------------------------------------------------------- S3
+
+
+@pytest.fixture(scope="module")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An S3 server (moto) on a free port of this machine, with the bucket `bucket`."""
+    pytest.importorskip("moto.server")
+    log = tmp_path_factory.mktemp("s3") / "log"
+    command = [sys.executable, "-c", SERVER]
+    with log.open("wb") as sink:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, stdin=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        host = f"127.0.0.1:{int(process.stdout.readline())}"
+        maker = fs.S3FileSystem(
+            access_key="test", secret_key="test", region="us-east-1", endpoint_override=host, scheme="http",
+            allow_bucket_creation=True,
+        )  # fmt: skip
+        maker.create_dir("bucket")
+        yield f"http://{host}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+# The server leaves when its stdin ends, so none is left if the test process is killed.
+SERVER = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
+    return s3_server
+
+
+def test_s3(s3: str) -> None:
+    exercise(Storage.at("s3://bucket/run/1"))
+    exercise(Storage.at("s3a://bucket/other/place"))
+
+
+def test_a_large_object_is_there_as_a_whole(s3: str) -> None:
+    """Larger than what one request carries: pyarrow uploads it in parts."""
+    storage = Storage.at(f"s3://bucket/large?endpoint_override={s3}")
+    data = os.urandom(1 << 20) * 24
+    assert storage.write("a", data).size == 24 << 20
+    assert storage.read("a").to_pybytes() == data
+
+
+def test_what_s3_refuses_has_a_remedy(s3: str) -> None:
+    with pytest.raises(EnvironmentFault, match="no such bucket") as caught:
+        Storage.at("s3://missing/run").check()
+    assert "create the bucket" in (caught.value.help or "")
+
+
+def test_a_service_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    start = time.monotonic()
+    with pytest.raises(ElrError, match="does not answer"):
+        Storage.at("s3://bucket/run").check()
+    assert time.monotonic() - start < 30
