@@ -81,6 +81,7 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
             _python(),
             *_packages(PACKAGES),
             _java(environ),
+            _spark_java(environ),
             _tlc(environ),
             _cache(environ),
             _machine(),
@@ -116,12 +117,24 @@ def _packages(wanted: Mapping[str, str]) -> Iterable[Item]:
 def _java(environ: Mapping[str, str]) -> Item:
     from elrcheck.tla_export.java import find_java
 
-    needed_for = "tlc, Spark"
+    needed_for = "tlc"
     try:
         java = find_java(environ)
     except EnvironmentFault as fault:
         return Item("Java", "absent", _with_help(fault), needed_for)
     return Item("Java", "ok", f"{java.version} ({java.path})", needed_for)
+
+
+def _spark_java(environ: Mapping[str, str]) -> Item:
+    """Asked for apart from TLC's: Spark wants a newer one, and can use the one of an extra."""
+    from elrcheck.spark.java import find_java
+
+    name, needed_for = "Java for Spark", "check --engine spark"
+    try:
+        found = find_java(environ, cache_directory(environ))
+    except EnvironmentFault as fault:
+        return Item(name, "absent", _with_help(fault), needed_for)
+    return Item(name, "ok", f"{found.java.version} ({found.java.path}, by {found.found_by})", needed_for)
 
 
 def _tlc(environ: Mapping[str, str]) -> Item:

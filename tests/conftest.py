@@ -19,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from spark_cluster import Cluster
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -35,3 +36,12 @@ def spark() -> Iterator[SparkSession]:
 
     with spark_session(SparkChoice(master="local[2]")) as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One standalone cluster with two workers for this test process; drivers are processes of their own."""
+    from spark_cluster import standalone_cluster
+
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running

@@ -21,7 +21,8 @@ def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
     found = {item["name"]: item for item in data["items"]}
-    assert {"Python", "click", "z3-solver", "Java", "TLC", "cache"} <= set(found)
+    assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(found)
+    assert {"pyspark", "pandas"} <= set(found)
     assert found["Python"]["status"] == "ok"
 
 
@@ -41,6 +42,8 @@ def test_what_only_other_commands_need_may_be_absent(tmp_path: Path) -> None:
     found = diagnose({"PATH": "", "ELRCHECK_CACHE_DIR": str(a_file / "cache")}, io.StringIO())
     status = {item.name: item.status for item in found.items}
     assert (found.ok, status["Java"], status["cache"]) == (True, "absent", "absent")
+    (java,) = [item for item in found.items if item.name == "Java for Spark"]
+    assert java.status == "absent" and "--engine local" in java.detail
     text = io.StringIO()
     found.print(Page(open_console(text)))
     assert "`elrcheck check` can run" in text.getvalue()
@@ -58,3 +61,13 @@ def test_the_cache_folder_can_be_chosen() -> None:
     assert cache_directory({"ELRCHECK_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"}) == Path("/a")
     assert cache_directory({"XDG_CACHE_HOME": "/b"}) == Path("/b/elrcheck")
     assert cache_directory({}) == Path.home() / ".cache" / "elrcheck"
+
+
+def test_the_java_for_spark_says_where_it_is_from(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'openjdk version \"25.0.2\"' >&2\n")
+    program.chmod(0o755)
+    found = diagnose({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]}, io.StringIO())
+    (java,) = [item for item in found.items if item.name == "Java for Spark"]
+    assert (java.status, java.detail) == ("ok", f"25.0.2 ({program}, by JAVA_HOME)")
