@@ -6,6 +6,7 @@ This module can be imported without pyspark; `spark_session` imports it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from elrcheck.errors import EnvironmentFault, UsageFault
 from elrcheck.spark.conf import SparkChoice, parse_conf, properties
+from elrcheck.spark.faults import explained
 from elrcheck.spark.java import find_java
 from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.master import Master, check_reachable, parse_master
@@ -47,7 +49,8 @@ def spark_session(
 
     UsageFault (exit 2) for a master or a property that Spark does not understand, EnvironmentFault
     (exit 4) when Java, pyspark, the cluster or its resources are missing.  Both come within
-    `start_seconds` plus `executor_seconds`.  One session per process at a time.
+    `start_seconds` plus `executor_seconds`.  Errors of pyspark in the block are explained likewise.
+    One session per process at a time.
     """
     from elrcheck.doctor import cache_directory
 
@@ -60,6 +63,8 @@ def spark_session(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="elrcheck-spark-")))
         log = None if choice.verbose else folder / "spark.log"
         stack.enter_context(_as_before())
+        if not choice.verbose:
+            stack.enter_context(_no_log_lines())
         _set_environment(master, conf, folder, java.home)
         spark = stack.enter_context(_started(master, conf, log, start_seconds))
         if not master.local:
@@ -67,7 +72,8 @@ def spark_session(
         _wait_for_executor(spark, master, conf, executor_seconds)
         if choice.verbose and spark.sparkContext.uiWebUrl:
             print(f"Spark UI: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
-        yield spark
+        with explained(master.url):
+            yield spark
 
 
 @contextlib.contextmanager
@@ -144,6 +150,17 @@ def _as_before() -> Iterator[None]:
         for name, value in variables.items():
             if os.environ.get(name) != value:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _no_log_lines() -> Iterator[None]:
+    """py4j logs a lost JVM with a stack trace to the root logger, which prints it if it has no handler."""
+    root, silence = logging.getLogger(), logging.NullHandler()
+    root.addHandler(silence)
+    try:
+        yield
+    finally:
+        root.removeHandler(silence)
 
 
 def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java_home: Path | None) -> None:
