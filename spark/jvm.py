@@ -117,6 +117,9 @@ def start_fault(error: BaseException, log: Path | None, master: str, expired: fl
         if re.search(pattern, whole):
             return kind(code, f"Spark did not start with master {master}: {said}", excerpt=excerpt, help=help)
     message = f"Spark did not start with master {master}: {said}"
+    if expired is not None:
+        help = "check --master: what answers there may be no Spark master, or one of another version"
+        return EnvironmentFault("spark-unreachable", message, excerpt=excerpt, help=help)
     return EnvironmentFault("spark-start", message, excerpt=excerpt, help="-v shows all of Spark's messages")
 
 

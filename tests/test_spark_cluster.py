@@ -78,6 +78,28 @@ def test_a_killed_python_worker_is_replaced(cluster: Cluster, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+def test_a_lost_worker_takes_no_rows_with_it(cluster: Cluster, tmp_path: Path) -> None:
+    """The executor and its shuffle files go with the worker: Spark makes them again on the other one."""
+    from spark_cluster import until
+
+    (tmp_path / "wait").touch()
+    driver = drive(cluster, tmp_path)
+    try:
+        (waiting,) = until(lambda: list(tmp_path.glob("wait.*")), lambda: "no task came")
+        pid = int(waiting.suffix[1:])
+        running = [k for k in range(len(cluster.workers)) if pid in cluster.python_workers(k)]
+        assert len(running) == 1 and len(cluster.executors(running[0])) == 1
+        cluster.kill_worker(running[0])
+        cluster.wait_for(1)
+        out, _ = driver.communicate(timeout=200)
+    finally:
+        driver.kill()
+        cluster.add_worker()
+        cluster.wait_for(2)
+    assert out.split()[:3] == ["7", "1000", "True"]
+
+
+@pytest.mark.slow
 def test_more_memory_than_any_worker_has(cluster: Cluster, tmp_path: Path) -> None:
     out, err = drive(cluster, tmp_path, "spark.executor.memory=900g").communicate(timeout=120)
     assert (out, err) == ("4 spark-no-executor\n", "")
