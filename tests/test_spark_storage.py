@@ -139,6 +139,18 @@ def test_a_place_that_is_a_file(tmp_path: Path) -> None:
         Storage.at(tmp_path / "file").check()
 
 
+def test_a_file_system_with_renames_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done on HDFS, but with local files below: draft, rename, nothing left of a failure."""
+    monkeypatch.setattr("elrcheck.spark.storage.filesystem", lambda location: fs.LocalFileSystem())
+    storage = Storage.at(f"hdfs://unused{tmp_path}/run")
+    exercise(storage)
+    storage.delete("00002/b.parquet")
+    (tmp_path / "run" / "taken").mkdir()
+    with pytest.raises(EnvironmentFault, match="cannot write"):
+        storage.write("taken", b"a file cannot replace a folder")
+    assert [path for path in (tmp_path / "run").rglob("*") if path.is_file()] == []
+
+
 def test_hdfs_without_its_client_names_the_remedies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only what happens where there is no Hadoop; a real HDFS is not tried by the tests."""
     for name in ("CLASSPATH", "ARROW_LIBHDFS_DIR", "HADOOP_HOME"):
