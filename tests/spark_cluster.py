@@ -24,7 +24,7 @@ from typing import TypeVar
 from elrcheck.doctor import cache_directory
 from elrcheck.spark.java import find_java
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 CORES, MEMORY = 1, "1g"
 T = TypeVar("T")
 

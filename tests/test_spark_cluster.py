@@ -37,9 +37,10 @@ def where(batches):
         [pa.array([elrcheck.__file__]), pa.array([os.environ["SPARK_EXECUTOR_DIRS"]]), pa.array([rows])],
         ["file", "place", "rows"])
 
-conf = parse_conf(["spark.executor.memory=512m", *sys.argv[3:]])
+conf = parse_conf(["spark.executor.memory=512m", *sys.argv[4:]])
+choice = SparkChoice(master=sys.argv[1], conf=conf)
 try:
-    with spark_session(SparkChoice(master=sys.argv[1], conf=conf), executor_seconds=10) as spark:
+    with spark_session(choice, executor_seconds=float(sys.argv[3])) as spark:
         frame = spark.range(0, 1000, 1, 4).repartition(7, "id")
         found = frame.mapInArrow(where, "file string, place string, rows long").collect()
         zips = {row.file for row in found if row.file.endswith(".zip/elrcheck/__init__.py")}
@@ -50,28 +51,38 @@ except ElrError as fault:
 """
 
 
-def drive(cluster: Cluster, folder: Path, *conf: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", DRIVER, cluster.url, str(folder / "wait"), *conf]
+def drive(cluster: Cluster, folder: Path, *conf: str, patience: int = 90) -> subprocess.Popen[str]:
+    """`patience`: seconds to wait for an executor."""
+    command = [sys.executable, "-c", DRIVER, cluster.url, str(folder / "wait"), str(patience), *conf]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def waiting_task(driver: subprocess.Popen[str], folder: Path) -> int:
+    """The process id of the Python worker that a task waits in."""
+    from spark_cluster import until
+
+    def came() -> list[Path]:
+        assert driver.poll() is None, driver.communicate()
+        return list(folder.glob("wait.*"))
+
+    (mark,) = until(came, lambda: "no task came", 120)
+    return int(mark.suffix[1:])
+
+
 def test_a_job_on_two_executors_with_the_package_from_the_driver(cluster: Cluster, tmp_path: Path) -> None:
-    out, err = drive(cluster, tmp_path).communicate(timeout=120)
+    out, err = drive(cluster, tmp_path).communicate(timeout=200)
     assert (out, err) == ("7 1000 True 2\n", "")
 
 
 @pytest.mark.slow
 def test_a_killed_python_worker_is_replaced(cluster: Cluster, tmp_path: Path) -> None:
-    from spark_cluster import until
-
     (tmp_path / "wait").touch()
     driver = drive(cluster, tmp_path)
     try:
-        (waiting,) = until(lambda: list(tmp_path.glob("wait.*")), lambda: "no task came")
-        pid = int(waiting.suffix[1:])
+        pid = waiting_task(driver, tmp_path)
         assert pid in [pid for which in (0, 1) for pid in cluster.python_workers(which)]
         os.kill(pid, signal.SIGKILL)
-        out, _ = driver.communicate(timeout=120)
+        out, _ = driver.communicate(timeout=200)
     finally:
         driver.kill()
     assert out == "7 1000 True 2\n"
@@ -80,13 +91,10 @@ def test_a_killed_python_worker_is_replaced(cluster: Cluster, tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_lost_worker_takes_no_rows_with_it(cluster: Cluster, tmp_path: Path) -> None:
     """The executor and its shuffle files go with the worker: Spark makes them again on the other one."""
-    from spark_cluster import until
-
     (tmp_path / "wait").touch()
     driver = drive(cluster, tmp_path)
     try:
-        (waiting,) = until(lambda: list(tmp_path.glob("wait.*")), lambda: "no task came")
-        pid = int(waiting.suffix[1:])
+        pid = waiting_task(driver, tmp_path)
         running = [k for k in range(len(cluster.workers)) if pid in cluster.python_workers(k)]
         assert len(running) == 1 and len(cluster.executors(running[0])) == 1
         cluster.kill_worker(running[0])
@@ -101,5 +109,5 @@ def test_a_lost_worker_takes_no_rows_with_it(cluster: Cluster, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_more_memory_than_any_worker_has(cluster: Cluster, tmp_path: Path) -> None:
-    out, err = drive(cluster, tmp_path, "spark.executor.memory=900g").communicate(timeout=120)
+    out, err = drive(cluster, tmp_path, "spark.executor.memory=900g", patience=5).communicate(timeout=200)
     assert (out, err) == ("4 spark-no-executor\n", "")
