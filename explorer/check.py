@@ -52,9 +52,15 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
         saved = read_run(request.resume)
         request = as_saved(request, saved)
     selected = resolve(request.selection)
+    return check_selected(request, selected, progress, place_of_run(request, selected), saved)
+
+
+def check_selected(
+    request: CheckRequest, selected: Selected, progress: Progress, place: Path, saved: Saved | None = None
+) -> CheckReport:
+    """As `run_check`, of a configuration that is resolved already; traces go into the folder `place`."""
     model = load_whole_model()
     chosen = select_properties(model, request.properties, request.liveness)
-    place = place_of_run(request, selected)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, model, selected, findings) if folder is not None else {}

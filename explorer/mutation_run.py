@@ -12,7 +12,7 @@ from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.mutation import Unmutated
-from elrcheck.report.progress import LevelDone, ObligationDone, Progress, WalksDone
+from elrcheck.report.progress import LevelDone, ObligationDone, PointsDone, Progress, WalksDone
 from elrcheck.report.request import CheckRequest, Limits, MutateRequest
 
 
@@ -41,6 +41,9 @@ class _Levels:
         pass
 
     def walks(self, event: WalksDone) -> None:
+        pass
+
+    def points(self, event: PointsDone) -> None:
         pass
 
 

@@ -49,6 +49,12 @@ def reject_impossible(config: Config) -> None:
     """Sizes no engine can represent or that mean nothing."""
     if not 1 <= config.broker_count <= 8:
         raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
+    if config.spare_brokers >= config.broker_count:
+        raise UsageFault(
+            "config-bad-value",
+            f"`spare_brokers`: at least one of {config.broker_count} brokers must hold a replica, "
+            f"not {config.spare_brokers} spare ones",
+        )
     if config.min_isr < 1:
         raise UsageFault("config-bad-value", "`min_isr`: expected 1 or more, not 0")
     if not 1 <= config.log_slots <= 6:

@@ -64,6 +64,24 @@ class WalksDone:
         return f"{self.walks:,} walks, {self.steps:,} steps, {self.seconds:.1f} s, {rate:,.0f} steps/s"
 
 
+@dataclass(frozen=True)
+class PointsDone:
+    """Configurations of a sweep that are settled; `states` of these and of those under way."""
+
+    done: int
+    total: int
+    current: tuple[str, ...]
+    states: int
+    seconds: float
+    left: float | None
+
+    def __str__(self) -> str:
+        text = f"{self.done}/{self.total} configurations, {self.states:,} states, {self.seconds:.1f} s"
+        if self.left is not None:
+            text += f", about {self.left:.0f} s left"
+        return text + (f"; now {'; '.join(self.current)}" if self.current else "")
+
+
 class Progress(Protocol):
     """What a long job tells while it works."""
 
@@ -79,6 +97,9 @@ class Progress(Protocol):
     def walks(self, event: WalksDone) -> None:
         """Some more random walks are done."""
 
+    def points(self, event: PointsDone) -> None:
+        """A configuration of a sweep is settled, or one under way has got further."""
+
 
 class Silent:
     """Progress for nobody."""
@@ -93,6 +114,9 @@ class Silent:
         pass
 
     def walks(self, event: WalksDone) -> None:
+        pass
+
+    def points(self, event: PointsDone) -> None:
         pass
 
 
@@ -119,6 +143,9 @@ class Lines:
         self._offer(str(event))
 
     def walks(self, event: WalksDone) -> None:
+        self._offer(str(event))
+
+    def points(self, event: PointsDone) -> None:
         self._offer(str(event))
 
     def close(self) -> None:
@@ -159,6 +186,9 @@ class Live:
         self._show(str(event))
 
     def walks(self, event: WalksDone) -> None:
+        self._show(str(event))
+
+    def points(self, event: PointsDone) -> None:
         self._show(str(event))
 
     def _show(self, text: str) -> None:

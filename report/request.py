@@ -69,6 +69,32 @@ class CheckRequest:
 
 
 @dataclass(frozen=True)
+class SweepRequest:
+    """A grid over `selection`: `sweeps` are texts KEY=VALUES, `grid` a TOML file of more.
+
+    `limits` and `stop_at_first` are for each configuration. `workers`: processes, None for one each
+    processor; `large`: states beyond which a configuration gets the whole engine. `master` and
+    `spark_conf` are for the engine `spark`. `resume`: the folder of a sweep to go on with; `named` then
+    says whether the grid is to be compared with that of the sweep, or was not given.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    sweeps: tuple[str, ...] = ()
+    grid: Path | None = None
+    properties: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    stop_at_first: bool = False
+    engine: Literal["local", "spark"] = "local"
+    workers: int | None = None
+    large: int = 2_000_000
+    master: str | None = None
+    spark_conf: tuple[str, ...] = ()
+    run_dir: Path | None = None
+    resume: Path | None = None
+    named: bool = True
+
+
+@dataclass(frozen=True)
 class SimulateRequest:
     """Random walks of `depth` steps.
 

@@ -1,0 +1,1 @@
+"""`elrcheck sweep`: many configurations, each checked as by `elrcheck check`."""
