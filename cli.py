@@ -41,6 +41,7 @@ from elrcheck.report.request import (
     TlcRequest,
 )
 from elrcheck.shell import Shell, run
+from elrcheck.sweeping import sweep
 
 LISTED = KINDS
 ENGINES = ("local", "reference", "numpy")
@@ -137,6 +138,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 
 cli.add_command(simulate)
 cli.add_command(explore)
+cli.add_command(sweep)
 
 
 @cli.command(epilog=EXIT_CODES)

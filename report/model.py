@@ -20,6 +20,7 @@ from elrcheck.report.exploration import ExploreReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.simulation import SimulationReport
+from elrcheck.report.sweep import SweepReport
 from elrcheck.report.trace import Argument as Argument
 from elrcheck.report.trace import Change as Change
 from elrcheck.report.trace import Scalar as Scalar
@@ -304,4 +305,5 @@ Report: TypeAlias = (
     | MutateReport
     | SimulationReport
     | ExploreReport
+    | SweepReport
 )

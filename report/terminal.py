@@ -29,6 +29,7 @@ STYLES: Mapping[str, str] = {
     "not_found": "bold red",
     "unnoticed": "bold yellow",
     "inconclusive": "bold yellow",
+    "skipped": "yellow",
     "unknown": "bold yellow",
     "unreached": "bold yellow",
     "absent": "yellow",

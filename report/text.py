@@ -26,6 +26,7 @@ from elrcheck.report.model import (
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.simulation import SimulationReport
+from elrcheck.report.sweep import SweepReport
 from elrcheck.report.terminal import Page
 from elrcheck.report.text_controller import print_controller
 from elrcheck.report.text_exploration import print_exploration
@@ -33,6 +34,7 @@ from elrcheck.report.text_mutation import print_mutate
 from elrcheck.report.text_proof import print_prove, print_tlc
 from elrcheck.report.text_scenario import print_scenario
 from elrcheck.report.text_simulation import print_simulation
+from elrcheck.report.text_sweep import print_sweep
 from elrcheck.report.text_trace import print_trace
 
 
@@ -55,6 +57,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_simulation(report, page, detail)
         case ExploreReport():
             print_exploration(report, page, detail)
+        case SweepReport():
+            print_sweep(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:

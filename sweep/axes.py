@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib.resources import files
 
-from elrcheck.config import allowed_values, config_fields, find_scope, parse_value, scope_names
+from elrcheck.config import config_fields, find_scope, parse_value, scope_names
 from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.explorer.select import find_variant
 from elrcheck.model.config import Config
@@ -77,7 +77,7 @@ def plain_value(key: str, value: str) -> Scalar:
 
 def _one(key: str, word: str, where: str) -> tuple[str, ...]:
     """The values that one word of a list stands for."""
-    names = _names(key)
+    names = names_of(key)
     if names and any(ch in word for ch in "*?["):
         matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
         if not matching:
@@ -108,8 +108,8 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
     return (str(value).lower(),)
 
 
-def _names(key: str) -> tuple[str, ...]:
-    """The names a pattern can stand for; none for a number."""
+def names_of(key: str) -> tuple[str, ...]:
+    """The names that a key can take, for patterns and completion; none for a number."""
     if key == "variant":
         return tuple(variant.name for variant in VARIANTS)
     if key == "scope":
@@ -129,9 +129,3 @@ def _reject_unknown_name(key: str, word: str, where: str) -> None:
     except UsageFault as fault:
         fault.where = fault.where or where
         raise
-
-
-def describe_values(key: str) -> str:
-    """What may be written for a key, for shell completion."""
-    names = _names(key)
-    return ", ".join(names) if names else allowed_values(config_fields(Config)[key])

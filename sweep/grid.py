@@ -92,7 +92,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
                          help="give --sweep KEY=VALUES or --grid FILE")  # fmt: skip
     size = math.prod(len(axis.values) for axis in axes) if axes else 0
     if size + len(rules.include) > MOST_POINTS:
-        raise UsageFault("sweep-too-large", f"the grid has {size:,} points, at most {MOST_POINTS:,} are allowed")
+        raise UsageFault("sweep-too-large", f"the grid has {size:,} points, at most {MOST_POINTS:,} may be")
     keys = tuple(axis.key for axis in axes)
     products = itertools.product(*(axis.values for axis in axes)) if axes else iter(())
     chosen = [dict(zip(keys, values, strict=True)) for values in products]
@@ -127,9 +127,9 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
     seen: set[str] = set()
     for axis in axes:
         if axis.key in seen:
-            raise UsageFault("sweep-twice", f"`{axis.key}` is swept twice", help="write all its values in one list")
+            raise UsageFault("sweep-twice", f"`{axis.key}` is swept twice", help="give one list of values")
         if axis.key in fixed:
-            raise UsageFault("sweep-twice", f"`{axis.key}` is both swept and set", help="leave out one of them")
+            raise UsageFault("sweep-twice", f"`{axis.key}` is both swept and set", help="leave one out")
         seen.add(axis.key)
 
 
@@ -175,7 +175,8 @@ def read_grid(document: Document) -> _Rules:
             raise UsageFault("config-unknown-key", f"unknown key `{key}`", where=document.where(key),
                              help=did_you_mean(key, TABLES))  # fmt: skip
     if not isinstance(data.get("description", ""), str):
-        raise UsageFault("config-bad-value", "`description` must be a text", where=document.where("description"))
+        where = document.where("description")
+        raise UsageFault("config-bad-value", "`description` must be a text", where=where)
     table = data.get("axes", {})
     if not isinstance(table, dict):
         raise UsageFault("config-bad-value", "`axes` must be a table", where=document.where("axes"))

@@ -140,6 +140,6 @@ def check_job(job: Job, progress: Progress, scratch: Path | None = None) -> Answ
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def compile_alone() -> None:
-    """This process compiles its kernels without helpers: there are others like it beside it."""
-    os.environ[ALONE] = "1"
+def compile_alone(alone: bool) -> None:
+    """Whether this process compiles its kernels without helpers, because others like it are beside it."""
+    os.environ[ALONE] = "1" if alone else ""

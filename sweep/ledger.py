@@ -126,9 +126,9 @@ def _difference(saved: dict[str, Any], asked: dict[str, Any]) -> str | None:
     for key in dict.fromkeys([*before, *now]):
         if before.get(key) != now.get(key):
             return f"the axis `{key}` was {_values(before.get(key))} and is now {_values(now.get(key))}"
-    for number, (old, new) in enumerate(
-        itertools.zip_longest(saved["points"], asked["points"], fillvalue={}), start=1
-    ):
+    pairs: Iterable[tuple[dict[str, Any], dict[str, Any]]]
+    pairs = itertools.zip_longest(saved["points"], asked["points"], fillvalue={})
+    for number, (old, new) in enumerate(pairs, start=1):
         for field in ("variant", "scope", "overrides", "config", "refused", "settings"):
             if old.get(field) != new.get(field):
                 what = "values" if field in ("config", "settings") else field

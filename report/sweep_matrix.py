@@ -1,0 +1,153 @@
+"""A sweep as a matrix: two keys are rows and columns, every other one that varies makes facets.
+
+Rows are the first key with more than one value, columns the second; keys are in the order of the grid. A
+verdict is a sign and a word, so that nothing depends on colours.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from elrcheck.report.sweep import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
+from elrcheck.report.text_sweep import named, shown
+from elrcheck.report.trace import Scalar
+
+SIGNS: dict[RowVerdict, str] = {
+    "violated": "✗", "failed": "!", "inconclusive": "?", "holds": "✓", "skipped": "–",
+}  # fmt: skip
+MEANINGS: dict[RowVerdict, str] = {
+    "violated": "a property is violated",
+    "failed": "the check failed, so nothing is known",
+    "inconclusive": "a limit was met, or it did not run",
+    "holds": "all properties hold in every reachable state",
+    "skipped": "the model refuses the configuration",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One configuration of a matrix. sign, word: the verdict; detail: property and depth, or states."""
+
+    verdict: RowVerdict
+    sign: str
+    word: str
+    detail: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One facet. `cells` are by row, None where the grid has no configuration."""
+
+    facet: str
+    rows: str
+    columns: str
+    row_heads: tuple[str, ...]
+    column_heads: tuple[str, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+
+
+def matrices(report: SweepReport) -> tuple[Matrix, ...]:
+    """All facets, in the order of the grid."""
+    values = {key: _values(report, key) for key in report.keys}
+    varied = [key for key in report.keys if len(values[key]) > 1] or [report.keys[0]]
+    down, across, facets = varied[0], varied[1] if len(varied) > 1 else None, varied[2:]
+    by_place = {tuple(row.settings[key] for key in varied): row for row in report.rows}
+    made = []
+    for chosen in itertools.product(*(values[key] for key in facets)):
+        columns: Sequence[Scalar] = values[across] if across is not None else [None]
+        cells = tuple(
+            tuple(
+                _cell(by_place.get((row, *([] if across is None else [column]), *chosen)))
+                for column in columns
+            )
+            for row in values[down]
+        )
+        if any(cell is not None for line in cells for cell in line):
+            made.append(
+                Matrix(
+                    facet=", ".join(f"{k} = {shown(v)}" for k, v in zip(facets, chosen, strict=True)),
+                    rows=down,
+                    columns=across or "",
+                    row_heads=tuple(shown(value) for value in values[down]),
+                    column_heads=tuple(shown(value) for value in columns) if across else ("verdict",),
+                    cells=cells,
+                )
+            )
+    return tuple(made)
+
+
+def _values(report: SweepReport, key: str) -> list[Scalar]:
+    """The values of a key: those of its axis in their order, then others as they come."""
+    axis = [value for axis in report.axes if axis.key == key for value in axis.values]
+    used = [row.settings[key] for row in sorted(report.rows, key=lambda row: row.number)]
+    return list(dict.fromkeys([*(value for value in axis if value in used), *used]))
+
+
+def _cell(row: SweepRow | None) -> Cell | None:
+    if row is None:
+        return None
+    return Cell(row.verdict, SIGNS[row.verdict], row.verdict, detail(row), row.number)
+
+
+def detail(row: SweepRow) -> str:
+    """What is worth knowing beside the verdict."""
+    match row.verdict:
+        case "violated":
+            depth = "" if row.depth is None else f" at depth {row.depth}"
+            return f"{row.property}{depth}, {row.distinct:,} states"
+        case "holds":
+            return f"{row.distinct:,} states"
+    return row.reason or ""
+
+
+def summary(report: SweepReport) -> str:
+    """One line: how many configurations have which verdict."""
+    counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
+    return f"{len(report.rows)} configurations: {', '.join(counts)}"
+
+
+def smallest(report: SweepReport) -> str | None:
+    """The smallest breaking configuration in words."""
+    first = report.rows[0]
+    if first.verdict != "violated":
+        return None
+    return f"number {first.number} ({named(first, report.keys)}): {detail(first)}"
+
+
+# ------------------------------------------------------------------------------------- Markdown
+
+
+def to_markdown(report: SweepReport) -> str:
+    """A summary, a legend, and a table for each facet."""
+    lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
+    first = smallest(report)
+    if first is not None:
+        lines += [f"Smallest breaking configuration: {_escaped(first)}.", ""]
+    used = [verdict for verdict in ROW_VERDICTS if report.count(verdict)]
+    lines += [f"- {SIGNS[verdict]} {verdict}: {MEANINGS[verdict]}" for verdict in used] + [""]
+    for matrix in matrices(report):
+        if matrix.facet:
+            lines += [f"## {_escaped(matrix.facet)}", ""]
+        corner = f"{matrix.rows} \\ {matrix.columns}" if matrix.columns else matrix.rows
+        lines += [_line([corner, *matrix.column_heads]), _line(["---"] * (1 + len(matrix.column_heads)))]
+        for head, cells in zip(matrix.row_heads, matrix.cells, strict=True):
+            lines.append(_line([f"**{head}**", *(_text(cell) for cell in cells)]))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _text(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    return f"{cell.sign} {cell.word}" + (f": {cell.detail}" if cell.detail else "")
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,86 @@
+"""A sweep report as a table of typed columns: CSV and Parquet.
+
+One row for each configuration, in the order of the report. Columns: `number`, `variant`, `scope`, every
+other key that the grid varies, then `COLUMNS`. In CSV lists are joined by blanks and nothing stands for
+a missing value; in Parquet they are lists and nulls.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from elrcheck.report.sweep import SweepReport, SweepRow
+from elrcheck.report.trace import Scalar
+
+NUMBERED = ("number", "variant", "scope")
+COLUMNS = (
+    "verdict", "reason", "property", "depth", "violated", "unreached", "complete", "generated", "distinct",
+    "diameter", "seconds", "by", "trace",
+)  # fmt: skip
+
+
+def columns(report: SweepReport) -> tuple[str, ...]:
+    """The names of the columns, in order."""
+    return (*NUMBERED, *_varied(report), *COLUMNS)
+
+
+def records(report: SweepReport) -> list[dict[str, Any]]:
+    """The rows as column -> value; a list is a list and a missing value is None."""
+    varied = _varied(report)
+    return [_record(row, varied) for row in report.rows]
+
+
+def to_csv(report: SweepReport) -> str:
+    """RFC 4180 with a header and plain newlines."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns(report), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in records(report))
+    return buffer.getvalue()
+
+
+def to_parquet(report: SweepReport) -> bytes:
+    """The bytes of a Parquet file; types do not depend on which values are missing."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    text, count, flag = pa.string(), pa.int64(), pa.bool_()
+    kinds: dict[str, Any] = {
+        "number": count, "variant": text, "scope": text, "verdict": text, "reason": text, "property": text,
+        "depth": count, "violated": pa.list_(text), "unreached": pa.list_(text), "complete": flag,
+        "generated": count, "distinct": count, "diameter": count, "seconds": pa.float64(), "by": text,
+        "trace": text,
+    }  # fmt: skip
+    for key in _varied(report):
+        values = [row.settings[key] for row in report.rows if row.settings[key] is not None]
+        kinds[key] = flag if isinstance(values[0], bool) else count if isinstance(values[0], int) else text
+    schema = pa.schema([(name, kinds[name]) for name in columns(report)])
+    buffer = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(records(report), schema), buffer)
+    return buffer.getvalue()
+
+
+def _varied(report: SweepReport) -> tuple[str, ...]:
+    return tuple(key for key in report.keys if key not in NUMBERED)
+
+
+def _record(row: SweepRow, varied: tuple[str, ...]) -> dict[str, Any]:
+    made: dict[str, Any] = {"number": row.number, "variant": row.variant, "scope": row.scope}
+    made.update((key, row.settings[key]) for key in varied)
+    for name in COLUMNS:
+        value = getattr(row, name)
+        made[name] = list(value) if isinstance(value, tuple) else value
+    return made
+
+
+def _cell(value: Scalar | list[str]) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return " ".join(value)
+    return str(value)
