@@ -51,7 +51,9 @@ def reject_unknown_key(key: str, where: str) -> None:
     """UsageFault with a close match unless the key can be varied."""
     known = keys()
     if key not in known:
-        raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known))
+        raise UsageFault(
+            "unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known)
+        )
 
 
 def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:

@@ -58,11 +58,18 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
     resumed = sum(ledger.settled(point.number) for point in grid.points)
     stop = Interrupts()
     work = ledger.folder / WORK
+    run = _Run(grid, ledger, request, progress, stop, started)
+    workers, detail = 0, "nothing was left to run" if not run.jobs else None
     try:
-        with _engines(request, work) as engines, stop:
-            run = _Run(grid, ledger, request, progress, stop, started)
-            run.small(engines)
-            run.large(engines)
+        if run.jobs:
+            with _engines(request, work) as engines, stop:
+                workers, detail = engines.workers, engines.detail
+                run.small(engines)
+                run.large(engines)
+    except BaseException:
+        if not ledger.done:  # nothing to go on with, such as when Spark did not start
+            _forget(ledger)
+        raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
@@ -77,7 +84,7 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
         rows=rows,
         excluded=grid.excluded,
         seconds=round(time.monotonic() - started, 3),
-        engine=SweepEngine(request.engine, engines.workers, request.large, engines.detail),
+        engine=SweepEngine(request.engine, workers, request.large, detail),
         interrupted=stop.wanted and not all(_settled(ledger, point) for point in grid.points),
         resumed=resumed,
         run_dir=str(ledger.folder) if kept else None,
@@ -138,11 +145,18 @@ def _kept(ledger: Ledger, grid: Grid) -> bool:
     unfinished = not all(_settled(ledger, point) for point in grid.points)
     if found or unfinished or ledger.folder.parent != RUNS:
         return True
+    _forget(ledger)
+    return False
+
+
+def _forget(ledger: Ledger) -> None:
+    """Remove the folder, unless the user named it."""
+    if ledger.folder.parent != RUNS:
+        return
     shutil.rmtree(ledger.folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         RUNS.rmdir()
         RUNS.parent.rmdir()
-    return False
 
 
 class _Run:

@@ -1,0 +1,50 @@
+"""What the tests of sweeps share: a small grid, and the comparison with separate checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elrcheck.explorer.check import run_check
+from elrcheck.report.progress import Silent
+from elrcheck.report.request import CheckRequest, Selection, SweepRequest
+from elrcheck.report.sweep import SweepReport, SweepRow
+from elrcheck.sweep.grid import make_grid
+from elrcheck.sweep.run import run_sweep
+
+BASE = Selection("kip_full", "two-brokers-quiet", ("shrinks=1",))
+SMALL = SweepRequest(selection=BASE, sweeps=("variant=kip_full,legacy", "crashes=0..1"), workers=2)
+COUNTS = ("generated", "distinct", "diameter", "complete")
+
+
+def sweep(request: SweepRequest, **changes: Any) -> SweepReport:
+    return run_sweep(replace(request, **changes), Silent())
+
+
+def answer_of(row: SweepRow) -> dict[str, Any]:
+    """What must not depend on how a configuration was checked."""
+    return {
+        "verdict": row.verdict,
+        **{name: getattr(row, name) for name in COUNTS},
+        "properties": {p.id: (p.verdict, p.depth, p.conjunct) for p in row.properties},
+    }
+
+
+def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str, Any]]:
+    """The same, for every configuration of a grid, from a check of its own."""
+    found = {}
+    for point in make_grid(request.selection, request.sweeps, request.grid).points:
+        if point.selected is None:
+            continue
+        asked = CheckRequest(
+            selection=point.selection, workers=1, stop_at_first=request.stop_at_first, limits=request.limits,
+            properties=request.properties, run_dir=folder / str(point.number),
+        )  # fmt: skip
+        report = run_check(asked, Silent())
+        found[point.number] = {
+            "verdict": report.verdict,
+            **{name: getattr(report.search, name) for name in COUNTS},
+            "properties": {p.id: (p.verdict, p.depth, p.conjunct) for p in report.properties},
+        }
+    return found

@@ -1,0 +1,236 @@
+"""Sweeps: the same answers as separate checks, whatever happens on the way, and resumed after it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sweeps import SMALL, answer_of, separate_answers, sweep
+
+from elrcheck.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.explorer.replay import ReplayError
+from elrcheck.report.progress import PointsDone, Silent
+from elrcheck.report.request import Limits
+from elrcheck.report.sweep import SweepReport
+from elrcheck.sweep.run import run_sweep
+from elrcheck.tla_export.export import load_trace, replayed
+
+OPTIONS = ("--scope", "two-brokers-quiet", "--set", "shrinks=1", "--sweep", "variant=kip_full,legacy",
+           "--sweep", "crashes=0..1")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sweep")
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> SweepReport:
+    return sweep(SMALL, run_dir=folder / "run")
+
+
+def by_number(report: SweepReport) -> dict[int, dict[str, Any]]:
+    return {row.number: answer_of(row) for row in report.rows}
+
+
+def test_equals_separate_checks(report: SweepReport, tmp_path: Path) -> None:
+    separate = separate_answers(SMALL, tmp_path)
+    assert by_number(report) == separate
+    assert sorted(separate) == [1, 2, 3, 4]
+    assert (report.verdict, report.exit_code) == ("violated", ExitCode.FINDING)
+
+
+def test_the_smallest_breaking_configuration_is_first(report: SweepReport) -> None:
+    """Only the crash of the last ISR member loses data, and only where it stays leader."""
+    first, *others = report.rows
+    assert first.settings == {"variant": "legacy", "crashes": 1}
+    assert (first.verdict, first.number) == ("violated", 4)
+    assert [row.verdict for row in others] == ["holds"] * 3
+    sizes = [row.distinct or 0 for row in others]
+    assert sizes == sorted(sizes) and sizes[0] > 0
+    depths = [p.depth for p in first.properties if p.verdict == "violated" and p.depth is not None]
+    assert first.depth == min(depths)
+
+
+def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None:
+    first = report.rows[0]
+    assert report.run_dir == str(folder / "run") and first.trace is not None
+    loaded = load_trace(folder / "run" / first.trace)
+    assert replayed(loaded) is None
+    assert (loaded.trace.variant, loaded.trace.property) == ("legacy", first.property)
+    assert len(loaded.trace.steps) == first.depth
+    assert not (folder / "run" / "work").exists()
+
+
+def test_large_configurations_get_the_whole_engine(report: SweepReport, tmp_path: Path) -> None:
+    made = sweep(SMALL, large=1000, run_dir=tmp_path / "run")
+    assert by_number(made) == by_number(report)
+    large = {row.number for row in report.rows if (row.distinct or 0) >= 1000}
+    assert 0 < len(large) < 4
+    assert {row.number for row in made.rows if row.by == "whole"} == large
+    assert {row.by for row in made.rows} == {"whole", "process"}
+
+
+def test_a_limit_is_never_a_pass(tmp_path: Path) -> None:
+    made = sweep(SMALL, limits=Limits(max_depth=3), run_dir=tmp_path / "run", properties=("P-1",))
+    assert {row.verdict for row in made.rows} == {"inconclusive"}
+    assert {row.reason for row in made.rows} == {"--max-depth 3"}
+    assert made.exit_code == ExitCode.INCONCLUSIVE
+    assert [row.number for row in made.rows] == [1, 2, 3, 4]
+
+
+def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault, match="unknown property"):
+        sweep(SMALL, properties=("P-100",), run_dir=tmp_path / "run")
+    with pytest.raises(NothingChecked):
+        sweep(SMALL, properties=("Q*",), run_dir=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+class Killer(Silent):
+    """Ends one process of the pool, once."""
+
+    def __init__(self) -> None:
+        self.victims: list[int] = []
+
+    def points(self, event: PointsDone) -> None:
+        children = [child for child in multiprocessing.active_children() if child.pid is not None]
+        if not self.victims and children:
+            children[0].kill()
+            self.victims.append(children[0].pid or 0)
+
+
+def test_a_killed_process_is_one_failed_row(report: SweepReport, tmp_path: Path) -> None:
+    killer = Killer()
+    made = run_sweep(replace(SMALL, run_dir=tmp_path / "run"), killer)
+    assert len(killer.victims) == 1
+    failed = [row for row in made.rows if row.verdict == "failed"]
+    assert len(failed) == 1 and "SIGKILL" in (failed[0].reason or "")
+    others = {n: answer for n, answer in by_number(made).items() if n != failed[0].number}
+    expected = {n: answer for n, answer in by_number(report).items() if n != failed[0].number}
+    assert others == expected
+    again = sweep(SMALL, resume=tmp_path / "run")
+    assert (by_number(again), again.resumed) == (by_number(report), 3)
+
+
+def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.sweep.grid import make_grid
+    from elrcheck.sweep.job import Job, check_job, job_of
+
+    point = make_grid(SMALL.selection, SMALL.sweeps, None).points[3]
+    job = job_of(point, SMALL)
+    assert Job.from_json(job.to_json()) == job
+
+    def raise_it(fault: Exception) -> None:
+        def broken(*_: object) -> None:
+            raise fault
+
+        monkeypatch.setattr("elrcheck.explorer.check.check_selected", broken)
+
+    for fault, words in (
+        (MemoryError(), "out of memory"),
+        (ReplayError("step 2"), "internal: ReplayError: step 2"),
+        (OSError(28, "No space left on device"), "system: No space left on device"),
+    ):
+        raise_it(fault)
+        assert check_job(job, Silent(), tmp_path).error == words
+    raise_it(UsageFault("liveness-option", "no --reduce"))
+    assert check_job(job, Silent(), tmp_path).refused == "no --reduce"
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------ killed, interrupted
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "elrcheck", "--no-progress", "sweep", *OPTIONS, *options]
+    return subprocess.Popen(
+        [*command, "--workers", "1", "--format", "json"], cwd=folder, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def wait_for_row(process: subprocess.Popen[str], rows: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not (rows.exists() and rows.read_bytes().count(b"\n")):
+        assert process.poll() is None, "it ended too early"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_resumed_after_a_kill(report: SweepReport, tmp_path: Path) -> None:
+    process = start(tmp_path, "--run-dir", "run")
+    rows = tmp_path / "run" / "rows.jsonl"
+    wait_for_row(process, rows)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    finished = rows.read_bytes().count(b"\n")
+    with rows.open("ab") as file:
+        file.write(b'{"by": "process", "number": 3, "rep')  # a line the kill cut short
+    again = sweep(SMALL, sweeps=(), named=False, resume=tmp_path / "run")
+    assert by_number(again) == by_number(report)
+    assert again.resumed == finished >= 1
+    assert rows.read_bytes().count(b"\n") == 4
+
+
+def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
+    process = start(tmp_path)
+    (place,) = wait_for_folder(process, tmp_path)
+    wait_for_row(process, place / "rows.jsonl")
+    asked = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 10
+    found = json.loads(out)
+    assert process.returncode == ExitCode.INTERRUPTED and found["interrupted"] is True
+    assert "Traceback" not in err and f"--resume {place.relative_to(tmp_path)}" in err
+    not_run = [row for row in found["rows"] if row["distinct"] is None]
+    assert not_run and {row["verdict"] for row in not_run} == {"inconclusive"}
+    assert len(not_run) < 4
+
+
+def wait_for_folder(process: subprocess.Popen[str], tmp_path: Path) -> list[Path]:
+    deadline = time.monotonic() + 60
+    while not (found := list(tmp_path.glob(".elrcheck/runs/sweep-*"))):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+# ----------------------------------------------------------------------------------------- resume
+
+
+def test_resume_refuses_another_sweep(report: SweepReport, folder: Path) -> None:
+    place = folder / "run"
+    with pytest.raises(UsageFault, match="the axis `crashes` was 0,1 and is now 0,1,2"):
+        sweep(SMALL, sweeps=("variant=kip_full,legacy", "crashes=0..2"), resume=place)
+    with pytest.raises(UsageFault, match="overrides of configuration number 1 changed"):
+        sweep(SMALL, selection=replace(SMALL.selection, overrides=("shrinks=0",)), resume=place)
+    with pytest.raises(UsageFault, match="`stop_at_first` was False and is now True"):
+        sweep(SMALL, stop_at_first=True, resume=place)
+    with pytest.raises(UsageFault, match="holds a sweep already"):
+        sweep(SMALL, run_dir=place)
+    with pytest.raises(UsageFault, match="no sweep to go on with"):
+        sweep(SMALL, resume=folder)
+
+
+def test_resume_refuses_another_model_and_damage(report: SweepReport, folder: Path, tmp_path: Path) -> None:
+    manifest = json.loads((folder / "run" / "sweep.json").read_text())
+    manifest["sweep"]["model"] = "0" * 64
+    (tmp_path / "sweep.json").write_text(json.dumps(manifest))
+    with pytest.raises(UsageFault, match="the model has changed"):
+        sweep(SMALL, resume=tmp_path, sweeps=(), named=False)
+    (tmp_path / "sweep.json").write_bytes((folder / "run" / "sweep.json").read_bytes())
+    (tmp_path / "rows.jsonl").write_text('{"by": "process", "number": 17}\n')
+    with pytest.raises(UsageFault, match="no configuration number 17") as caught:
+        sweep(SMALL, resume=tmp_path, sweeps=(), named=False)
+    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}:1"
