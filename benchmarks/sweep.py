@@ -1,0 +1,109 @@
+"""A sweep of more than a hundred small configurations, with one process and with two, against separate checks.
+
+    python benchmarks/sweep.py                    # the text is for people, the last line is JSON
+    python benchmarks/sweep.py --cold             # each measurement with an empty kernel cache
+    python benchmarks/sweep.py --sweep variant=legacy --sweep crashes=0..1
+
+Every configuration is first checked by itself, one after the other in one process, which also fills the
+kernel cache. Then come the sweeps; every count, verdict and depth in them must be the one of the separate
+check, else the exit code is 1. The speed-up is of two processes over one; `control` is what two busy
+processes gain on this machine at that time, which is the most that a sweep can.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from measure import control, machine
+
+from elrcheck.explorer.check import run_check
+from elrcheck.report.json import as_data
+from elrcheck.report.progress import Silent
+from elrcheck.report.request import CheckRequest, Selection, SweepRequest
+from elrcheck.report.sweep import SweepReport
+from elrcheck.sweep.grid import make_grid
+from elrcheck.sweep.run import run_sweep
+
+SCOPE = "two-brokers-quiet"
+AXES = (
+    "variant=kip_*,code_*,legacy*", "min_isr=1..2", "crashes=0..1", "fences=0..1", "shrinks=0..1",
+)  # fmt: skip
+COUNTS = ("generated", "distinct", "diameter", "complete")
+
+
+def answer(verdict: str, counts: dict[str, Any], properties: list[dict[str, Any]]) -> dict[str, Any]:
+    """What must not depend on who checked."""
+    return {
+        "verdict": verdict,
+        **{name: counts[name] for name in COUNTS},
+        "properties": {p["id"]: (p["verdict"], p["depth"], p["conjunct"]) for p in properties},
+    }
+
+
+def separate(request: SweepRequest, folder: Path) -> dict[int, dict[str, Any]]:
+    """Every configuration by `check`, with one thread."""
+    found = {}
+    for point in make_grid(request.selection, request.sweeps, None).points:
+        if point.selected is not None:
+            asked = CheckRequest(point.selection, workers=1, run_dir=folder / str(point.number))
+            data = as_data(run_check(asked, Silent()))
+            found[point.number] = answer(data["verdict"], data["search"], data["properties"])
+    return found
+
+
+def answers(report: SweepReport) -> dict[int, dict[str, Any]]:
+    rows = [as_data(row) for row in report.rows if row.verdict != "skipped"]
+    return {row["number"]: answer(row["verdict"], row, row["properties"]) for row in rows}
+
+
+def fresh_cache(folder: Path, name: str) -> None:
+    os.environ["XDG_CACHE_HOME"] = str(folder / name)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--sweep", action="append", metavar="KEY=VALUES")
+    parser.add_argument("--scope", default=SCOPE)
+    parser.add_argument("--cold", action="store_true", help="an empty kernel cache for each measurement")
+    options = parser.parse_args()
+    request = SweepRequest(Selection(scope=options.scope), tuple(options.sweep or AXES))
+    result: dict[str, Any] = {"scope": options.scope, "axes": list(request.sweeps), "cold": options.cold}
+    with tempfile.TemporaryDirectory(prefix="elrcheck-sweep-") as name:
+        folder = Path(name)
+        fresh_cache(folder, "cache")
+        started = time.perf_counter()
+        expected = separate(request, folder / "separate")
+        result["separate_seconds"] = round(time.perf_counter() - started, 2)
+        result["control"] = round(control(), 2)
+        result["configurations"], result["same"] = len(expected), True
+        for processes in (1, 2):
+            if options.cold:
+                fresh_cache(folder, f"cache-{processes}")
+            report = run_sweep(
+                replace(request, workers=processes, run_dir=folder / f"sweep-{processes}"), Silent()
+            )
+            result[f"seconds_{processes}"] = round(report.seconds, 2)
+            result["same"] = result["same"] and answers(report) == expected
+        result["violated"] = report.count("violated")
+        result["states"] = sum(row.distinct or 0 for row in report.rows)
+    result["speed_up"] = round(result["seconds_1"] / result["seconds_2"], 2)
+    result["machine"] = machine()
+    print(f"{result['configurations']} configurations, {result['violated']} violated, {result['states']:,} states")
+    print(f"separate checks {result['separate_seconds']} s, of it much for compiling")
+    print(f"sweep with one process {result['seconds_1']} s, with two {result['seconds_2']} s")
+    print(f"speed-up {result['speed_up']}, two busy processes gain {result['control']} here")
+    print("all answers are the same" if result["same"] else "ANSWERS DIFFER")
+    print(json.dumps(result))
+    return 0 if result["same"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
