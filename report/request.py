@@ -73,8 +73,8 @@ class SweepRequest:
     """A grid over `selection`: `sweeps` are texts KEY=VALUES, `grid` a TOML file of more.
 
     `limits` and `stop_at_first` are for each configuration. `workers`: processes, None for one each
-    processor; `large`: states beyond which a configuration gets the whole engine. `master` and
-    `spark_conf` are for the engine `spark`. `resume`: the folder of a sweep to go on with; `named` then
+    processor; `large`: states beyond which a configuration gets the whole engine. `master`,
+    `spark_conf` and `verbose`, which shows what Spark says, are for the engine `spark`. `resume`: the folder of a sweep to go on with; `named` then
     says whether the grid is to be compared with that of the sweep, or was not given.
     """
 
@@ -89,6 +89,7 @@ class SweepRequest:
     large: int = 2_000_000
     master: str | None = None
     spark_conf: tuple[str, ...] = ()
+    verbose: bool = False
     run_dir: Path | None = None
     resume: Path | None = None
     named: bool = True

@@ -62,6 +62,8 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
     workers, detail = 0, "nothing was left to run" if not run.jobs else None
     try:
         if run.jobs:
+            if request.engine == "spark":
+                progress.stage("starting Spark")
             with _engines(request, work) as engines, stop:
                 workers, detail = engines.workers, engines.detail
                 run.small(engines)
@@ -127,12 +129,17 @@ def _engines(request: SweepRequest, work: Path) -> Iterator[Engines]:
     from elrcheck.spark.sweep import check_in_tasks, slots
 
     conf = parse_conf(request.spark_conf)
-    choice = SparkChoice(request.master or "local[*]", conf, app_name="elrcheck sweep")
+    choice = SparkChoice(
+        request.master or "local[*]", conf, verbose=request.verbose, app_name="elrcheck sweep"
+    )
     with spark_session(choice) as session:
-        # Large configurations: `whole` is where a search distributed over this session belongs.
-        yield Engines(
-            lambda jobs: check_in_tasks(session, jobs), whole, "task", slots(session), choice.master
-        )
+
+        def tasks(jobs: Sequence[Job]) -> Generator[Tick, None, None]:
+            return check_in_tasks(session, jobs)
+
+        # PLUG: a search distributed over `session` goes in the place of `whole`, for large configurations;
+        # it is a generator that gives `Tick((Answer(..),))` once, ticks before that, and ends when closed.
+        yield Engines(tasks, whole, "task", slots(session), choice.master)
 
 
 def _settled(ledger: Ledger, point: Point) -> bool:

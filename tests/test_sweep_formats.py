@@ -33,7 +33,7 @@ from elrcheck.shell import run
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.sweep-1.schema.json"
 PROPERTIES = (
-    SweepProperty("P-1", "LeaderCompleteness", "always", "violated", 9, "leader", "b=0", "0003/P-1.trace.json"),
+    SweepProperty("P-1", "Complete", "always", "violated", 9, "leader", "b=0", "0003/P-1.trace.json"),
     SweepProperty("P-8", "NoLoss", "always", "violated", 5, None, None, "0003/P-8.trace.json"),
 )
 
