@@ -22,6 +22,7 @@ import numpy.typing as npt
 from elrcheck.explorer.crew import Crew, default_workers
 from elrcheck.explorer.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.fingerprints import collision_probability
+from elrcheck.explorer.judging import look
 from elrcheck.explorer.kernel import Kernel, build
 from elrcheck.explorer.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.memory import peak_bytes
@@ -278,31 +279,7 @@ class Search:
 
     def _judge(self, address: int, first: int, last: int) -> None:
         """Run the state checks over new rows and note the values of their leaves."""
-        checks, crew = self.native.state_checks, self.crew
-        hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]
-        seen = [np.zeros(len(self.program.leaves), np.int64) for _ in crew.workers]
-        check, values = self.native.functions["check"], self.native.functions["values"]
-
-        def look(worker: int, a: int, b: int) -> None:
-            check(address, a, b, hits[worker].ctypes.data, 0)
-            values(address, a, b, seen[worker].ctypes.data)
-
-        crew.split(first, last, look)
-        for place, index in enumerate(checks):
-            if any(found[place] for found in hits):
-                self.tally.first.setdefault(index, self._depth)
-        for found in seen:
-            self.tally.narrow |= found
-        for leaf, known in self.tally.wide.items():
-            known.update(np.unique(self.layout.column(self._at(address, first, last), leaf)).tolist())
-
-    def _at(self, address: int, first: int, last: int) -> Rows:
-        """Rows of native memory as an array."""
-        import ctypes
-
-        words = self.layout.words
-        start = ctypes.cast(address + 8 * words * first, ctypes.POINTER(ctypes.c_uint64))
-        return np.ctypeslib.as_array(start, (last - first, words))
+        self.tally.note(look(self.native, self.crew, address, first, last), self._depth)
 
     def _failed(self) -> bool:
         return any(self.program.checks[check].kind == "always" for check in self.first)

@@ -34,7 +34,7 @@ class Worker:
     """The struct of one worker, `context`, and the arrays it points to."""
 
     def __init__(self, kernel: Kernel) -> None:
-        room = CHUNK * max(1, len(kernel.program.instances))
+        room = CHUNK * max(1, kernel.instances)
         self.records = np.empty((room, kernel.record.size), np.uint64)
         self.hashes = np.empty(room, np.uint64)
         self.counters = np.zeros(kernel.counters.size, np.int64)
@@ -73,7 +73,7 @@ class Crew:
     def __init__(self, kernel: Kernel, workers: int) -> None:
         self.kernel = kernel
         self.workers = [Worker(kernel) for _ in range(workers)]
-        self.margin = workers * (CHUNK * max(1, len(kernel.program.instances)) + ROW_BLOCK)
+        self.margin = workers * (CHUNK * max(1, kernel.instances) + ROW_BLOCK)
         self._step = 4 * SLICE
         self._pool = ThreadPoolExecutor(max(1, workers - 1))
 

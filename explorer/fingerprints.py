@@ -79,7 +79,7 @@ class FingerprintSet(RowSet):
     def settle(self) -> Counts:
         """Per instance the new states of the level; they are old ones from now on."""
         counts = [
-            np.zeros(max(1, len(self.kernel.program.instances)), np.int64) for _ in self.crew.workers
+            np.zeros(max(1, self.kernel.instances), np.int64) for _ in self.crew.workers
         ]
         settle, credit = self.kernel.functions["settle"], self.credit.address
         self.crew.split(

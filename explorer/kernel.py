@@ -7,7 +7,7 @@ and has it compiled, or finds it in the cache (`native_code`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elrcheck.explorer.check_ir import WORD_LANES, check_function, choose_lanes, state_checks, values_function
@@ -48,46 +48,73 @@ FINGERPRINTS = {"settle": 4}
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """The functions of one program, and the shapes of what they read and write.
+class Shapes:
+    """The shapes of what native functions read and write. state_checks: see `check_ir`.
 
-    Calls take addresses and counts as plain integers and release Python's global lock.
+    fingerprint: words that the visited set keeps of a state, 0 for all of it.
     """
 
-    program: Program
     layout: Layout
     record: Record
     counters: Counters
     lanes: Lanes
     state_checks: tuple[int, ...]
-    functions: dict[str, Callable[..., int]]
-    seconds: float
-    cached: bool
-    keep: Any
     fingerprint: int = 0
+
+    @property
+    def instances(self) -> int:
+        return self.counters.instances
+
+
+@dataclass(frozen=True)
+class Blueprint(Shapes):
+    """A kernel that has not been compiled: plain data, which may travel to other machines."""
+
+    texts: tuple[str, ...] = ()
+
+    def compile(self, cache: KernelCache | None = None) -> Kernel:
+        """Machine code for this processor."""
+        signatures = SIGNATURES | (FINGERPRINTS if self.fingerprint else EXACT)
+        code = compile_modules(self.texts, signatures, cache)
+        return Kernel(
+            self.layout, self.record, self.counters, self.lanes, self.state_checks, self.fingerprint,
+            code.functions, code.seconds, code.cached, code.engine,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kernel(Shapes):
+    """The functions of one program.
+
+    Calls take addresses and counts as plain integers and release Python's global lock.
+    """
+
+    functions: dict[str, Callable[..., int]] = field(default_factory=dict)
+    seconds: float = 0.0
+    cached: bool = False
+    keep: Any = None
 
 
 def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0) -> Kernel:
-    """Compile a program. fingerprint: words that the visited set keeps of a state, 0 for all of it."""
+    """Compile a program."""
+    return blueprint(program, fingerprint).compile(cache)
+
+
+def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
+    """Everything of a kernel but its machine code."""
     if len(program.instances) >= 1 << INSTANCE_BITS:
         raise ValueError(f"{len(program.instances)} action instances do not fit a record")
     layout = make_layout(program.leaves)
     record = Record(layout.words, flag_words(program))
     lanes = choose_lanes(program)
-    texts = module_texts(program, layout, record, lanes, fingerprint)
-    code = compile_modules(texts, SIGNATURES | (FINGERPRINTS if fingerprint else EXACT), cache)
-    return Kernel(
-        program=program,
+    return Blueprint(
         layout=layout,
         record=record,
         counters=Counters(len(program.instances), len(program.leaves)),
         lanes=lanes,
         state_checks=tuple(state_checks(program)),
-        functions=code.functions,
-        seconds=code.seconds,
-        cached=code.cached,
-        keep=code.engine,
         fingerprint=fingerprint,
+        texts=tuple(module_texts(program, layout, record, lanes, fingerprint)),
     )
 
 

@@ -107,7 +107,7 @@ class Resident:
         visited.close_level()
         self.starts.append(last)
         judge(visited.rows.address, last, self.distinct)
-        return reason, histogram(visited.credits(), max(1, len(self.kernel.program.instances)))
+        return reason, histogram(visited.credits(), max(1, self.kernel.instances))
 
     def level(self, depth: int) -> tuple[int, int]:
         """The rows of a level."""

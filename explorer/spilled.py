@@ -165,7 +165,7 @@ class Spilled:
         self.part_rows += self.files.part_rows(level)
 
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        credit = np.zeros(max(1, len(self.kernel.program.instances)), np.int64)
+        credit = np.zeros(max(1, self.kernel.instances), np.int64)
         buckets = Buckets(self.files.folder, self.kernel)
         try:
             self._expand(pause, buckets)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.check_ir import NARROW
+from elrcheck.explorer.judging import Seen, wide_leaves
 from elrcheck.explorer.kernel import Kernel
 
 Counts = npt.NDArray[np.int64]
@@ -32,10 +32,18 @@ class Tally:
     def empty(cls, kernel: Kernel) -> Tally:
         return cls(
             counters=np.zeros(kernel.counters.size, np.int64),
-            new_states=np.zeros(max(1, len(kernel.program.instances)), np.int64),
-            narrow=np.zeros(len(kernel.program.leaves), np.int64),
-            wide={leaf: set() for leaf, slot in enumerate(kernel.layout.slots) if slot.bits > NARROW},
+            new_states=np.zeros(max(1, kernel.instances), np.int64),
+            narrow=np.zeros(kernel.counters.leaves, np.int64),
+            wide={leaf: set() for leaf in wide_leaves(kernel)},
         )
+
+    def note(self, seen: Seen, depth: int) -> None:
+        """Add what new states at a depth have shown."""
+        for check in sorted(seen.hits):
+            self.first.setdefault(check, depth)
+        self.narrow |= seen.narrow
+        for leaf, values in seen.wide.items():
+            self.wide[leaf] |= values
 
     def copy(self) -> Tally:
         return Tally(
