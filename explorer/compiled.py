@@ -208,12 +208,12 @@ class Search:
             if reason != OUT_OF_MEMORY:
                 break
             reason = f"--memory {self.limits.memory_bytes}"
-            if self.spilled or self.keeper is None:
+            if not self._can_spill:
                 break
             self.crew.forget()
             self._set_back(begun)
             self._spill_from(depth)
-        if reason is not None and isinstance(self.space, Spilled):
+        if reason is not None and self.space.whole_levels:
             self.crew.forget()
             self._set_back(begun)
             return reason
@@ -223,6 +223,11 @@ class Search:
         if self.tally.first_deadlock is None and int(self.crew.counters()[0]) > dead:
             self.tally.first_deadlock = depth
         return reason
+
+    @property
+    def _can_spill(self) -> bool:
+        """Whether there is another place for states that do not fit the memory."""
+        return self.keeper is not None and not self.spilled
 
     def _pause(self, position: int) -> str | None:
         """The limit that has been reached, if any; tells the progress on the way."""

@@ -6,9 +6,11 @@ Counts do not depend on the number of threads, nor on how the work falls into ro
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -91,15 +93,35 @@ class Crew:
             worker.counters[:] = 0
         self.workers[0].counters[:] = counters
 
+    def add(self, counters: Counts, flags: Sequence[int]) -> None:
+        """Add what was counted elsewhere, and the words of step checks that were hit there."""
+        first = self.workers[0]
+        first.counters += counters
+        for word, bits in enumerate(flags):
+            first.context[Context.FLAGS + word] |= np.uint64(bits).astype(np.int64)
+
+    def flag_bits(self) -> list[int]:
+        """For every 64 step checks the ones that were hit so far, as bits."""
+        words = range(self.kernel.record.flag_words)
+        return [
+            functools.reduce(
+                operator.or_, (int(w.context[Context.FLAGS + word]) & (1 << 64) - 1 for w in self.workers)
+            )
+            for word in words
+        ]
+
+    def reset(self) -> None:
+        """As if nothing had been done yet."""
+        self.forget()
+        for worker in self.workers:
+            worker.counters[:] = 0
+            worker.context[Context.FLAGS :] = 0
+
     def flags(self) -> list[int]:
         """The step checks that were hit so far."""
-        hit = []
-        for word in range(self.kernel.record.flag_words):
-            bits = 0
-            for worker in self.workers:
-                bits |= int(worker.context[Context.FLAGS + word]) & (1 << 64) - 1
-            hit += [64 * word + bit for bit in range(64) if bits >> bit & 1]
-        return hit
+        return [
+            64 * word + bit for word, bits in enumerate(self.flag_bits()) for bit in range(64) if bits >> bit & 1
+        ]
 
     def expand(
         self, visited: Growing, first: int, last: int, pause: Callable[[int], str | None]

@@ -78,7 +78,7 @@ class Blueprint(Shapes):
         code = compile_modules(self.texts, signatures, cache)
         return Kernel(
             self.layout, self.record, self.counters, self.lanes, self.state_checks, self.fingerprint,
-            code.functions, code.seconds, code.cached, code.engine,
+            code.functions, code.seconds, code.cached, code.engine, self,
         )  # fmt: skip
 
 
@@ -93,6 +93,7 @@ class Kernel(Shapes):
     seconds: float = 0.0
     cached: bool = False
     keep: Any = None
+    plan: Blueprint | None = None
 
 
 def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0) -> Kernel:

@@ -93,15 +93,19 @@ class LevelFiles:
 
         return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
 
-    def write(self, depth: int, rows: Rows, threads: int = 1) -> SavedLevel:
-        """Write a level, in as many files as there are threads unless it is small."""
+    def write(self, depth: int, rows: Rows, threads: int = 1, name: str | None = None) -> SavedLevel:
+        """Write a level, in as many files as there are threads unless it is small.
+
+        name: what the names of its files begin with, if not its depth alone.
+        """
+        stem = f"{depth:05d}" if name is None else name
         threads = max(1, min(threads, len(rows) // GROUP))
         cuts = [len(rows) * k // threads for k in range(threads + 1)]
 
         def one(k: int) -> FileMark:
             part = rows[cuts[k] : cuts[k + 1]]
             groups = (part[at : at + GROUP] for at in range(0, max(1, len(part)), GROUP))
-            return self._write(f"{depth:05d}-{k}.parquet", groups)
+            return self._write(f"{stem}-{k}.parquet", groups)
 
         self._open.pop(depth, None)
         with ThreadPoolExecutor(threads) as pool:

@@ -28,10 +28,14 @@ OUT_OF_MEMORY = ""
 
 
 class Space(Protocol):
-    """sizes: states of each level. distinct: their sum. written: the level files that exist."""
+    """sizes: states of each level. distinct: their sum. written: the level files that exist.
+
+    whole_levels: a level that was not finished leaves nothing.
+    """
 
     sizes: list[int]
     written: list[SavedLevel]
+    whole_levels: bool
 
     @property
     def distinct(self) -> int: ...
@@ -59,6 +63,8 @@ class Space(Protocol):
 
 class Resident:
     """Whole states, all of them in memory; files are only written when they are asked for."""
+
+    whole_levels = False
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles | None) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
@@ -128,6 +134,8 @@ class Resident:
 
 class Hashed:
     """Fingerprints of all states and the rows of the newest level in memory, every level on disk."""
+
+    whole_levels = False
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files

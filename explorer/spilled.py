@@ -118,6 +118,8 @@ class _Candidates(ExactSet):
 class Spilled:
     """States on disk, in parts."""
 
+    whole_levels = True
+
     def __init__(self, kernel: Kernel, crew: Crew, budget: int, files: LevelFiles) -> None:
         self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
         self.sizes: list[int] = []

@@ -1,0 +1,115 @@
+"""One level of a search as one Spark job.
+
+    anchor --mapInArrow(expand)--> fat rows --repartition by key--+
+       |                                                          +-- union --mapInArrow(settle)--> reports
+       +----------------------------------------------------------+
+
+The anchor is a cached table with one row for each partition. It does two things. Its cached blocks lie
+on executors, and Spark prefers to run a task where the blocks of its input are: so a partition stays
+where its states are. And the union with it keeps the partitioning of both sides (Spark 4.1 and later), so
+that the task that settles partition p prefers the place of anchor p whatever the shuffle brings.
+
+Every level has the same plan; only the function differs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.spark.tasks import EXCHANGE, REPORT, Report, Tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SETTINGS = {
+    "spark.sql.adaptive.enabled": "false",  # it would merge partitions
+    "spark.sql.unionOutputPartitioning": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a row is some MiB already
+    "spark.sql.sources.bucketing.enabled": "false",
+}
+"""What the session must have for the exchange to be right, or to be quick."""
+POLL = 0.1
+TRIES = 40
+
+
+class Cancelled(Exception):
+    """The job was given up; carries the reason."""
+
+
+class Exchange:
+    """The jobs of a search."""
+
+    def __init__(self, session: SparkSession, partitions: int) -> None:
+        for name, value in SETTINGS.items():
+            session.conf.set(name, value)
+        self.session = session
+        self.keys = self._find_keys(partitions)
+        rows = [(key, None, None, None) for key in self.keys]
+        self.anchor = session.createDataFrame(rows, EXCHANGE).repartition(partitions, "key").cache()
+        self.anchor.count()
+
+    def _find_keys(self, partitions: int) -> tuple[int, ...]:
+        """A number for each partition that Spark's hash sends there."""
+        found: dict[int, int] = {}
+        for first in range(0, TRIES * partitions, 10 * partitions):
+            numbers = self.session.range(first, first + 10 * partitions)
+            for row in numbers.selectExpr("int(id) key", f"pmod(hash(int(id)), {partitions}) p").collect():
+                found.setdefault(row.p, row.key)
+            if len(found) == partitions:
+                return tuple(found[p] for p in range(partitions))
+        raise RuntimeError(f"found no keys for {partitions} partitions")
+
+    def close(self) -> None:
+        self.anchor.unpersist()
+
+    def level(self, tasks: Tasks, stop: Callable[[], str | None]) -> list[Report]:
+        """Run a level. Cancelled with the reason that `stop` gives meanwhile."""
+        sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
+        settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
+        return self._collect(settled.mapInArrow(_stage(tasks, "settle"), REPORT), stop)
+
+    def _collect(self, frame: DataFrame, stop: Callable[[], str | None]) -> list[Report]:
+        """The reports, collected in a thread so that the job can be given up."""
+        from pyspark import InheritableThread
+
+        context = self.session.sparkContext
+        group = f"elrcheck-{id(frame)}"
+        answer: list[Any] = []
+        fault: list[BaseException] = []
+
+        def work() -> None:
+            context.setJobGroup(group, "level", interruptOnCancel=True)
+            try:
+                answer.extend(frame.collect())
+            except BaseException as problem:
+                fault.append(problem)
+
+        thread: threading.Thread = InheritableThread(target=work, daemon=True)
+        thread.start()
+        reason = None
+        try:
+            while thread.is_alive():
+                thread.join(POLL)
+                reason = stop() if thread.is_alive() else None
+                if reason is not None:
+                    break
+        finally:
+            if thread.is_alive():
+                context.cancelJobGroup(group)
+                thread.join()
+        if reason is not None:
+            raise Cancelled(reason)
+        if fault:
+            raise fault[0]
+        return sorted((Report.unpack(row.report) for row in answer), key=lambda report: report.partition)
+
+
+def _stage(tasks: Tasks, name: str) -> Any:
+    """A function for mapInArrow. It must be one; a bound method is not."""
+
+    def stage(batches: Any) -> Any:
+        return getattr(tasks, name)(batches)
+
+    return stage

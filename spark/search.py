@@ -1,0 +1,152 @@
+"""The compiled search with its wide levels on Spark.
+
+`SparkSearch` is the ordinary search (`explorer.compiled`) that changes its space between levels: it
+begins in the driver, goes on in partitions on the executors once levels are wide, and comes back when
+they are narrow again (`placement`). Limits, counting, saving and traces are those of the search.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from elrcheck.explorer.compiled import Keeper, Search
+from elrcheck.explorer.judging import Seen
+from elrcheck.explorer.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.native_code import KernelCache
+from elrcheck.explorer.program import Program
+from elrcheck.explorer.result import Limits
+from elrcheck.explorer.spaces import Resident, Rows
+from elrcheck.explorer.tally import Tally
+from elrcheck.spark.exchange import Exchange
+from elrcheck.spark.placement import Placement
+from elrcheck.spark.shards import digest_of
+from elrcheck.spark.space import Distributed, LevelCost
+from elrcheck.spark.tasks import Run, Tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WARM_UPS = 2
+
+
+class SparkSearch(Search):
+    """A search over a program on the executors of a session.
+
+    partitions: how many shares the states have; by default one for each task that can run at a time.
+    handover: see `Placement`. workers: threads in the driver; a task has as many as it has processors.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        session: SparkSession,
+        *,
+        keeper: Keeper,
+        workers: int,
+        cache: KernelCache | None,
+        limits: Limits,
+        partitions: int | None = None,
+        handover: int | None = None,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(
+            program, workers=workers, cache=cache, limits=limits, keeper=keeper, interrupted=interrupted
+        )
+        self.session = session
+        context = session.sparkContext
+        self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
+        self.partitions = partitions or max(1, context.defaultParallelism // self.threads)
+        self.placement = Placement(handover)
+        self.exchange = Exchange(session, self.partitions)
+        self.costs: list[LevelCost] = []
+        self._plan = context.broadcast(self.native.plan)
+        self._run = Run(
+            uuid.uuid4().hex, self._plan, digest_of(self.native.plan), self.exchange.keys,
+            self._level_files.folder.absolute(), self.threads, limits.memory_bytes,
+        )  # fmt: skip
+
+    @property
+    def _level_files(self) -> LevelFiles:
+        assert self._files is not None, "a search on Spark has a keeper"
+        return self._files
+
+    def close(self) -> None:
+        self.exchange.close()
+        self._plan.destroy()
+
+    def start(self) -> None:
+        """Have the executors make their kernels, and measure what a level costs that has no states."""
+        nothing = Tasks(replace(self._run, name="floor"), ((SavedLevel(0, (), False),),) * self.partitions)
+        for _ in range(WARM_UPS):
+            started = time.perf_counter()
+            self.exchange.level(nothing, lambda: None)
+            self.placement.floor = time.perf_counter() - started
+
+    # -- changing places
+
+    def _advance(self, depth: int, begun: Tally) -> str | None:
+        frontier = self.space.sizes[-1]
+        if isinstance(self.space, Distributed):
+            if self.placement.returns(frontier, self.space.distinct):
+                self._come_back(self.space)
+        elif self.placement.goes(frontier):
+            self._go(len(self.space.sizes))
+        started = time.perf_counter()
+        reason = super()._advance(depth, begun)
+        if not isinstance(self.space, Distributed):
+            self.placement.measured(frontier, time.perf_counter() - started)
+        return reason
+
+    def _go(self, levels: int) -> None:
+        """Have the levels up to now on Spark."""
+        self._adopt(self.space.written, self.space.batches, levels)
+
+    def _come_back(self, space: Distributed) -> None:
+        """Have the states in the driver again, if it has room for them."""
+        resident = Resident(self.native, self.crew, self.limits.memory_bytes, self._level_files)
+        if resident.load(space.written):
+            self.space = resident
+        else:
+            self.placement.stays = True
+
+    def _note(self, seen: Seen) -> None:
+        self.tally.note(seen, self._depth)
+
+    @property
+    def _can_spill(self) -> bool:
+        return not isinstance(self.space, Distributed)
+
+    def _spill_from(self, depth: int) -> None:
+        """States that do not fit the driver go to Spark."""
+        self._go(depth + 1)
+
+    def _spill(self, written: list[SavedLevel]) -> None:
+        """A saved run that does not fit the driver goes on on Spark."""
+        self._go_on(written)
+
+    def resume(self, written: list[SavedLevel], tally: Tally) -> None:
+        """Go on from what was saved; on Spark if it was there, or is too large for the driver."""
+        if written and Distributed.wrote(written[-1], self.partitions):
+            self._go_on(written)
+            self.tally = tally
+            self.crew.restore(tally.counters)
+        else:
+            super().resume(written, tally)
+
+    def _go_on(self, written: list[SavedLevel]) -> None:
+        self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
+
+    def _adopt(
+        self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int
+    ) -> None:
+        self.crew.forget()
+        space = Distributed(
+            self.native, self.crew, self._level_files, self.exchange, self._run, self._note, self.costs.append
+        )
+        space.adopt(written, batches, levels)
+        self.placement.gone(space.sizes[-1])
+        self.space = space

@@ -1,0 +1,167 @@
+"""The states of a search on a Spark cluster: partitions by hash, each in the memory of a worker.
+
+Another kind of space (`explorer.spaces`). A level is one job (`exchange`); it is there when all of its
+partitions have reported, and a level that was not finished leaves nothing behind. Every level is on
+disk, in files of its partitions.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elrcheck.explorer.crew import Crew
+from elrcheck.explorer.judging import Seen
+from elrcheck.explorer.kernel import Kernel
+from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
+from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
+from elrcheck.spark.exchange import Cancelled, Exchange
+from elrcheck.spark.shards import by_owner, write_shard
+from elrcheck.spark.tasks import Report, Run, Tasks
+
+SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")
+
+
+@dataclass
+class LevelCost:
+    """What a level took: seconds in all, and of each kind of work summed over the tasks.
+
+    sent: bytes that crossed partitions. read: levels that workers had to read from files. peak: the most
+    memory of a worker process.
+    """
+
+    depth: int
+    states: int
+    seconds: float
+    sent: int
+    read: int
+    peak: int
+    work: dict[str, float]
+
+
+class Distributed:
+    """States in partitions on Spark's executors. note: takes what was seen of new states."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        crew: Crew,
+        files: LevelFiles,
+        exchange: Exchange,
+        run: Run,
+        note: Callable[[Seen], None],
+        told: Callable[[LevelCost], None],
+    ) -> None:
+        self.kernel, self.crew, self.files = kernel, crew, files
+        self.exchange, self.run, self.note, self.told = exchange, run, note, told
+        self.sizes: list[int] = []
+        self.written: list[SavedLevel] = []
+        self._used = 0
+        self.shards: list[list[SavedLevel]] = [[] for _ in range(run.partitions)]
+
+    whole_levels = True
+
+    @property
+    def distinct(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def used_bytes(self) -> int:
+        """Memory of the visited sets of all partitions."""
+        return self._used
+
+    # -- what was there before
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        raise NotImplementedError("a search begins in the driver")
+
+    def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
+        """Take over the first levels of a search; those that are not in our partitions yet are written again."""
+        for depth in range(levels):
+            known = self._partitioned(written[depth]) if depth < len(written) else None
+            self._add(depth, known or self._distribute(depth, batches(depth)))
+
+    @staticmethod
+    def wrote(level: SavedLevel, partitions: int) -> bool:
+        """Whether the files of a level are those of such partitions, by their names."""
+        found = [SHARD_FILE.match(mark.name) for mark in level.files]
+        return all(name is not None and int(name[2]) == partitions for name in found)
+
+    def _partitioned(self, level: SavedLevel) -> list[SavedLevel] | None:
+        """The files of each partition; None if they are not of ours."""
+        if not self.wrote(level, len(self.shards)):
+            return None
+        files: list[list[FileMark]] = [[] for _ in self.shards]
+        for mark in level.files:
+            found = SHARD_FILE.match(mark.name)
+            assert found is not None
+            files[int(found[1])].append(mark)
+        return [SavedLevel(level.depth, tuple(marks), False) for marks in files]
+
+    def _distribute(self, depth: int, batches: Iterator[Rows]) -> list[SavedLevel]:
+        pieces: list[list[Rows]] = [[] for _ in self.shards]
+        count = len(self.shards)
+        for rows in batches:
+            block = np.ascontiguousarray(rows)
+            for partition, chosen, _ in by_owner(self.kernel, block, np.zeros(len(block), np.uint16), count):
+                pieces[partition].append(chosen.copy())
+        return [
+            write_shard(self.files, depth, partition, count, np.concatenate(own), 1)
+            if own else SavedLevel(depth, (), False)
+            for partition, own in enumerate(pieces)
+        ]  # fmt: skip
+
+    def _add(self, depth: int, parts: list[SavedLevel]) -> None:
+        for levels, part in zip(self.shards, parts, strict=True):
+            levels.append(part)
+        level = SavedLevel(depth, tuple(mark for part in parts for mark in part.files), False)
+        self.written.append(level)
+        self.sizes.append(level.rows)
+
+    # -- levels
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        credit: Counts = np.zeros(max(1, self.kernel.instances), np.int64)
+        started = time.perf_counter()
+        tasks = Tasks(self.run, tuple(tuple(levels) for levels in self.shards))
+        try:
+            reports = self.exchange.level(tasks, lambda: pause(0))
+        except Cancelled as cancelled:
+            return str(cancelled), credit
+        parts = [report.level for report in reports if report.level is not None]
+        if len(parts) < len(self.shards):
+            return OUT_OF_MEMORY, credit
+        for report in reports:
+            self.crew.add(np.array(report.counters, np.int64), report.flags)
+            credit += np.array(report.credit, np.int64)
+            self.note(_seen(report))
+        self._add(tasks.depth, parts)
+        self._used = sum(report.used for report in reports)
+        self.told(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
+        return None, credit
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(self.written[depth])
+
+    def save(self, last: int) -> None:
+        """Nothing to do: levels are written when they are made."""
+
+
+def _seen(report: Report) -> Seen:
+    wide = {leaf: set(values) for leaf, values in report.wide.items()}
+    return Seen(set(report.hits), np.array(report.narrow, np.int64), wide)
+
+
+def _cost(depth: int, reports: list[Report], states: int, seconds: float) -> LevelCost:
+    work: dict[str, float] = {}
+    for report in reports:
+        for what, spent in report.seconds.items():
+            work[what] = work.get(what, 0.0) + spent
+    return LevelCost(
+        depth, states, seconds, sum(report.sent for report in reports),
+        sum(report.read for report in reports), max(report.peak for report in reports), work,
+    )  # fmt: skip

@@ -1,0 +1,351 @@
+"""What Spark runs for one level of a search: two tasks for each partition, `expand` and `settle`.
+
+    committed level L of partition p --expand--> candidates --shuffle by owner--> settle --> level L + 1 of p
+
+`expand` makes the successors of a partition's newest states, each once, and sends to every other
+partition those that it owns, in fat rows: a destination and some MiB of packed states. Its own ones it
+keeps (`shards.Pending`). `settle` puts what came into the partition's visited set, looks at what is new,
+writes it as level files and reports. States are Arrow buffers all the way: no row of a state ever becomes
+a Python object.
+
+A task only depends on committed files, and changes nothing that another attempt of it would see: the
+files it writes have names of their own, and count only when the driver has taken its report. So tasks
+may be retried, run twice or be killed at any point.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elrcheck.explorer.crew import Crew
+from elrcheck.explorer.judging import look
+from elrcheck.explorer.kernel import Kernel
+from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
+from elrcheck.explorer.memory import peak_bytes
+from elrcheck.explorer.visited import ExactSet, histogram
+from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Shard, Whos, by_owner, write_shard
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FAT = 4 << 20
+"""Bytes of states in one row of the exchange."""
+EXCHANGE = "key int, rows binary, whos binary, note binary"
+"""key: hashed by Spark to the destination. rows: packed states; whos: for each the instance credited with
+it (u16). note: what an `expand` task tells the `settle` task of its own partition, JSON."""
+REPORT = "report binary"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all tasks of a search know. plan: a broadcast `Blueprint`. memory: bytes a shard may take."""
+
+    name: str
+    plan: Any
+    digest: str
+    keys: tuple[int, ...]
+    folder: Path
+    threads: int
+    memory: int | None = None
+
+    @property
+    def partitions(self) -> int:
+        return len(self.keys)
+
+
+@dataclass
+class Report:
+    """What a partition tells the driver of its new level; without a level if memory did not suffice.
+
+    counters, flags: of the expansion (`Crew`). credit: new states by instance. hits, narrow, wide: of the
+    new states (`judging.Seen`). used, peak: bytes of the shard, and the most the process has used. read:
+    levels that the shard lacked. sent: bytes given to other partitions. seconds: by kind of work.
+    """
+
+    partition: int
+    level: SavedLevel | None
+    counters: list[int]
+    flags: list[int]
+    credit: list[int] = field(default_factory=list)
+    hits: list[int] = field(default_factory=list)
+    narrow: list[int] = field(default_factory=list)
+    wide: dict[int, list[int]] = field(default_factory=dict)
+    used: int = 0
+    peak: int = 0
+    read: int = 0
+    sent: int = 0
+    pid: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def pack(self) -> bytes:
+        body = dict(self.__dict__)
+        if self.level is not None:
+            body["level"] = [self.level.depth, [list(mark.__dict__.values()) for mark in self.level.files]]
+        return json.dumps(body).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Report:
+        body = json.loads(data)
+        if body["level"] is not None:
+            depth, files = body["level"]
+            body["level"] = SavedLevel(depth, tuple(FileMark(*mark) for mark in files), False)
+        body["wide"] = {int(leaf): values for leaf, values in body["wide"].items()}
+        return cls(**body)
+
+
+class Clock:
+    """Where the time of a task goes."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, what: str) -> None:
+        now = time.perf_counter()
+        self.seconds[what] = self.seconds.get(what, 0.0) + now - self._last
+        self._last = now
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The tasks of one level. levels: for every partition its committed levels so far."""
+
+    run: Run
+    levels: tuple[tuple[SavedLevel, ...], ...]
+
+    @property
+    def depth(self) -> int:
+        """The level to be made."""
+        return len(self.levels[0])
+
+    # -- first stage
+
+    def expand(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Candidates for other partitions, and a note for this one."""
+        for batch in batches:
+            for key in batch.column("key").to_pylist():
+                with _Careful():
+                    yield from self._expand(self.run.keys.index(key))
+
+    def _expand(self, partition: int) -> Iterator[pa.RecordBatch]:
+        clock = Clock()
+        kernel, crew = self._begin()
+        shard, read = self._take(partition)
+        WORKER.put(partition, shard)  # it is only read here
+        clock.lap("read")
+        outgoing = _Outgoing(self.run.keys)
+        own: list[Piece] = []
+        for owner, rows, whos in self._candidates(shard, kernel, crew):
+            clock.lap("expand")
+            if owner == partition:
+                own.append((rows, whos))
+            else:
+                yield from outgoing.add(owner, rows, whos)
+            clock.lap("send")
+        WORKER.pending[partition] = Pending(self.depth, own)
+        yield from outgoing.rest()
+        clock.lap("send")
+        note = {
+            "counters": crew.counters().tolist(), "flags": crew.flag_bits(), "sent": outgoing.sent,
+            "read": read, "seconds": clock.seconds,
+        }  # fmt: skip
+        yield _fat(self.run.keys[partition], note=json.dumps(note).encode())
+
+    def _candidates(self, shard: Shard, kernel: Kernel, crew: Crew) -> Iterator[tuple[int, Rows, Whos]]:
+        """The distinct successors of the newest states of a shard, in pieces with their owners."""
+        first, last = shard.frontier
+        found = ExactSet(kernel, crew)
+        found.source = shard.states.rows.address
+        found.begin_level()
+        crew.expand(found, first, last, lambda _: None)
+        found.close_level()
+        yield from by_owner(kernel, found.view(0, found.reserved), found.credits(), self.run.partitions)
+
+    # -- second stage
+
+    def settle(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Make the partition's part of the level; one row with a `Report`."""
+        import pyarrow as pa
+
+        with _Careful():
+            report = self._settle(batches)
+        yield pa.RecordBatch.from_arrays([pa.array([report.pack()], pa.binary())], ["report"])
+
+    def _settle(self, batches: Iterator[pa.RecordBatch]) -> Report:
+        clock = Clock()
+        kernel, crew = self._begin()
+        incoming = _Incoming(batches, kernel.layout.words)
+        partition = self.run.keys.index(incoming.key)
+        clock.lap("receive")
+        shard, read = self._take(partition)
+        clock.lap("read")
+        own = self._own(partition, shard, kernel, crew)
+        clock.lap("expand")
+        shard.begin()
+        full = False
+        for piece in own:
+            full = full or not shard.states.insert(*piece)
+        del own
+        clock.lap("insert")
+        for piece in incoming.pieces():
+            clock.lap("receive")
+            full = full or not shard.states.insert(*piece)
+            clock.lap("insert")
+        note = incoming.note
+        told = {name: note[name] for name in ("counters", "flags", "sent")}
+        if full:
+            return Report(partition, None, **told)
+        shard.states.close_level()
+        return self._close(partition, shard, Report(partition, None, **told, read=read + note["read"]), note, clock)
+
+    def _close(self, partition: int, shard: Shard, report: Report, before: dict[str, Any], clock: Clock) -> Report:
+        """Look at the new states, write them, and keep the shard for the next level."""
+        kernel, crew = self._begin()
+        first, last = shard.frontier
+        seen = look(kernel, crew, shard.states.rows.address, first, last)
+        report.hits, report.narrow = sorted(seen.hits), seen.narrow.tolist()
+        report.wide = {leaf: sorted(values) for leaf, values in seen.wide.items()}
+        report.credit = histogram(shard.states.credits(), max(1, kernel.instances)).tolist()
+        clock.lap("judge")
+        rows, run = shard.states.view(first, last), self.run
+        report.level = write_shard(
+            self._files(kernel), self.depth, partition, run.partitions, rows, run.threads
+        )
+        del rows
+        clock.lap("write")
+        WORKER.put(partition, shard)
+        report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
+        report.seconds = {
+            what: before["seconds"].get(what, 0.0) + clock.seconds.get(what, 0.0)
+            for what in sorted({*before["seconds"], *clock.seconds})
+        }
+        return report
+
+    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew) -> list[Piece]:
+        """The candidates that the partition has made for itself, made again if they are not here."""
+        pending = WORKER.pending.pop(partition, None)
+        if pending is not None and pending.level == self.depth:
+            return pending.pieces
+        made = self._candidates(shard, kernel, crew)
+        return [(rows, whos) for owner, rows, whos in made if owner == partition]
+
+    # -- both
+
+    def _begin(self) -> tuple[Kernel, Crew]:
+        run = self.run
+        return WORKER.begin(run.name, run.plan.value, run.digest, run.threads)
+
+    def _take(self, partition: int) -> tuple[Shard, int]:
+        assert WORKER.kernel is not None
+        files = self._files(WORKER.kernel)
+        return WORKER.take(partition, self.levels[partition], files, self.run.memory)
+
+    def _files(self, kernel: Kernel) -> LevelFiles:
+        return LevelFiles(self.run.folder, kernel.layout.words)
+
+
+class _Careful:
+    """A task that does not come to its end leaves nothing in the worker."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            WORKER.forget()
+
+
+class _Outgoing:
+    """Pieces for other partitions, put together to fat rows."""
+
+    def __init__(self, keys: tuple[int, ...]) -> None:
+        self.keys = keys
+        self.sent = 0
+        self._pieces: list[list[Piece]] = [[] for _ in keys]
+        self._bytes = [0] * len(keys)
+
+    def add(self, owner: int, rows: Rows, whos: Whos) -> Iterator[pa.RecordBatch]:
+        self._pieces[owner].append((rows, whos))
+        self._bytes[owner] += rows.nbytes
+        if self._bytes[owner] >= FAT:
+            yield self._flush(owner)
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        for owner, pieces in enumerate(self._pieces):
+            if pieces:
+                yield self._flush(owner)
+
+    def _flush(self, owner: int) -> pa.RecordBatch:
+        pieces, self._pieces[owner], self._bytes[owner] = self._pieces[owner], [], 0
+        rows = np.concatenate([rows for rows, _ in pieces])
+        whos = np.concatenate([whos for _, whos in pieces])
+        self.sent += rows.nbytes + whos.nbytes
+        return _fat(self.keys[owner], rows, whos)
+
+
+class _Incoming:
+    """What the exchange brings to a `settle` task: the anchor, a note of its own partition, and pieces.
+
+    RuntimeError if Spark did not partition it as it was asked to; counts would be wrong.
+    """
+
+    def __init__(self, batches: Iterator[pa.RecordBatch], words: int) -> None:
+        self._rows = ((batch, k) for batch in batches for k in range(batch.num_rows))
+        self.words = words
+        first = next(self._rows, None)
+        if first is None:
+            raise RuntimeError(f"{MISPLACED}: a task without a partition")
+        self._first = first
+        self.key: int = first[0].column("key")[first[1]].as_py()
+        self._note: dict[str, Any] | None = None
+
+    @property
+    def note(self) -> dict[str, Any]:
+        if self._note is None:
+            raise RuntimeError(f"{MISPLACED}: a partition without what was made for it")
+        return self._note
+
+    def pieces(self) -> Iterator[Piece]:
+        """Packed states and their credits, as views of Arrow's buffers."""
+        anchors = 0
+        for batch, k in itertools.chain([self._first], self._rows):
+            if batch.column("key")[k].as_py() != self.key:
+                raise RuntimeError(f"{MISPLACED}: two partitions in one task")
+            if batch.column("note")[k].is_valid:
+                self._note = json.loads(batch.column("note")[k].as_py())
+            elif batch.column("rows")[k].is_valid:
+                rows = np.frombuffer(batch.column("rows")[k].as_buffer(), "<u8")
+                yield rows.reshape(-1, self.words), np.frombuffer(batch.column("whos")[k].as_buffer(), "<u2")
+            else:
+                anchors += 1
+        if anchors != 1:
+            raise RuntimeError(f"{MISPLACED}: {anchors} anchors in one task")
+
+
+MISPLACED = "Spark has not brought a partition and what belongs to it together"
+
+
+def _fat(key: int, rows: Rows | None = None, whos: Whos | None = None, note: bytes | None = None) -> Any:
+    """One row of the exchange; the arrays are not copied."""
+    import pyarrow as pa
+
+    columns = [pa.array([key], pa.int32()), _binary(rows), _binary(whos), pa.array([note], pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, ["key", "rows", "whos", "note"])
+
+
+def _binary(data: Rows | Whos | None) -> Any:
+    import pyarrow as pa
+
+    if data is None:
+        return pa.array([None], pa.binary())
+    flat = np.ascontiguousarray(data)
+    ends = np.array([0, flat.nbytes], np.int32)
+    return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(flat)])
