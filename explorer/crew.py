@@ -120,7 +120,10 @@ class Crew:
     def flags(self) -> list[int]:
         """The step checks that were hit so far."""
         return [
-            64 * word + bit for word, bits in enumerate(self.flag_bits()) for bit in range(64) if bits >> bit & 1
+            64 * word + bit
+            for word, bits in enumerate(self.flag_bits())
+            for bit in range(64)
+            if bits >> bit & 1
         ]
 
     def expand(

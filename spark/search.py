@@ -63,9 +63,11 @@ class SparkSearch(Search):
         self.placement = Placement(handover)
         self.exchange = Exchange(session, self.partitions)
         self.costs: list[LevelCost] = []
-        self._plan = context.broadcast(self.native.plan)
+        plan = self.native.plan
+        assert plan is not None
+        self._plan = context.broadcast(plan)
         self._run = Run(
-            uuid.uuid4().hex, self._plan, digest_of(self.native.plan), self.exchange.keys,
+            uuid.uuid4().hex, self._plan, digest_of(plan), self.exchange.keys,
             self._level_files.folder.absolute(), self.threads, limits.memory_bytes,
         )  # fmt: skip
 

@@ -80,7 +80,7 @@ class Distributed:
         raise NotImplementedError("a search begins in the driver")
 
     def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
-        """Take over the first levels of a search; those that are not in our partitions yet are written again."""
+        """Take over the first levels of a search; others than our files are written again."""
         for depth in range(levels):
             known = self._partitioned(written[depth]) if depth < len(written) else None
             self._add(depth, known or self._distribute(depth, batches(depth)))

@@ -109,9 +109,14 @@ class Clock:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
+    def add(self, seconds: dict[str, float]) -> None:
+        """Count time that was spent elsewhere."""
+        for what, spent in seconds.items():
+            self.seconds[what] = self.seconds.get(what, 0.0) + spent
+
     def lap(self, what: str) -> None:
         now = time.perf_counter()
-        self.seconds[what] = self.seconds.get(what, 0.0) + now - self._last
+        self.add({what: now - self._last})
         self._last = now
 
 
@@ -201,15 +206,17 @@ class Tasks:
             full = full or not shard.states.insert(*piece)
             clock.lap("insert")
         note = incoming.note
-        told = {name: note[name] for name in ("counters", "flags", "sent")}
-        if full:
-            return Report(partition, None, **told)
-        shard.states.close_level()
-        return self._close(partition, shard, Report(partition, None, **told, read=read + note["read"]), note, clock)
+        report = Report(partition, None, note["counters"], note["flags"], sent=note["sent"])
+        report.read = read + note["read"]
+        clock.add(note["seconds"])
+        report.seconds = clock.seconds
+        if not full:
+            shard.states.close_level()
+            self._close(shard, report, clock, kernel, crew)
+        return report
 
-    def _close(self, partition: int, shard: Shard, report: Report, before: dict[str, Any], clock: Clock) -> Report:
+    def _close(self, shard: Shard, report: Report, clock: Clock, kernel: Kernel, crew: Crew) -> None:
         """Look at the new states, write them, and keep the shard for the next level."""
-        kernel, crew = self._begin()
         first, last = shard.frontier
         seen = look(kernel, crew, shard.states.rows.address, first, last)
         report.hits, report.narrow = sorted(seen.hits), seen.narrow.tolist()
@@ -218,17 +225,12 @@ class Tasks:
         clock.lap("judge")
         rows, run = shard.states.view(first, last), self.run
         report.level = write_shard(
-            self._files(kernel), self.depth, partition, run.partitions, rows, run.threads
+            self._files(kernel), self.depth, report.partition, run.partitions, rows, run.threads
         )
         del rows
         clock.lap("write")
-        WORKER.put(partition, shard)
+        WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
-        report.seconds = {
-            what: before["seconds"].get(what, 0.0) + clock.seconds.get(what, 0.0)
-            for what in sorted({*before["seconds"], *clock.seconds})
-        }
-        return report
 
     def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew) -> list[Piece]:
         """The candidates that the partition has made for itself, made again if they are not here."""
