@@ -13,6 +13,8 @@ PAYS = 4.0
 """A level goes to Spark when the driver would take this many times as long as Spark does for nothing."""
 SHRUNK = 0.5
 """A level comes back when it is this much smaller than the one that went."""
+ENOUGH = 2000
+"""States of a level that say how fast the driver is; smaller ones are mostly beginning and end."""
 LOADING = 0.4
 """Taking a known state from a file, in units of what the driver takes to explore one (measured)."""
 
@@ -35,8 +37,8 @@ class Placement:
     def measured(self, states: int, seconds: float) -> None:
         """The driver has expanded so many states in so much time."""
         self.levels += 1
-        if states >= 1000 or not self.pace:
-            self.pace = seconds / max(1, states)
+        if states >= ENOUGH:
+            self.pace = seconds / states
 
     def goes(self, frontier: int) -> bool:
         """Whether the next level, made from so many states, is for Spark."""

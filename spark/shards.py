@@ -148,15 +148,14 @@ def digest_of(plan: Blueprint) -> str:
     return hashlib.sha256(pickle.dumps(plan.texts)).hexdigest()
 
 
-def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint64]:
+def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16]:
     """The partition that owns each row.
 
     Taken from the low half of the hash, for tables place states by the high half (`hash_ir`).
     """
     hashes = np.empty(len(rows), np.uint64)
     kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
-    owner: npt.NDArray[np.uint64] = (hashes & LOW) * np.uint64(partitions) >> HALF
-    return owner
+    return ((hashes & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)  # sorted fast
 
 
 def by_owner(
@@ -170,7 +169,7 @@ def by_owner(
             continue
         owner = owners(kernel, block, partitions)
         order = np.argsort(owner, kind="stable")
-        cuts = np.searchsorted(owner[order], np.arange(1, partitions, dtype=np.uint64))
+        cuts = np.searchsorted(owner[order], np.arange(1, partitions, dtype=np.uint16))
         for partition, chosen in enumerate(np.split(order, cuts)):
             if len(chosen):
-                yield partition, block[chosen], who[chosen]
+                yield partition, np.take(block, chosen, axis=0), who[chosen]

@@ -149,8 +149,8 @@ class Tasks:
         clock.lap("read")
         outgoing = _Outgoing(self.run.keys)
         own: list[Piece] = []
-        for owner, rows, whos in self._candidates(shard, kernel, crew):
-            clock.lap("expand")
+        for owner, rows, whos in self._candidates(shard, kernel, crew, clock):
+            clock.lap("route")
             if owner == partition:
                 own.append((rows, whos))
             else:
@@ -165,7 +165,9 @@ class Tasks:
         }  # fmt: skip
         yield _fat(self.run.keys[partition], note=json.dumps(note).encode())
 
-    def _candidates(self, shard: Shard, kernel: Kernel, crew: Crew) -> Iterator[tuple[int, Rows, Whos]]:
+    def _candidates(
+        self, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
+    ) -> Iterator[tuple[int, Rows, Whos]]:
         """The distinct successors of the newest states of a shard, in pieces with their owners."""
         first, last = shard.frontier
         found = ExactSet(kernel, crew)
@@ -173,6 +175,7 @@ class Tasks:
         found.begin_level()
         crew.expand(found, first, last, lambda _: None)
         found.close_level()
+        clock.lap("expand")
         yield from by_owner(kernel, found.view(0, found.reserved), found.credits(), self.run.partitions)
 
     # -- second stage
@@ -193,8 +196,8 @@ class Tasks:
         clock.lap("receive")
         shard, read = self._take(partition)
         clock.lap("read")
-        own = self._own(partition, shard, kernel, crew)
-        clock.lap("expand")
+        own = self._own(partition, shard, kernel, crew, clock)
+        clock.lap("route")
         shard.begin()
         full = False
         for piece in own:
@@ -232,12 +235,14 @@ class Tasks:
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
-    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew) -> list[Piece]:
+    def _own(
+        self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
+    ) -> list[Piece]:
         """The candidates that the partition has made for itself, made again if they are not here."""
         pending = WORKER.pending.pop(partition, None)
         if pending is not None and pending.level == self.depth:
             return pending.pieces
-        made = self._candidates(shard, kernel, crew)
+        made = self._candidates(shard, kernel, crew, clock)
         return [(rows, whos) for owner, rows, whos in made if owner == partition]
 
     # -- both
