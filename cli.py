@@ -29,6 +29,8 @@ from elrcheck.options import (
     run_choices,
     run_options,
     selection_options,
+    spark_choices,
+    spark_options,
     workers_option,
 )
 from elrcheck.report.request import (
@@ -44,7 +46,7 @@ from elrcheck.shell import Shell, run
 from elrcheck.sweeping import sweep
 
 LISTED = KINDS
-ENGINES = ("local", "reference", "numpy")
+ENGINES = ("local", "spark", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
 
@@ -108,12 +110,13 @@ def _missing(what: str, command: str) -> UsageFault:
 @selection_options
 @property_option
 @click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
-              help="local: compiled; numpy: portable; reference: plain Python, slow.")
+              help="local: compiled; spark: that on a cluster; numpy: portable; reference: plain Python.")
 @workers_option
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
 @run_options
+@spark_options
 @output_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
@@ -128,6 +131,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         workers=workers,
         stop_at_first=stop_at_first,
         liveness=liveness,
+        spark=spark_choices(options, engine, shell.detail > 0),
         **run_choices(options),
         limits=Limits(**options),
     )

@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from elrcheck.errors import UsageFault
-from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection
+from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection, SparkRequest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -203,6 +203,29 @@ def run_choices(options: dict[str, Any]) -> dict[str, Any]:
         "checkpoint_every": options.pop("checkpoint_every"),
         "selected": click.core.ParameterSource.COMMANDLINE in named,
     }
+
+spark_options = _stack(
+    click.option("--master", metavar="URL", default="local[*]", show_default=True,
+                 help="Of the engine spark: local[N], spark://HOST:PORT, yarn or k8s://..."),
+    click.option("--partitions", metavar="N", type=click.IntRange(1, 32_000),
+                 help="Shares of the states; otherwise one for each task that Spark runs at a time."),
+    click.option("--handover", metavar="STATES", type=click.IntRange(min=1),
+                 help="Levels with so many states are for Spark; otherwise when that is measured to pay."),
+    click.option("--storage", metavar="PATH|URI",
+                 help="Where the states of a run on Spark are kept; every executor must see it."),
+    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
+                 help="A Spark property; may be repeated."),
+)  # fmt: skip
+SPARK = ("master", "partitions", "handover", "storage", "spark_conf")
+
+
+def spark_choices(options: dict[str, Any], engine: str, verbose: bool) -> SparkRequest:
+    """Takes `spark_options` out of a command's options. UsageFault if they are for another engine."""
+    if engine != "spark":
+        reject_given(click.get_current_context(), SPARK, "--engine spark")
+    chosen = {name: options.pop(name) for name in SPARK}
+    return SparkRequest(conf=chosen.pop("spark_conf"), verbose=verbose, **chosen)
+
 
 format_option = click.option(
     "--format", "-f", "form", type=click.Choice(REPORT_FORMATS), default="text", show_default=True,

@@ -96,9 +96,10 @@ def _explore(
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.explorer.liveness_run import explore_liveness
 
-        if request.fingerprint or saved is not None:
+        if request.fingerprint or saved is not None or request.engine == "spark":
             raise UsageFault(
-                "liveness-option", "liveness needs all states in memory: no --fingerprint and no --resume"
+                "liveness-option",
+                "liveness needs all states in memory: no --fingerprint, no --resume, no --engine spark",
             )
         if config.skips_no_news or config.forgets:
             raise UsageFault(

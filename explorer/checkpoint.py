@@ -67,11 +67,12 @@ class Identity:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a manifest says."""
+    """What a manifest says. storage: where the level files are, if not beside it."""
 
     identity: Identity
     levels: list[SavedLevel]
     tally: Tally
+    storage: str | None = None
 
     @property
     def distinct(self) -> int:
@@ -113,18 +114,31 @@ class RunFolder:
 
     identity: asked for when something is saved, for the digest of a model takes a while. every: seconds
     between two savings. lasting: see `Identity`. A run that a limit stops is saved if its folder is a
-    lasting one or it was saved before; one that is interrupted always.
+    lasting one or it was saved before; one that is interrupted always. storage: where the level files
+    are, if not in the folder.
     """
 
-    def __init__(self, folder: Path, identity: Callable[[], Identity], every: float, lasting: bool) -> None:
-        self.folder, self.every, self.lasting = folder, every, lasting
+    def __init__(
+        self,
+        folder: Path,
+        identity: Callable[[], Identity],
+        every: float,
+        lasting: bool,
+        storage: str | None = None,
+    ) -> None:
+        self.folder, self.every, self.lasting, self.storage = folder, every, lasting, storage
         self._identity = identity
         self._levels: LevelFiles | None = None
         self._last = time.monotonic()
         self.saved = False
 
     def files(self, words: int) -> LevelFiles:
-        self._levels = LevelFiles(self.folder / LEVELS, words)
+        if self.storage is None:
+            self._levels = LevelFiles(self.folder / LEVELS, words)
+        else:
+            from elrcheck.spark.stored import level_files
+
+            self._levels = level_files(self.storage, words)
         return self._levels
 
     def due(self) -> bool:
@@ -138,6 +152,7 @@ class RunFolder:
             "schema": SCHEMA,
             "elrcheck": __version__,
             "run": self._identity().to_json(),
+            "storage": self.storage,
             "levels": [_level_json(level) for level in written],
             "tally": tally.to_json(),
         }
@@ -179,7 +194,10 @@ def open_folder(
             "first" if request.stop_at_first else "complete", program_digest(program), lasting,
         )  # fmt: skip
 
-    folder = RunFolder(place, identity, request.checkpoint_every, lasting)
+    storage = None if saved is None else saved.storage
+    if saved is None and request.spark.storage is not None:
+        storage = f"{request.spark.storage.rstrip('/')}/{place.name}"
+    folder = RunFolder(place, identity, request.checkpoint_every, lasting, storage)
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(
@@ -218,7 +236,7 @@ def read_run(folder: Path) -> Saved:
             help="runs that can be resumed are those that were interrupted or stopped by a limit",
         )  # fmt: skip
     data, top = load(place, "checkpoint-damaged")
-    body = top.mapping(data, ("schema", "elrcheck", "run", "levels", "tally", "sha256"))
+    body = top.mapping(data, ("schema", "elrcheck", "run", "storage", "levels", "tally", "sha256"))
     if body["schema"] != SCHEMA:
         top.field("schema").fail(f"expected {SCHEMA!r}, found {body['schema']!r}")
     rest = {key: value for key, value in body.items() if key != "sha256"}
@@ -229,6 +247,7 @@ def read_run(folder: Path) -> Saved:
             identity=_identity(body["run"]),
             levels=[_level(level) for level in body["levels"]],
             tally=Tally.from_json(body["tally"]),
+            storage=None if body["storage"] is None else str(body["storage"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
         raise damaged(place, f"unexpected contents ({fault})") from fault

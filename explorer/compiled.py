@@ -180,7 +180,7 @@ class Search:
             begun = self._snapshot()
             reason = self._before(depth, stop)
             if reason is None:
-                if self.keeper is not None and self.keeper.due():
+                if self.keeper is not None and self._due():
                     self._save(depth, begun)
                 reason = self._advance(depth, begun)
             if reason is None:
@@ -229,13 +229,22 @@ class Search:
         """Whether there is another place for states that do not fit the memory."""
         return self.keeper is not None and not self.spilled
 
+    def about(self) -> str:
+        """How the search was made, for the report."""
+        return ""
+
+    def _remark(self) -> str:
+        """What else the progress should say."""
+        return ""
+
     def _pause(self, position: int) -> str | None:
         """The limit that has been reached, if any; tells the progress on the way."""
         seconds = self.seconds
         if self._progress is not None:
             stats = LevelStats(
-                self._depth, self._level_size, position, self.generated, self.distinct, seconds
-            )
+                self._depth, self._level_size, position, self.generated, self.distinct, seconds,
+                self._remark(),
+            )  # fmt: skip
             self._progress(stats)
         if self._interrupted():
             return INTERRUPTED
@@ -246,6 +255,10 @@ class Search:
         return None
 
     # -- keeping what there is
+
+    def _due(self) -> bool:
+        """Whether to save before the next level."""
+        return self.keeper is not None and self.keeper.due()
 
     def _snapshot(self) -> Tally:
         self.tally.counters, self.tally.seconds = self.crew.counters(), self.seconds

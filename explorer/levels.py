@@ -81,11 +81,15 @@ class _Hashing(io.RawIOBase):
 
 
 class LevelFiles:
-    """The folder of the level files of one run."""
+    """The folder of the level files of one run. place: how others find it."""
 
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
         self._open: dict[int, list[Any]] = {}
+
+    @property
+    def place(self) -> str:
+        return str(self.folder.absolute())
 
     @functools.cached_property
     def _schema(self) -> Any:
@@ -158,22 +162,30 @@ class LevelFiles:
     def verify(self, level: SavedLevel) -> None:
         """UsageFault if a file is not what was written."""
         for mark in level.files:
-            place = self.folder / mark.name
-            digest = hashlib.sha256()
-            try:
-                with open(place, "rb") as file:
-                    while block := file.read(READ):
-                        digest.update(block)
-                size = place.stat().st_size
-            except FileNotFoundError as fault:
-                raise damaged(place, "it is missing") from fault
-            except OSError as fault:
-                why = fault.strerror or str(fault)
-                raise EnvironmentFault("cannot-read", f"cannot read {place}: {why}") from fault
-            if size != mark.size:
-                raise damaged(place, f"it has {size:,} bytes, {mark.size:,} were written")
-            if digest.hexdigest() != mark.sha256:
+            place = f"{self.place}/{mark.name}"
+            found = self._digest(mark.name)
+            if found is None:
+                raise damaged(place, "it is missing")
+            if found[0] != mark.size:
+                raise damaged(place, f"it has {found[0]:,} bytes, {mark.size:,} were written")
+            if found[1] != mark.sha256:
                 raise damaged(place, "its contents differ from what was written (SHA-256)")
+
+    def _digest(self, name: str) -> tuple[int, str] | None:
+        """Bytes and SHA-256 of a file, None if there is none."""
+        place = self.folder / name
+        digest, size = hashlib.sha256(), 0
+        try:
+            with open(place, "rb") as file:
+                while block := file.read(READ):
+                    digest.update(block)
+                    size += len(block)
+        except FileNotFoundError:
+            return None
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise EnvironmentFault("cannot-read", f"cannot read {place}: {why}") from fault
+        return size, digest.hexdigest()
 
     def read(self, level: SavedLevel) -> Iterator[Rows]:
         """The rows of a level, a row group at a time."""
@@ -202,11 +214,14 @@ class LevelFiles:
         return data[start : start + len(chunk) * self.words].reshape(-1, self.words)
 
     def _files(self, level: SavedLevel) -> list[Any]:
+        if level.depth not in self._open:
+            self._open[level.depth] = [self._parquet(mark.name) for mark in level.files]
+        return self._open[level.depth]
+
+    def _parquet(self, name: str) -> Any:
         import pyarrow.parquet as pq
 
-        if level.depth not in self._open:
-            self._open[level.depth] = [pq.ParquetFile(self.folder / mark.name) for mark in level.files]
-        return self._open[level.depth]
+        return pq.ParquetFile(self.folder / name)
 
     def remove(self) -> None:
         """Delete the level files and what an interrupted run may have left of them."""
@@ -224,7 +239,7 @@ def _give_back() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def damaged(place: Path, why: str) -> UsageFault:
+def damaged(place: Path | str, why: str) -> UsageFault:
     """What is said of a file that cannot be gone on from."""
     return UsageFault(
         "checkpoint-damaged", f"a file of the checkpoint is damaged: {why}", where=str(place),

@@ -78,9 +78,11 @@ def explore(
     open_run: OpenRun | None = None,
 ) -> Outcome:
     """Run the engine the request names. Only the local engine keeps its run in a folder."""
-    if request.engine != "local" and (request.fingerprint or request.resume is not None):
+    if request.engine != "local" and request.fingerprint:
+        raise UsageFault("engine-option", "--fingerprint is for the local engine", help="leave out --engine")
+    if request.engine not in ("local", "spark") and request.resume is not None:
         raise UsageFault(
-            "engine-option", "--fingerprint and --resume are for the local engine", help="leave out --engine"
+            "engine-option", "--resume is for the engines local and spark", help="leave out --engine"
         )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
@@ -121,42 +123,52 @@ def run_search(
     search: Search | VectorSearch
     folder: RunFolder | None = None
     interrupts = Interrupts()
-    if request.engine == "numpy":
-        search = VectorSearch(lowered.program, limits=stops)
-        how = "numpy"
-    else:
-        saved: Saved | None = None
-        if open_run is not None:
-            folder, saved = open_run(lowered.program)
-        search = Search(
-            lowered.program,
-            workers=request.workers or default_workers(),
-            cache=KernelCache(default_cache()),
-            limits=replace(stops, memory_bytes=_room_for_states(limits.memory)),
-            fingerprint=request.fingerprint,
-            keeper=folder,
-            interrupted=interrupts,
-        )
-        how = "kernel from the cache" if search.native.cached else "kernel compiled"
-        if saved is not None:
-            progress.stage("reading the run to go on with")
-            search.resume(saved.levels, saved.tally)
-    detail = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits, {how}"
-    progress.stage("searching")
 
     def tell(level: LevelStats) -> None:
-        progress.level(LevelDone(level.depth, level.frontier, level.generated, level.distinct, level.seconds))
+        progress.level(
+            LevelDone(
+                level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark
+            )
+        )
 
-    with interrupts:
+    with contextlib.ExitStack() as stack:
+        if request.engine == "numpy":
+            search = VectorSearch(lowered.program, limits=stops)
+            how = "numpy"
+        else:
+            saved: Saved | None = None
+            if open_run is not None:
+                folder, saved = open_run(lowered.program)
+            stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
+            workers, cache = request.workers or default_workers(), KernelCache(default_cache())
+            if request.engine == "spark":
+                from elrcheck.spark.engine import Driver, spark_search
+
+                assert folder is not None
+                driver = Driver(workers, cache, stops, folder, interrupts)
+                search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
+            else:
+                search = Search(
+                    lowered.program, workers=workers, cache=cache, limits=stops,
+                    fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts,
+                )  # fmt: skip
+            how = "kernel from the cache" if search.native.cached else "kernel compiled"
+            if saved is not None:
+                progress.stage("reading the run to go on with")
+                search.resume(saved.levels, saved.tally)
+        progress.stage("searching")
+        stack.enter_context(interrupts)
         try:
             result = search.run(tell, "first" if request.stop_at_first else "complete")
         except BaseException:
             if folder is not None and not folder.saved:
                 folder.finish()  # levels without a manifest are of no use
             raise
+        about = search.about() if isinstance(search, Search) else ""
+    size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
-    return Ended(lowered, search, result, detail, folder)
+    return Ended(lowered, search, result, f"{size}, {how}{about}", folder)
 
 
 @contextlib.contextmanager

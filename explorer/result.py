@@ -34,6 +34,7 @@ class LevelStats:
     generated: int
     distinct: int
     seconds: float
+    remark: str = ""
 
 
 @dataclass

@@ -26,12 +26,14 @@ class LevelDone:
     generated: int
     distinct: int
     seconds: float
+    remark: str = ""
 
     def __str__(self) -> str:
         rate = self.distinct / self.seconds if self.seconds > 0 else 0.0
+        remark = f", {self.remark}" if self.remark else ""
         return (
             f"depth {self.depth}: {self.distinct:,} states, {self.frontier:,} new, "
-            f"{self.generated:,} generated, {self.seconds:.1f} s, {rate:,.0f} states/s"
+            f"{self.generated:,} generated, {self.seconds:.1f} s, {rate:,.0f} states/s{remark}"
         )
 
 

@@ -14,7 +14,7 @@ DEFAULT_VARIANT = "kip_full"
 DEFAULT_SCOPE = "three-brokers"
 GUARD_SCOPE = "two-brokers"
 
-EngineName: TypeAlias = Literal["local", "reference", "numpy"]
+EngineName: TypeAlias = Literal["local", "spark", "reference", "numpy"]
 GraphFormat: TypeAlias = Literal["graphml", "dot", "json"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
@@ -46,6 +46,23 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class SparkRequest:
+    """How the engine `spark` runs.
+
+    conf: texts KEY=VALUE. partitions: shares of the states, None for one a task that runs at a time.
+    handover: states of a level from which on Spark makes the next one, None for what has been measured.
+    storage: where level files are, if not in the run's folder: a path or URI that all executors see.
+    """
+
+    master: str = "local[*]"
+    conf: tuple[str, ...] = ()
+    partitions: int | None = None
+    handover: int | None = None
+    storage: str | None = None
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
 class CheckRequest:
     """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful.
 
@@ -66,6 +83,7 @@ class CheckRequest:
     resume: Path | None = None
     selected: bool = False
     checkpoint_every: float = 300.0
+    spark: SparkRequest = field(default_factory=SparkRequest)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,15 @@ they are narrow again (`placement`). Limits, counting, saving and traces are tho
 
 from __future__ import annotations
 
+import contextlib
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from elrcheck.errors import ElrError, EnvironmentFault
 from elrcheck.explorer.compiled import Keeper, Search
 from elrcheck.explorer.judging import Seen
 from elrcheck.explorer.levels import LevelFiles, SavedLevel
@@ -31,6 +34,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WARM_UPS = 2
+ERROR_LINE = re.compile(r"[A-Za-z_.]*(Error|Exception|Fault)\b")
+
+
+def spark_failed(fault: Exception) -> EnvironmentFault:
+    """What Spark says of a job that failed, without its stack traces."""
+    lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+    causes = [line for line in lines if ERROR_LINE.match(line)]
+    why = (causes or lines or [type(fault).__name__])[-1 if causes else 0]
+    return EnvironmentFault(
+        "spark-failed", f"Spark gave up a level: {why[:300]}",
+        help="see the executors' logs; `elrcheck runs` and --resume go on from the last level",
+    )  # fmt: skip
 
 
 class SparkSearch(Search):
@@ -63,12 +78,13 @@ class SparkSearch(Search):
         self.placement = Placement(handover)
         self.exchange = Exchange(session, self.partitions)
         self.costs: list[LevelCost] = []
+        self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
         self._plan = context.broadcast(plan)
         self._run = Run(
             uuid.uuid4().hex, self._plan, digest_of(plan), self.exchange.keys,
-            self._level_files.folder.absolute(), self.threads, limits.memory_bytes,
+            self._level_files.place, self.threads, limits.memory_bytes,
         )  # fmt: skip
 
     @property
@@ -85,7 +101,10 @@ class SparkSearch(Search):
         nothing = Tasks(replace(self._run, name="floor"), ((SavedLevel(0, (), False),),) * self.partitions)
         for _ in range(WARM_UPS):
             started = time.perf_counter()
-            self.exchange.level(nothing, lambda: None)
+            try:
+                self.exchange.level(nothing, lambda: None)
+            except Exception as fault:
+                raise spark_failed(fault) from fault
             self.placement.floor = time.perf_counter() - started
 
     # -- changing places
@@ -97,11 +116,44 @@ class SparkSearch(Search):
                 self._come_back(self.space)
         elif self.placement.goes(frontier):
             self._go(len(self.space.sizes))
-        started = time.perf_counter()
-        reason = super()._advance(depth, begun)
+        started = self._level_started = time.perf_counter()
+        with self._saved_from_failures(depth, begun):
+            reason = super()._advance(depth, begun)
         if not isinstance(self.space, Distributed):
             self.placement.measured(frontier, time.perf_counter() - started)
         return reason
+
+    def _due(self) -> bool:
+        """On Spark levels are on disk anyway."""
+        return isinstance(self.space, Distributed) or super()._due()
+
+    @contextlib.contextmanager
+    def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
+        """When Spark gives up, what was counted so far can be gone on with."""
+        try:
+            yield
+        except ElrError:
+            raise
+        except Exception as fault:
+            if not isinstance(self.space, Distributed):
+                raise
+            self._set_back(begun)
+            self._save(depth, begun)
+            raise spark_failed(fault) from fault
+
+    def _remark(self) -> str:
+        if not isinstance(self.space, Distributed):
+            return "in the driver"
+        if not self.costs:
+            return f"on Spark in {self.partitions} partitions"
+        last = self.costs[-1]
+        pace = last.seconds / max(1, last.states)
+        left = max(0.0, self._level_size * pace - (time.perf_counter() - self._level_started))
+        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled before, about {left:.0f} s to the next level"
+
+    def about(self) -> str:
+        where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"
+        return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each"
 
     def _go(self, levels: int) -> None:
         """Have the levels up to now on Spark."""

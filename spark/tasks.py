@@ -21,7 +21,6 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.memory import peak_bytes
 from elrcheck.explorer.visited import ExactSet, histogram
 from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Shard, Whos, by_owner, write_shard
+from elrcheck.spark.stored import level_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ class Run:
     plan: Any
     digest: str
     keys: tuple[int, ...]
-    folder: Path
+    place: str
     threads: int
     memory: int | None = None
 
@@ -257,7 +257,7 @@ class Tasks:
         return WORKER.take(partition, self.levels[partition], files, self.run.memory)
 
     def _files(self, kernel: Kernel) -> LevelFiles:
-        return LevelFiles(self.run.folder, kernel.layout.words)
+        return level_files(self.run.place, kernel.layout.words)
 
 
 class _Careful:

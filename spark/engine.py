@@ -1,0 +1,90 @@
+"""The engine `spark` as the check uses it: a session, a search on it, and what to say of it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elrcheck.explorer.compiled import Keeper, default_workers
+from elrcheck.explorer.native_code import KernelCache
+from elrcheck.explorer.program import Program
+from elrcheck.explorer.result import Limits
+from elrcheck.report.progress import Progress
+from elrcheck.report.request import SparkRequest
+from elrcheck.spark.conf import SparkChoice, parse_conf
+from elrcheck.spark.master import parse_master
+from elrcheck.spark.search import SparkSearch
+from elrcheck.spark.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TRIES = 4
+"""Times that a task is tried; Spark's own number, which a local master does not have by default."""
+
+
+@dataclass(frozen=True)
+class Driver:
+    """What the driver brings to a search. keeper: where its levels are kept."""
+
+    workers: int
+    cache: KernelCache
+    limits: Limits
+    keeper: Keeper
+    interrupted: Callable[[], bool]
+
+
+@contextlib.contextmanager
+def spark_search(
+    program: Program, request: SparkRequest, driver: Driver, progress: Progress
+) -> Iterator[SparkSearch]:
+    """A search that can be run inside the block. Faults as those of `spark_session`."""
+    choice = spark_choice(request)
+    with session_for(choice, progress) as session:
+        progress.stage("starting the executors")
+        search = SparkSearch(
+            program, session, keeper=driver.keeper, workers=driver.workers, cache=driver.cache,
+            limits=driver.limits, partitions=request.partitions, handover=request.handover,
+            interrupted=driver.interrupted,
+        )  # fmt: skip
+        try:
+            search.start()
+            yield search
+        finally:
+            with contextlib.suppress(Exception):
+                search.close()
+
+
+def spark_choice(request: SparkRequest) -> SparkChoice:
+    """Every executor runs one task at a time, which uses all of its processors: so it has a shard once."""
+    conf = parse_conf(request.conf)
+    given = dict(conf)
+    master = parse_master(request.master)
+    url, threads = master.url, None
+    if master.local:
+        threads = master.threads or default_workers()
+        if re.fullmatch(r"local(\[[^,]*\])?", url):
+            url = f"local[{threads},{TRIES}]"
+    elif given.get("spark.executor.cores", "").isdecimal():
+        threads = int(given["spark.executor.cores"])
+    if "spark.task.cpus" in given:
+        threads = None
+    return SparkChoice(url, conf, threads=threads, verbose=request.verbose)
+
+
+@contextlib.contextmanager
+def session_for(choice: SparkChoice, progress: Progress) -> Iterator[SparkSession]:
+    """A new session, or the one that this process has, such as that of a sweep."""
+    pyspark = sys.modules.get("pyspark")
+    if pyspark is not None and pyspark.SparkContext._active_spark_context is not None:
+        from pyspark.sql import SparkSession
+
+        yield SparkSession.builder.getOrCreate()
+        return
+    progress.stage("starting Spark")
+    with spark_session(choice) as session:
+        yield session
