@@ -159,7 +159,7 @@ def test_wrong_ways_to_resume(go: Go, kept: Path) -> None:
     cases = [
         (("--resume", "nowhere"), "no run to go on with"),
         (("--resume", str(kept), "--run-dir", "x"), "leave out --run-dir"),
-        (("--resume", str(kept), "--engine", "numpy"), "for the local engine"),
+        (("--resume", str(kept), "--engine", "numpy"), "for the engines local and spark"),
         (("--run-dir", str(kept), *SMALL), f"--resume {kept}"),
         (("--memory", "1M", *SMALL), "give at least"),
     ]
