@@ -55,6 +55,8 @@ class SparkSearch(Search):
     handover: see `Placement`. workers: threads in the driver; a task has as many as it has processors.
     """
 
+    tasks: type[Tasks] = Tasks
+
     def __init__(
         self,
         program: Program,
@@ -199,8 +201,9 @@ class SparkSearch(Search):
     ) -> None:
         self.crew.forget()
         space = Distributed(
-            self.native, self.crew, self._level_files, self.exchange, self._run, self._note, self.costs.append
-        )
+            self.native, self.crew, self._level_files, self.exchange, self._run, self._note,
+            self.costs.append, self.tasks,
+        )  # fmt: skip
         space.adopt(written, batches, levels)
         self.placement.gone(space.sizes[-1])
         self.space = space

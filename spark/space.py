@@ -55,9 +55,11 @@ class Distributed:
         run: Run,
         note: Callable[[Seen], None],
         told: Callable[[LevelCost], None],
+        tasks: type[Tasks] = Tasks,
     ) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.exchange, self.run, self.note, self.told = exchange, run, note, told
+        self.tasks = tasks
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []
         self._used = 0
@@ -127,7 +129,7 @@ class Distributed:
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
         credit: Counts = np.zeros(max(1, self.kernel.instances), np.int64)
         started = time.perf_counter()
-        tasks = Tasks(self.run, tuple(tuple(levels) for levels in self.shards))
+        tasks = self.tasks(self.run, tuple(tuple(levels) for levels in self.shards))
         try:
             reports = self.exchange.level(tasks, lambda: pause(0))
         except Cancelled as cancelled:

@@ -34,7 +34,7 @@ def spark() -> Iterator[SparkSession]:
     """The one local Spark session of this test process; starting one takes seconds."""
     from elrcheck.spark.session import SparkChoice, spark_session
 
-    with spark_session(SparkChoice(master="local[2]")) as session:
+    with spark_session(SparkChoice(master="local[2,4]")) as session:
         yield session
 
 

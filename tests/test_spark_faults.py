@@ -1,100 +1,164 @@
-"""What Spark says when a job fails is turned into a fault with a remedy, or kept whole for a bug report."""
+"""What `check --engine spark` finds does not depend on what happens to its cluster or its driver.
+
+Each driver is a process of its own: there is one Spark session per process. The cluster is a real one,
+a master and two workers on loopback.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from elrcheck.errors import ExitCode
-from elrcheck.spark.faults import job_fault
+if TYPE_CHECKING:
+    from spark_cluster import Cluster
 
+pytestmark = pytest.mark.spark
 
-@pytest.mark.parametrize(
-    ("text", "code", "shown"),
-    [
-        ("Traceback\nModuleNotFoundError: No module named 'llvmlite'\n at", "executor-package", "'llvmlite'"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker has different version", "executor-python", "another"),
-        ('java.io.IOException: Cannot run program "python3.11": error=2', "executor-python", "python3.11"),
-        ("java.io.IOException: No space left on device", "spark-disk", "full"),
-        (
-            "ExecutorLostFailure (executor 1 exited caused by one of the running tasks)",
-            "spark-lost",
-            "losing",
-        ),
-        (
-            "elrcheck.errors.EnvironmentFault: cannot write a in s3://b: permission denied\n",
-            "executor",
-            "s3://b",
-        ),
-    ],
-)
-def test_faults(text: str, code: str, shown: str) -> None:
-    fault = job_fault(text, "yarn")
-    assert fault is not None
-    assert (fault.code, fault.exit_code) == (code, ExitCode.ENVIRONMENT)
-    assert shown in fault.message
+MODEL = ("--variant", "kip_full", "--scope", "two-brokers")
+SMALL = ("--spark-conf", "spark.executor.memory=512m")
+DRIVER = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import spark_runs
+from pyspark.cloudpickle import register_pickle_by_value
+from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
 
-
-def test_a_bug_is_no_fault_of_the_environment() -> None:
-    assert job_fault("Traceback\nIndexError: list index out of range", "yarn") is None
-
-
-JOBS = """
-import os, signal
-from elrcheck.errors import ElrError
-from elrcheck.spark.faults import SparkJobError
-from elrcheck.spark.session import SparkChoice, spark_session
-
-def no_package(batches):
-    import no_such_package
-
-def bug(batches):
-    raise IndexError("of the test")
-
-def refused(batches):
-    from elrcheck.errors import EnvironmentFault
-    raise EnvironmentFault("cannot-write", "cannot write x")
-
-try:
-    with spark_session(SparkChoice(master="local[1]")) as spark:
-        for job in (no_package, bug, refused, None):
-            try:
-                from elrcheck.spark.faults import explained
-                with explained("local[1]"):
-                    if job is None:
-                        os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
-                        spark.range(1).count()
-                    else:
-                        spark.range(1).mapInArrow(job, "id long").collect()
-            except SparkJobError as error:
-                print("bug", "IndexError: of the test" in str(error))
-            except ElrError as fault:
-                print(fault.code, fault.message)
-                if job is None:
-                    raise
-except ElrError as fault:
-    print("end", fault.code)
+register_pickle_by_value(spark_runs)
+program = spark_runs.lowered("kip_full", "two-brokers")
+conf = parse_conf(sys.argv[5:])
+with spark_session(SparkChoice(master=sys.argv[2], conf=conf)) as session:
+    tasks = getattr(spark_runs, sys.argv[4])
+    found, search = spark_runs.on_spark(program, session, Path(sys.argv[3]), 2, 1200, tasks)
+print(found == spark_runs.locally(program), len(search.costs), sum(c.seconds for c in search.costs))
 """
 
 
-@pytest.mark.spark
-@pytest.mark.slow
-def test_failing_jobs_and_a_killed_jvm(tmp_path: Path) -> None:
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "elrcheck", "--no-progress", "check", *arguments, "--format", "json"]
+
+
+def facts(report: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What must not depend on the engine, traces as the bytes of their files."""
+    search = report["search"]
+    names = ("complete", "generated", "distinct", "diameter", "levels", "cut", "deadlocks", "overflows")
+    return {
+        **{name: search[name] for name in names},
+        **{name: report[name] for name in ("verdict", "config", "actions", "variables", "properties")},
+        "files": {path.name: path.read_text() for path in sorted(folder.glob("*.trace.json"))},
+    }
+
+
+def check(folder: Path, *arguments: str, where: Path) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-c", JOBS],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=tmp_path,
+        command(*arguments), capture_output=True, text=True, timeout=300, cwd=where
     )
-    package, bug, refused, lost, end = done.stdout.splitlines()
-    assert (
-        package
-        == "executor-package a Python package is missing on an executor: No module named 'no_such_package'"
-    )
-    assert (bug, refused) == ("bug True", "executor cannot write x")
-    assert lost.startswith("spark-lost") and end == "end spark-lost"
-    assert done.stderr == ""
+    assert done.returncode == 0, done.stderr
+    return facts(json.loads(done.stdout), folder)
+
+
+def local(where: Path) -> dict[str, Any]:
+    return check(where / "local", *MODEL, "--run-dir", "local", where=where)
+
+
+def drive(cluster: Cluster, folder: Path, tasks: str, *conf: str) -> subprocess.Popen[str]:
+    arguments = [str(Path(__file__).parent), cluster.url, str(folder), tasks]
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, *arguments, "spark.executor.memory=512m", *conf],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_check_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    """Two executors, two partitions; a trace of every witness is stored."""
+    on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1500", *SMALL)
+    found = check(tmp_path / "far", *MODEL, *on_spark, "--run-dir", "far", where=tmp_path)
+    assert found == local(tmp_path)
+    assert found["files"]
+    assert not (tmp_path / "far" / "levels").exists(), "a complete run needs no states any more"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", ["1", "2", "7"])
+def test_every_level_on_a_cluster(cluster: Cluster, tmp_path: Path, partitions: str) -> None:
+    on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1", *SMALL)
+    more = ("--partitions", partitions, "--run-dir", "far")
+    assert check(tmp_path / "far", *MODEL, *on_spark, *more, where=tmp_path) == local(tmp_path)
+
+
+@pytest.mark.slow
+def test_speculation(cluster: Cluster, tmp_path: Path) -> None:
+    """A task that takes its time is run a second time beside itself, and the quicker one counts."""
+    settings = (
+        "spark.speculation=true", "spark.speculation.interval=100ms", "spark.speculation.multiplier=1.1",
+        "spark.speculation.quantile=0.5", "spark.speculation.minTaskRuntime=1s",
+    )  # fmt: skip
+    out, err = drive(cluster, tmp_path / "levels", "Slow", *settings).communicate(timeout=300)
+    same, levels, seconds = out.split() or pytest.fail(err)
+    assert (same, int(levels) >= 4) == ("True", True)
+    assert len(list(tmp_path.rglob("accident-*"))) == 2
+    assert float(seconds) < 20, "nobody has waited for the slow ones"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", ["Once", "KilledMidLevel", "KilledAfterWriting", "KilledWhileSending"])
+def test_accidents_on_a_cluster(cluster: Cluster, tmp_path: Path, tasks: str) -> None:
+    out, err = drive(cluster, tmp_path / "levels", tasks).communicate(timeout=300)
+    assert out.startswith("True"), err
+    assert len(list(tmp_path.rglob("accident-*"))) == 2
+
+
+@pytest.mark.slow
+def test_a_machine_is_lost(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """A worker with its executor is killed between two levels or in one; the other makes the rest."""
+    from spark_cluster import standalone_cluster, until
+
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1", "--partitions", "2")
+        driver = subprocess.Popen(
+            command(*MODEL, *on_spark, *SMALL, "--run-dir", "far"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        )  # fmt: skip
+        try:
+            until(lambda: levels(tmp_path / "far") >= 4, lambda: "no level came", 120)
+            cluster.kill_worker(0)
+            out, err = driver.communicate(timeout=300)
+        finally:
+            driver.kill()
+        assert driver.returncode == 0, err
+    assert facts(json.loads(out), tmp_path / "far") == local(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> None:
+    from spark_cluster import until
+
+    on_spark = ("--engine", "spark", "--master", "local[2]", "--handover", "1", "--partitions", "2")
+    driver = subprocess.Popen(
+        command(*MODEL, *on_spark, "--run-dir", "far"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    until(lambda: levels(tmp_path / "far") >= 3 + 5 * seed, lambda: "no level came", 120)
+    time.sleep(random.Random(seed).random())
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.communicate(timeout=60)
+    arguments = ("--resume", "far", "--engine", "spark", "--master", "local[2]", "--partitions", "2")
+    assert check(tmp_path / "far", *arguments, where=tmp_path) == local(tmp_path)
+
+
+def levels(folder: Path) -> int:
+    """Levels that a run has saved."""
+    try:
+        return len(json.loads((folder / "run.json").read_text())["levels"])
+    except FileNotFoundError:
+        return 0

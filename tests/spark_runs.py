@@ -1,0 +1,172 @@
+"""Searches on Spark for tests: one search compared with the local engine's, and tasks that fail on purpose.
+
+Tasks are sent to workers by value, for a worker does not have this module.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.explorer.compiled import Search
+from elrcheck.explorer.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.lower import Lowered, lower
+from elrcheck.explorer.native_code import KernelCache, default_cache
+from elrcheck.explorer.result import Limits, SearchResult
+from elrcheck.explorer.retrace import Retrace
+from elrcheck.explorer.select import resolve
+from elrcheck.explorer.tally import Tally
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.report.request import Selection
+from elrcheck.spark.search import SparkSearch
+from elrcheck.spark.tasks import Tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from elrcheck.spark.shards import Shard
+
+
+@dataclass
+class Folder:
+    """Where a search keeps its levels; nothing else."""
+
+    place: Path
+    written: list[SavedLevel]
+
+    def files(self, words: int) -> LevelFiles:
+        return LevelFiles(self.place, words)
+
+    def due(self) -> bool:
+        return False
+
+    def at_stop(self, interrupted: bool) -> bool:
+        return False
+
+    def save(self, written: list[SavedLevel], tally: Tally) -> None:
+        self.written = list(written)
+
+
+@dataclass
+class Found:
+    """All that must not depend on the engine: counts, levels, first hits, shortest traces."""
+
+    facts: dict[str, Any]
+    search: Search
+
+
+def lowered(variant: str, scope: str, *overrides: str) -> Lowered:
+    model = load_checked_model()
+    config = resolve(Selection(variant, scope, overrides)).config
+    return lower(model, config, (*model.always, *model.sometimes))
+
+
+def facts(search: Search, result: SearchResult) -> dict[str, Any]:
+    retrace = Retrace(search)
+    return {
+        "generated": result.generated, "distinct": result.distinct, "levels": result.levels,
+        "enabled": result.enabled, "cut": result.cut, "new_states": result.new_states,
+        "deadlocks": result.deadlocks, "overflow": result.overflow, "first": result.first,
+        "leaf_values": result.leaf_values, "first_deadlock": result.first_deadlock,
+        "complete": result.complete, "traces": retrace.traces(list(result.first)),
+        "deadlock_trace": retrace.deadlock(),
+    }  # fmt: skip
+
+
+def locally(found: Lowered, stop: str = "complete") -> dict[str, Any]:
+    """The facts as the local engine finds them."""
+    cache = KernelCache(default_cache())
+    search = Search(found.program, workers=2, cache=cache, limits=Limits())
+    return facts(search, search.run(None, stop))
+
+
+def on_spark(
+    found: Lowered,
+    session: SparkSession,
+    folder: Path,
+    partitions: int,
+    handover: int | None,
+    tasks: type[Tasks] = Tasks,
+    stop: str = "complete",
+) -> tuple[dict[str, Any], SparkSearch]:
+    """The facts as a search on Spark finds them, and the search."""
+    cache = KernelCache(default_cache())
+    search = SparkSearch(
+        found.program, session, keeper=Folder(folder, []), workers=1, cache=cache, limits=Limits(),
+        partitions=partitions, handover=handover,
+    )  # fmt: skip
+    search.tasks = tasks
+    try:
+        search.start()
+        return facts(search, search.run(None, stop)), search
+    finally:
+        search.close()
+
+
+# ---------------------------------------------------------------------------- tasks that fail
+
+
+class Once(Tasks):
+    """Has an accident in partition 0, once in an even and once in an odd level; a file says that it was."""
+
+    when = "insert"
+
+    def accident(self) -> None:
+        raise RuntimeError("on purpose")
+
+    def due(self, partition: int, when: str) -> bool:
+        if partition != 0 or when != self.when:
+            return False
+        mark = Path(self.run.place) / f"accident-{self.depth % 2}"
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        except (FileExistsError, FileNotFoundError):  # the folder is not there before the first level
+            return False
+        return True
+
+    def _expand(self, partition: int) -> Iterator[Any]:
+        for batch in super()._expand(partition):
+            yield batch
+            if self.due(partition, "expand"):
+                self.accident()
+
+    def _own(self, partition: int, shard: Shard, *rest: Any) -> Any:
+        pieces = super()._own(partition, shard, *rest)
+        if self.due(partition, "insert"):
+            shard.begin()
+            for piece in pieces[: len(pieces) // 2 + 1]:
+                shard.states.insert(*piece)  # half of a level, of which nothing may remain
+            self.accident()
+        return pieces
+
+    def _close(self, shard: Shard, report: Any, *rest: Any) -> None:
+        super()._close(shard, report, *rest)
+        if self.due(report.partition, "written"):
+            self.accident()
+
+
+class KilledMidLevel(Once):
+    def accident(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KilledAfterWriting(KilledMidLevel):
+    when = "written"
+
+
+class KilledWhileSending(KilledMidLevel):
+    when = "expand"
+
+
+class Slow(Once):
+    """Takes long enough to be run a second time beside itself."""
+
+    when = "written"
+
+    def accident(self) -> None:
+        time.sleep(20)

@@ -1,0 +1,128 @@
+"""The search on Spark finds what the local engine finds: every count, every first depth, every trace.
+
+Here a session with two slots of one thread each, so that partitions change between worker processes.
+The slow tests go through all pairs and all accidents; the others are a sample of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import spark_runs
+from spark_runs import (
+    KilledAfterWriting,
+    KilledMidLevel,
+    KilledWhileSending,
+    Once,
+    locally,
+    lowered,
+    on_spark,
+)
+
+from elrcheck.spark.exchange import Exchange
+from elrcheck.spark.tasks import Report, Tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+PAIRS = [
+    ("kip_full", "two-brokers", 400),
+    ("kip_full", "three-brokers-tiny", 200),
+    ("code_2024_10", "two-brokers", 400),
+    ("code_4_0", "two-brokers", 400),
+    ("code_4_1", "two-brokers", 400),
+    ("legacy", "two-brokers", 200),
+    ("legacy_strict", "two-brokers", 200),
+    ("kip_full", "two-brokers-quiet", 100),
+    ("code_4_1", "three-brokers-tiny", 200),
+    ("kip_full", "recovery-two-brokers", 8000),
+    ("kip_full", "three-brokers-two-records", 4000),
+    ("legacy", "three-brokers-tiny", 200),
+]
+"""Variant, scope, and the size of a level that goes to Spark."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value() -> None:
+    from pyspark.cloudpickle import register_pickle_by_value
+
+    register_pickle_by_value(spark_runs)
+
+
+def compare(
+    session: SparkSession,
+    folder: Path,
+    pair: tuple[str, str, int],
+    partitions: int,
+    tasks: type[Tasks] = Tasks,
+) -> Any:
+    variant, scope, handover = pair
+    program = lowered(variant, scope)
+    found, search = on_spark(program, session, folder / "levels", partitions, handover, tasks)
+    assert found == locally(program)
+    assert len(search.costs) >= 4, "several levels were made on Spark"
+    return search
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}-{pair[1]}")
+def test_as_the_local_engine(
+    spark: SparkSession, tmp_path: Path, pair: tuple[str, str, int], partitions: int
+) -> None:
+    compare(spark, tmp_path, pair, partitions)
+
+
+def test_as_the_local_engine_in_three_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    search = compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 3)
+    assert search.costs[-1].depth < len(search.space.sizes) - 1, "the last levels were made in the driver"
+    assert sum(cost.sent for cost in search.costs) > 0
+
+
+def test_a_violation_and_its_trace(spark: SparkSession, tmp_path: Path) -> None:
+    program = lowered("legacy", "two-brokers")
+    found, search = on_spark(program, spark, tmp_path, 2, 4, stop="first")
+    assert found == locally(program, stop="first")
+    assert any(program.program.checks[check].kind == "always" for check in found["first"])
+    assert search.costs
+
+
+def test_a_worker_killed_in_the_middle_of_a_level(spark: SparkSession, tmp_path: Path) -> None:
+    compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 2, KilledMidLevel)
+    assert {path.name for path in tmp_path.rglob("accident-*")} == {"accident-0", "accident-1"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [Once, KilledMidLevel, KilledAfterWriting, KilledWhileSending])
+@pytest.mark.parametrize("partitions", [1, 2, 7])
+def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], partitions: int) -> None:
+    compare(spark, tmp_path, ("kip_full", "two-brokers", 400), partitions, tasks)
+    assert len(list(tmp_path.rglob("accident-*"))) == 2
+
+
+def test_a_level_made_twice_is_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark may run any task again, also after it has succeeded; each attempt reports the same."""
+    made = Exchange.level
+    twice: list[tuple[list[Report], list[Report]]] = []
+
+    def level(self: Exchange, tasks: Tasks, stop: Callable[[], str | None]) -> list[Report]:
+        reports = made(self, tasks, stop)
+        twice.append((reports, made(self, tasks, stop)))
+        return reports
+
+    monkeypatch.setattr(Exchange, "level", level)
+    compare(spark, tmp_path, ("kip_full", "two-brokers", 1800), 2)
+    for first, second in twice:
+        for one, other in zip(first, second, strict=True):
+            for name in ("counters", "flags", "credit", "hits", "narrow", "wide", "sent"):
+                assert getattr(one, name) == getattr(other, name)
+            assert one.level is not None and other.level is not None
+            assert one.level.rows == other.level.rows
+            assert not {file.name for file in one.level.files} & {file.name for file in other.level.files}
