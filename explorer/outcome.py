@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.errors import Interrupted, UsageFault
+from elrcheck.errors import EnvironmentFault, Interrupted, UsageFault
 from elrcheck.explorer.interrupts import Interrupts
 from elrcheck.explorer.memory import used_bytes
 from elrcheck.lang.ir import Fn
@@ -139,6 +139,7 @@ def run_search(
             saved: Saved | None = None
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
+                stack.enter_context(_how_to_go_on(folder))
             stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
             workers, cache = request.workers or default_workers(), KernelCache(default_cache())
             if request.engine == "spark":
@@ -169,6 +170,18 @@ def run_search(
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
     return Ended(lowered, search, result, f"{size}, {how}{about}", folder)
+
+
+@contextlib.contextmanager
+def _how_to_go_on(folder: RunFolder) -> Iterator[None]:
+    """What fails for reasons of the environment can be gone on with, if it was saved."""
+    try:
+        yield
+    except EnvironmentFault as fault:
+        if folder.saved:
+            way = f"go on with `elrcheck check --resume {folder.folder}`"
+            fault.help = way if fault.help is None else f"{fault.help}; {way}"
+        raise
 
 
 @contextlib.contextmanager

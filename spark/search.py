@@ -8,14 +8,12 @@ they are narrow again (`placement`). Limits, counting, saving and traces are tho
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from elrcheck.errors import ElrError, EnvironmentFault
 from elrcheck.explorer.compiled import Keeper, Search
 from elrcheck.explorer.judging import Seen
 from elrcheck.explorer.levels import LevelFiles, SavedLevel
@@ -34,18 +32,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WARM_UPS = 2
-ERROR_LINE = re.compile(r"[A-Za-z_.]*(Error|Exception|Fault)\b")
-
-
-def spark_failed(fault: Exception) -> EnvironmentFault:
-    """What Spark says of a job that failed, without its stack traces."""
-    lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-    causes = [line for line in lines if ERROR_LINE.match(line)]
-    why = (causes or lines or [type(fault).__name__])[-1 if causes else 0]
-    return EnvironmentFault(
-        "spark-failed", f"Spark gave up a level: {why[:300]}",
-        help="see the executors' logs; `elrcheck runs` and --resume go on from the last level",
-    )  # fmt: skip
 
 
 class SparkSearch(Search):
@@ -103,10 +89,7 @@ class SparkSearch(Search):
         nothing = Tasks(replace(self._run, name="floor"), ((SavedLevel(0, (), False),),) * self.partitions)
         for _ in range(WARM_UPS):
             started = time.perf_counter()
-            try:
-                self.exchange.level(nothing, lambda: None)
-            except Exception as fault:
-                raise spark_failed(fault) from fault
+            self.exchange.level(nothing, lambda: None)
             self.placement.floor = time.perf_counter() - started
 
     # -- changing places
@@ -131,17 +114,14 @@ class SparkSearch(Search):
 
     @contextlib.contextmanager
     def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
-        """When Spark gives up, what was counted so far can be gone on with."""
+        """When Spark gives up (`faults`), what was counted so far can be gone on with."""
         try:
             yield
-        except ElrError:
+        except Exception:
+            if isinstance(self.space, Distributed):
+                self._set_back(begun)
+                self._save(depth, begun)
             raise
-        except Exception as fault:
-            if not isinstance(self.space, Distributed):
-                raise
-            self._set_back(begun)
-            self._save(depth, begun)
-            raise spark_failed(fault) from fault
 
     def _remark(self) -> str:
         if not isinstance(self.space, Distributed):
