@@ -35,7 +35,7 @@ __all__ = ["SparkChoice", "parse_conf", "spark_session"]
 
 START_SECONDS = 120.0  # a cluster manager may have to make room first
 EXECUTOR_SECONDS = 120.0
-INSTALL = "pip install 'pyspark>=4.0' 'pandas>=2.2,<3'"
+INSTALL = "pip install 'pyspark>=4.1' 'pandas>=2.2,<3'"
 
 
 @contextlib.contextmanager
