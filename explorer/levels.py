@@ -163,7 +163,7 @@ class LevelFiles:
         """UsageFault if a file is not what was written."""
         for mark in level.files:
             place = f"{self.place}/{mark.name}"
-            found = self._digest(mark.name)
+            found = self.digest(mark.name)
             if found is None:
                 raise damaged(place, "it is missing")
             if found[0] != mark.size:
@@ -171,7 +171,7 @@ class LevelFiles:
             if found[1] != mark.sha256:
                 raise damaged(place, "its contents differ from what was written (SHA-256)")
 
-    def _digest(self, name: str) -> tuple[int, str] | None:
+    def digest(self, name: str) -> tuple[int, str] | None:
         """Bytes and SHA-256 of a file, None if there is none."""
         place = self.folder / name
         digest, size = hashlib.sha256(), 0

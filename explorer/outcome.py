@@ -139,7 +139,7 @@ def run_search(
             saved: Saved | None = None
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
-                stack.enter_context(_how_to_go_on(folder))
+                stack.enter_context(_kept_if_saved(folder))
             stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
             workers, cache = request.workers or default_workers(), KernelCache(default_cache())
             if request.engine == "spark":
@@ -159,12 +159,7 @@ def run_search(
                 search.resume(saved.levels, saved.tally)
         progress.stage("searching")
         stack.enter_context(interrupts)
-        try:
-            result = search.run(tell, "first" if request.stop_at_first else "complete")
-        except BaseException:
-            if folder is not None and not folder.saved:
-                folder.finish()  # levels without a manifest are of no use
-            raise
+        result = search.run(tell, "first" if request.stop_at_first else "complete")
         about = search.about() if isinstance(search, Search) else ""
     size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     if interrupts.wanted and not result.complete:
@@ -173,12 +168,14 @@ def run_search(
 
 
 @contextlib.contextmanager
-def _how_to_go_on(folder: RunFolder) -> Iterator[None]:
-    """What fails for reasons of the environment can be gone on with, if it was saved."""
+def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
+    """A run that fails can be gone on with if it was saved; levels without a manifest are of no use."""
     try:
         yield
-    except EnvironmentFault as fault:
-        if folder.saved:
+    except BaseException as fault:
+        if not folder.saved:
+            folder.finish()
+        elif isinstance(fault, EnvironmentFault):
             way = f"go on with `elrcheck check --resume {folder.folder}`"
             fault.help = way if fault.help is None else f"{fault.help}; {way}"
         raise

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from elrcheck.explorer.compiled import Keeper, Search
 from elrcheck.explorer.judging import Seen
 from elrcheck.explorer.levels import LevelFiles, SavedLevel
@@ -85,8 +87,11 @@ class SparkSearch(Search):
         self._plan.destroy()
 
     def start(self) -> None:
-        """Have the executors make their kernels, and measure what a level costs that has no states."""
-        nothing = Tasks(replace(self._run, name="floor"), ((SavedLevel(0, (), False),),) * self.partitions)
+        """Have the executors make their kernels, see that they find the driver's files, and measure what a
+        level costs that has no states."""
+        none = np.zeros((0, self.layout.words), np.uint64)
+        probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
+        nothing = Tasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
         for _ in range(WARM_UPS):
             started = time.perf_counter()
             self.exchange.level(nothing, lambda: None)

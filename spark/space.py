@@ -21,7 +21,7 @@ from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.spark.exchange import Cancelled, Exchange
 from elrcheck.spark.shards import by_owner, write_shard
-from elrcheck.spark.tasks import Report, Run, Tasks
+from elrcheck.spark.tasks import Report, Run, Tasks, not_shared
 
 SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")
 
@@ -63,6 +63,7 @@ class Distributed:
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []
         self._used = 0
+        self._shared = False  # not known yet
         self.shards: list[list[SavedLevel]] = [[] for _ in range(run.partitions)]
 
     whole_levels = True
@@ -141,10 +142,19 @@ class Distributed:
             self.crew.add(np.array(report.counters, np.int64), report.flags)
             credit += np.array(report.credit, np.int64)
             self.note(_seen(report))
+        if not self._shared:
+            self._see(parts)
         self._add(tasks.depth, parts)
         self._used = sum(report.used for report in reports)
         self.told(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
         return None, credit
+
+    def _see(self, parts: list[SavedLevel]) -> None:
+        """EnvironmentFault if the files of executors are not where the driver looks."""
+        for mark in (mark for part in parts for mark in part.files):
+            if self.files.digest(mark.name) is None:
+                raise not_shared(f"what an executor has written is not in {self.files.place}")
+            self._shared = True
 
     def batches(self, depth: int) -> Iterator[Rows]:
         return self.files.read(self.written[depth])

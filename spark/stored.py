@@ -45,7 +45,7 @@ class StoredLevels(LevelFiles):
 
         return pq.ParquetFile(pa.BufferReader(self.storage.read(name)))
 
-    def _digest(self, name: str) -> tuple[int, str] | None:
+    def digest(self, name: str) -> tuple[int, str] | None:
         if not self.storage.exists(name):
             return None
         data = self.storage.read(name)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elrcheck.errors import EnvironmentFault
 from elrcheck.explorer.crew import Crew
 from elrcheck.explorer.judging import look
 from elrcheck.explorer.kernel import Kernel
@@ -254,7 +255,10 @@ class Tasks:
     def _take(self, partition: int) -> tuple[Shard, int]:
         assert WORKER.kernel is not None
         files = self._files(WORKER.kernel)
-        return WORKER.take(partition, self.levels[partition], files, self.run.memory)
+        try:
+            return WORKER.take(partition, self.levels[partition], files, self.run.memory)
+        except FileNotFoundError as fault:
+            raise not_shared(f"an executor does not see {self.run.place}") from fault
 
     def _files(self, kernel: Kernel) -> LevelFiles:
         return level_files(self.run.place, kernel.layout.words)
@@ -335,6 +339,11 @@ class _Incoming:
                 anchors += 1
         if anchors != 1:
             raise RuntimeError(f"{MISPLACED}: {anchors} anchors in one task")
+
+
+def not_shared(what: str) -> EnvironmentFault:
+    """The driver and the executors do not see the same files."""
+    return EnvironmentFault("storage-not-shared", f"{what}; give a --storage that driver and executors share")
 
 
 MISPLACED = "Spark has not brought a partition and what belongs to it together"
