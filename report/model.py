@@ -91,7 +91,8 @@ class PropertyReport:
     for each of its instances; 0 means that it is never put to the test.
 
     conjunct: the named part that is false; witness: for which values; trace: the stored trace
-    inside the run directory; counterexample: the same trace for reading.
+    inside the run directory; counterexample: the same trace for reading; source: where the property is
+    written, ``folder/file.py:line`` relative to the package.
     """
 
     id: str
@@ -104,6 +105,7 @@ class PropertyReport:
     trace: str | None = None
     counterexample: TraceView | None = None
     waiting: int | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,14 @@ class ActionReport:
     """How often an action was possible, and how many states only it found first.
 
     cut: how many of those steps left the budgets of the scope; an action whose every step did so
-    never fired in what was explored.
+    never fired in what was explored.  guards: the names of its conditions, in the order they are tested.
     """
 
     name: str
     fired: int
     new_states: int
     cut: int = 0
+    guards: tuple[str, ...] = ()
 
     @property
     def idle(self) -> bool:
@@ -165,18 +168,21 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class InductionFailure:
-    """A step that keeps every lemma before it and breaks one after it."""
+    """A step that keeps every lemma before it and breaks one after it; `source` is where its action is."""
 
     before: Mapping[str, str]
     arguments: tuple[Argument, ...]
     changes: tuple[Change, ...]
     conjunct: str | None = None
     replayed: bool = False
+    source: str | None = None
 
 
 @dataclass(frozen=True)
 class CellReport:
-    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed."""
+    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed, `source` is where
+    the lemma is written.
+    """
 
     action: str
     lemma: str
@@ -185,6 +191,7 @@ class CellReport:
     core: tuple[str, ...] = ()
     reason: str | None = None
     failure: InductionFailure | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,7 @@ class ObligationReport:
     core: tuple[str, ...] = ()
     reason: str | None = None
     witness: Mapping[str, str] | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
