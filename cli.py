@@ -18,10 +18,12 @@ from elrcheck.errors import ExitCode, UsageFault, did_you_mean
 from elrcheck.exploring import explore, simulate
 from elrcheck.options import (
     EXIT_CODES,
+    case_options,
     chosen_selection,
     duration,
     format_option,
     limit_options,
+    located_options,
     mutation_options,
     output_options,
     property_option,
@@ -113,7 +115,7 @@ def _missing(what: str, command: str) -> UsageFault:
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
 @run_options
-@output_options
+@located_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], engine: Any, workers: int | None, stop_at_first: bool,
@@ -150,7 +152,7 @@ cli.add_command(explore)
 @click.option("--all-variants", is_flag=True, help="With --controller: every variant, not only one.")
 @click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
               help="With --controller: how many brokers; otherwise as many as the scope has.")
-@output_options
+@located_options
 @click.pass_obj
 def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, timeout: float | None, controller: bool,
@@ -185,7 +187,7 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @workers_option
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to keep a trace for each hazard found.")
-@output_options
+@case_options
 @click.pass_context
 def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
            hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],

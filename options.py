@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from elrcheck.errors import UsageFault
+from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
 from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,17 +62,20 @@ def worker_count(text: str) -> int | None:
     return int(word)
 
 
-def output_file(text: str) -> tuple[str, Path]:
+def output_file(forms: Sequence[str], text: str) -> tuple[str, Path]:
     """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run."""
     form, colon, rest = text.partition(":")
-    if not colon or form not in REPORT_FORMATS:
+    if not colon or form not in EVERY:
         form, rest = "", text
     path = Path(rest)
     if not rest or path.is_dir():
         raise click.BadParameter(f"{text!r} is not a file name")
     if not path.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
-    return form or ("json" if path.suffix == ".json" else "text"), path
+    form = form or SUFFIXES.get(path.suffix, "text")
+    if form not in forms:
+        raise click.BadParameter(f"{text!r}: {form} is no format of this command; it has {', '.join(forms)}")
+    return form, path
 
 
 def _complete(
@@ -204,16 +208,31 @@ def run_choices(options: dict[str, Any]) -> dict[str, Any]:
         "selected": click.core.ParameterSource.COMMANDLINE in named,
     }
 
-format_option = click.option(
-    "--format", "-f", "form", type=click.Choice(REPORT_FORMATS), default="text", show_default=True,
-    help="What is printed on stdout.",
-)  # fmt: skip
+def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
+    return click.option(
+        "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
+        help="What is printed on stdout.",
+    )  # fmt: skip
 
-output_options = _stack(
-    format_option,
-    click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True,
-                 type=output_file,
-                 help="Also write the report to a file (.json: JSON, else text); may be repeated."),
-    click.option("--exit-zero", is_flag=True,
-                 help="Exit with 0 instead of 1 when there is a finding."),
-)  # fmt: skip
+
+format_option = _format_option(REPORT_FORMATS)
+
+
+def report_options(forms: Sequence[str]) -> Callable[[F], F]:
+    """Options of a command whose report has these formats."""
+    def to_file(text: str) -> tuple[str, Path]:
+        return output_file(forms, text)
+
+    return _stack(
+        _format_option(forms),
+        click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
+                     help="Also write the report to a file, in the format that its name ends in, else text; "
+                     "may be repeated."),
+        click.option("--exit-zero", is_flag=True,
+                     help="Exit with 0 instead of 1 when there is a finding."),
+    )  # fmt: skip
+
+
+output_options = report_options(PLAIN)
+case_options = report_options((*PLAIN, *LISTS))
+located_options = report_options(EVERY)

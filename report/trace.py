@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a trace; `because` says in one line why it was possible, `source` is where its action is."""
+    """One step of a trace; `because` says in one line why it was possible, `source` where its action is."""
 
     index: int
     action: str
