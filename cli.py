@@ -16,6 +16,7 @@ import click
 from elrcheck import __version__
 from elrcheck.errors import ExitCode, UsageFault, did_you_mean
 from elrcheck.exploring import explore, simulate
+from elrcheck.gating import gate, init
 from elrcheck.options import (
     EXIT_CODES,
     case_options,
@@ -137,8 +138,8 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-cli.add_command(simulate)
-cli.add_command(explore)
+for command in (simulate, explore, gate, init):
+    cli.add_command(command)
 
 
 @cli.command(epilog=EXIT_CODES)

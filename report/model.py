@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from elrcheck.errors import ExitCode
 from elrcheck.report.controller import ControllerReport
 from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.gate import GateReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.simulation import SimulationReport
@@ -312,4 +313,5 @@ Report: TypeAlias = (
     | MutateReport
     | SimulationReport
     | ExploreReport
+    | GateReport
 )

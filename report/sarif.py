@@ -54,9 +54,13 @@ def _rule(name: str, case: Case) -> Node:
         "id": name,
         "name": title,
         "shortDescription": _message(title),
-        "fullDescription": _message(f"{case.title}. See `elrcheck show {name}`."),
+        "fullDescription": _message(f"{title}."),
         "defaultConfiguration": {"level": "error"},
-        "help": _message(f"`elrcheck show {name}` prints the rule and why it is expected to hold."),
+        "help": _message(
+            f"`elrcheck show {name}` prints what is known of it."
+            if case.source
+            else "`elrcheck gate --update-baseline` accepts what was found."
+        ),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from elrcheck.errors import UsageFault
 from elrcheck.report.controller import ControllerReport, StepReport
+from elrcheck.report.gate import GateReport
 from elrcheck.report.model import (
     CellReport,
     CheckReport,
@@ -39,6 +40,10 @@ def sheet_of(report: Report) -> Sheet:
             return _controller_sheet(report)
         case MutateReport():
             return _mutate_sheet(report)
+    if isinstance(report, GateReport):
+        from elrcheck.report.sheet_gate import gate_sheet
+
+        return gate_sheet(report)
     help = "use text, json or jsonl"
     raise UsageFault("usage-format", f"this format is not for {report.schema}", help=help)
 

@@ -43,6 +43,9 @@ STYLES: Mapping[str, str] = {
     "noticed": "green",
     "surveyed": "green",
     "ok": "green",
+    "drift": "bold red",
+    "tolerated": "yellow",
+    "updated": "green",
 }
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from elrcheck.report.controller import ControllerReport
 from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.gate import GateReport
 from elrcheck.report.model import (
     ActionReport,
     CheckReport,
@@ -55,6 +56,10 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_simulation(report, page, detail)
         case ExploreReport():
             print_exploration(report, page, detail)
+        case GateReport():
+            from elrcheck.report.text_gate import print_gate
+
+            print_gate(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:

@@ -1,0 +1,179 @@
+"""What was found against what a baseline expects: one `Difference` for each thing that is not the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from elrcheck.explorer.baseline import COUNTS, Expected, Proof
+from elrcheck.explorer.baseline_text import natural
+from elrcheck.report.gate import Difference, DifferenceKind
+from elrcheck.report.model import CheckReport, ProveReport
+
+ABSENT = "absent"
+COUNT_WORDS: Mapping[str, str] = {
+    "generated": "generated states",
+    "distinct": "distinct states",
+    "diameter": "diameter",
+    "cut": "steps beyond the budgets",
+    "deadlocks": "deadlocks",
+}
+_RANK = ("holds", "reached", "unreached", "inconclusive", ABSENT, "violated")
+_PROOF_RANK = ("proved", "unknown", "inconclusive", ABSENT, "refuted")
+_ORDER: Sequence[DifferenceKind] = (
+    "new", "violated", "proof", "inconclusive", "witness", "verdict", "coverage", "guard", "count",
+)  # fmt: skip
+
+
+def found_in(check: CheckReport, proof: ProveReport | None) -> Expected:
+    """What a baseline keeps of a run."""
+    return Expected(
+        verdict=check.verdict,
+        counts={name: getattr(check.search, name) for name in COUNTS},
+        properties={
+            p.id: p.verdict + ("" if p.depth is None else f" at depth {p.depth}") for p in check.properties
+        },
+        actions={action.name: (action.fired, action.cut) for action in check.actions},
+        guards={action.name: action.guards for action in check.actions},
+        proof=None if proof is None else _proof_of(proof),
+    )
+
+
+def _proof_of(report: ProveReport) -> Proof:
+    cells = {(cell.action, cell.lemma): cell.verdict for cell in report.cells}
+    actions = tuple(dict.fromkeys(action for action, _ in cells))
+    goals = tuple(dict.fromkeys(goal for _, goal in cells))
+    named: dict[str, str] = {f"initially {o.name}": o.verdict for o in report.initiation}
+    named |= {f"{a} x {goal}": cells.get((a, goal), ABSENT) for a in actions for goal in goals}
+    named |= {f"implied {o.id or o.name}": o.verdict for o in report.implication}
+    return Proof(
+        report.verdict,
+        tuple(o.name for o in report.initiation),
+        actions,
+        goals,
+        tuple(o.id or o.name for o in report.implication),
+        {name: verdict for name, verdict in named.items() if verdict != "proved"},
+    )
+
+
+def differences(
+    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+) -> tuple[Difference, ...]:
+    """The most telling first. names: id -> name of a property."""
+    every = [
+        *_properties(expected, found, names, fail_on),
+        *_proof(expected.proof, found.proof),
+        *_actions(expected, found),
+        *_guards(expected, found),
+        *_counts(expected, found),
+    ]
+    if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
+        every += _inconclusive(expected, found)
+    judged = [replace(one, fails=_fails(one, fail_on)) for one in every]
+    return tuple(sorted(judged, key=lambda one: _ORDER.index(one.kind)))
+
+
+def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
+    changed = one.expected != one.found
+    return (
+        ("drift" in fail_on and changed)
+        or ("regression" in fail_on and changed and one.worse)
+        or (one.kind == "violated" and "violated" in fail_on)
+        or (one.kind == "inconclusive" and "inconclusive" in fail_on)
+    )
+
+
+def _both(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """(name, expected, found) of all names, naturally sorted."""
+    for name in sorted({*expected, *found}, key=natural):
+        yield name, expected.get(name, ABSENT), found.get(name, ABSENT)
+
+
+def _properties(
+    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+) -> Iterator[Difference]:
+    for ident, was, now in _both(expected.properties, found.properties):
+        before, after = was.split(" ")[0], now.split(" ")[0]
+        kind: DifferenceKind
+        if after == "violated":
+            kind = "violated"
+        elif after == "inconclusive":
+            kind = "inconclusive"
+        elif {before, after} & {"reached", "unreached"}:
+            kind = "witness"
+        else:
+            kind = "verdict"
+        accepted = was == now and (kind not in ("violated", "inconclusive") or kind not in fail_on)
+        if not accepted:
+            what = f"{ident} {names.get(ident, '')}".strip()
+            yield Difference(ident, what, was, now, kind, _RANK.index(after) > _RANK.index(before))
+
+
+def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
+    was = {} if expected is None else expected.obligations()
+    now = {} if found is None else found.obligations()
+    new = expected is None and found is not None
+    if new and found is not None:
+        count = f"{len(now)} obligations, {found.verdict}"
+        yield Difference("proof", "proof", ABSENT, count, "proof", found.verdict != "proved")
+        return
+    for name, before, after in _both(was, now):
+        if before != after:
+            worse = _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
+            yield Difference(name, name, before, after, "proof", worse)
+
+
+def _actions(expected: Expected, found: Expected) -> Iterator[Difference]:
+    for name in sorted({*expected.actions, *found.actions}):
+        was, now = expected.actions.get(name), found.actions.get(name)
+        if was == now:
+            continue
+        before, after = _coverage(was), _coverage(now)
+        if before != after:
+            worse = after != "fires" and before == "fires"
+            yield Difference(name, f"action {name}", before, after, "coverage", worse)
+            continue
+        for word, index in (("enabled", 0), ("beyond the budgets", 1)):
+            if was is not None and now is not None and was[index] != now[index]:
+                what = f"action {name}, {word}"
+                yield Difference(name, what, str(was[index]), str(now[index]), "count", False)
+
+
+def _coverage(counts: tuple[int, int] | None) -> str:
+    if counts is None:
+        return ABSENT
+    fired, cut = counts
+    if fired != cut:
+        return "fires"
+    return "only beyond the budgets" if fired else "never fires"
+
+
+def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
+    """A guard that is gone lets more happen: that is for the worse. A whole action is told by its coverage."""
+    for name in sorted({*expected.guards, *found.guards}):
+        if name not in expected.guards or name not in found.guards:
+            continue
+        was, now = expected.guards[name], found.guards[name]
+        for guard in _ordered(was, now):
+            if guard not in now:
+                yield Difference(name, f"{name}, guard: {guard}", "present", ABSENT, "guard", True)
+            elif guard not in was:
+                yield Difference(name, f"{name}, guard: {guard}", ABSENT, "present", "guard", False)
+
+
+def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for parts in lists for part in parts))
+
+
+def _counts(expected: Expected, found: Expected) -> Iterator[Difference]:
+    for name in COUNTS:
+        was, now = expected.counts[name], found.counts[name]
+        if was != now:
+            yield Difference(name, COUNT_WORDS[name], str(was), str(now), "count", False)
+
+
+def _inconclusive(expected: Expected, found: Expected) -> Iterator[Difference]:
+    """The run as a whole; an unknown obligation of a proof is told for itself."""
+    if found.verdict == "inconclusive":
+        was = expected.verdict
+        yield Difference("verdict", "verdict", was, found.verdict, "inconclusive", was != found.verdict)
