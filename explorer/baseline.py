@@ -38,22 +38,22 @@ _PROVED = ("proved", "refuted", "unknown", "inconclusive", "absent")
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved: of the lemmas initially, of every goal for every action, of the properties.
+    """What was proved: of lemmas initially, of cells (action -> goals), of properties.
 
-    open: the obligations that were not proved, by name (`Fence x TypeOk`), with their verdict.
+    Goals that an action cannot touch are in its cell `Frame`. open: the obligations that were not
+    proved, by name (`Fence x TypeOk`), with their verdict.
     """
 
     verdict: str
     lemmas: tuple[str, ...] = ()
-    actions: tuple[str, ...] = ()
-    goals: tuple[str, ...] = ()
+    cells: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     open: Mapping[str, str] = field(default_factory=dict)
 
     def obligations(self) -> dict[str, str]:
         """Every obligation by name, with its verdict."""
         names = [f"initially {lemma}" for lemma in self.lemmas]
-        names += [f"{action} x {goal}" for action in self.actions for goal in self.goals]
+        names += [f"{action} x {goal}" for action, goals in self.cells.items() for goal in goals]
         names += [f"implied {name}" for name in self.properties]
         return {name: self.open.get(name, "proved") for name in names}
 
@@ -166,12 +166,11 @@ def _fired(table: _Table) -> tuple[int, int]:
 
 def _proof(table: _Table) -> Proof:
     verdict = table.choice("verdict", _PROVED)
-    open_ = table.table("open")
+    cells, open_ = table.table("cells"), table.table("open")
     proof = Proof(
         verdict=verdict,
         lemmas=table.texts("lemmas"),
-        actions=table.texts("actions"),
-        goals=table.texts("goals"),
+        cells={action: cells.texts(action) for action in cells.data},
         properties=table.texts("properties"),
         open={name: open_.choice(name, _PROVED) for name in open_.data},
     )

@@ -77,9 +77,11 @@ def _proof(here: str, proof: Proof) -> Iterator[str]:
     yield f"[{here}]"
     yield f"verdict = {_text(proof.verdict)}"
     yield from _list("lemmas", sorted(proof.lemmas, key=natural))
-    yield from _list("actions", sorted(proof.actions, key=natural))
-    yield from _list("goals", sorted(proof.goals, key=natural))
     yield from _list("properties", sorted(proof.properties, key=natural))
+    yield ""
+    yield f"[{here}.cells]"
+    for action in sorted(proof.cells):
+        yield from _list(_key(action), sorted(proof.cells[action], key=natural))
     yield from _table(f"{here}.open", proof.open, _text)
 
 

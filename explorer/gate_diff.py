@@ -40,17 +40,16 @@ def found_in(check: CheckReport, proof: ProveReport | None) -> Expected:
 
 
 def _proof_of(report: ProveReport) -> Proof:
-    cells = {(cell.action, cell.lemma): cell.verdict for cell in report.cells}
-    actions = tuple(dict.fromkeys(action for action, _ in cells))
-    goals = tuple(dict.fromkeys(goal for _, goal in cells))
+    cells: dict[str, tuple[str, ...]] = {}
+    for cell in report.cells:
+        cells[cell.action] = (*cells.get(cell.action, ()), cell.lemma)
     named: dict[str, str] = {f"initially {o.name}": o.verdict for o in report.initiation}
-    named |= {f"{a} x {goal}": cells.get((a, goal), ABSENT) for a in actions for goal in goals}
+    named |= {f"{cell.action} x {cell.lemma}": cell.verdict for cell in report.cells}
     named |= {f"implied {o.id or o.name}": o.verdict for o in report.implication}
     return Proof(
         report.verdict,
         tuple(o.name for o in report.initiation),
-        actions,
-        goals,
+        cells,
         tuple(o.id or o.name for o in report.implication),
         {name: verdict for name, verdict in named.items() if verdict != "proved"},
     )
@@ -110,6 +109,7 @@ def _properties(
 
 
 def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
+    """A cell that is gone is no loss: its action cannot touch the goal any more, which `Frame` says."""
     was = {} if expected is None else expected.obligations()
     now = {} if found is None else found.obligations()
     new = expected is None and found is not None
@@ -119,7 +119,8 @@ def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
         return
     for name, before, after in _both(was, now):
         if before != after:
-            worse = _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
+            moved = " x " in name and after == ABSENT
+            worse = not moved and _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
             yield Difference(name, name, before, after, "proof", worse)
 
 
@@ -149,7 +150,7 @@ def _coverage(counts: tuple[int, int] | None) -> str:
 
 
 def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
-    """A guard that is gone lets more happen: that is for the worse. A whole action is told by its coverage."""
+    """A guard that is gone lets more happen: that is for the worse. Whole actions are told by coverage."""
     for name in sorted({*expected.guards, *found.guards}):
         if name not in expected.guards or name not in found.guards:
             continue

@@ -36,7 +36,7 @@ def _suite(entry: EntryReport) -> Suite:
     brokers = check.config.get("broker_count")
     seconds = check.search.seconds + (entry.proof.seconds if entry.proof else 0.0)
     return Suite(
-        f"{entry.name} ({check.variant}, {check.scope})",
+        f"{entry.name}: {check.variant}, {check.scope}",
         (*_properties(entry), *_others(entry), *_groups(entry), *_proof(entry)),
         brokers if isinstance(brokers, int) else 0,
         seconds,
