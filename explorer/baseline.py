@@ -186,7 +186,7 @@ class _Table:
 
     def __init__(self, document: Document, path: tuple[str, ...], data: Mapping[str, Any]) -> None:
         self.document, self.path, self.data = document, path, data
-        self.taken: list[str] = []
+        self.taken: dict[str, None] = {}  # in the order of reading, each once
 
     def where(self, *key: str) -> str:
         found = self.document.where(*self.path, *key)
@@ -203,7 +203,7 @@ class _Table:
                 )
 
     def _take(self, key: str, kind: type, says: str) -> Any:
-        self.taken.append(key)
+        self.taken[key] = None
         if key not in self.data:
             raise UsageFault(CODE, f"there is no `{key}`", where=self.where())
         value = self.data[key]
@@ -227,7 +227,7 @@ class _Table:
         return found
 
     def limit(self, key: str) -> int | None:
-        self.taken.append(key)
+        self.taken[key] = None
         if key not in self.data:
             return None
         if (found := self.number(key)) == 0:
@@ -235,11 +235,11 @@ class _Table:
         return found
 
     def flag(self, key: str) -> bool:
-        self.taken.append(key)
+        self.taken[key] = None
         return bool(self._take(key, bool, "true or false")) if key in self.data else False
 
     def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        self.taken.append(key)
+        self.taken[key] = None
         if key not in self.data and default is not None:
             return default
         found = self._take(key, list, "a list of texts")
@@ -248,7 +248,7 @@ class _Table:
         return tuple(found)
 
     def table(self, key: str) -> _Table:
-        self.taken.append(key)
+        self.taken[key] = None
         found = self.data.get(key, {})
         if not isinstance(found, dict):
             self.fail(key, "expected a table")
