@@ -11,13 +11,11 @@ from elrcheck.report.gate import Difference, DifferenceKind, EntryReport, GateRe
 from elrcheck.report.model import PropertyReport
 from elrcheck.report.sheet import Case, Sheet, Suite
 from elrcheck.report.sheets import cell_case, check_notes, obligation_case, property_case, search_facts
-from elrcheck.report.text_gate import gate_summary
+from elrcheck.report.text_gate import differences, gate_summary
 
-_GROUPS: tuple[tuple[DifferenceKind, str, str], ...] = (
-    ("coverage", "coverage", "which actions fire"),
-    ("guard", "guards", "which guards actions have"),
-    ("count", "counts", "exact counts"),
-)
+_GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
+    ("coverage", "coverage"), ("guard", "guards"), ("count", "counts"),
+)  # fmt: skip
 
 
 def gate_sheet(report: GateReport) -> Sheet:
@@ -77,7 +75,7 @@ def _property(entry: EntryReport, found: PropertyReport, one: Difference | None)
 def _others(entry: EntryReport) -> list[Case]:
     """A property that is gone, an entry that is new, a run that decides nothing."""
     known = {found.id for found in entry.check.properties}
-    grouped = {kind for kind, _, _ in _GROUPS}
+    grouped = {kind for kind, _ in _GROUPS}
     rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
     return [
         Case(
@@ -95,20 +93,20 @@ def _others(entry: EntryReport) -> list[Case]:
 
 def _groups(entry: EntryReport) -> list[Case]:
     return [
-        _group(entry, name, title, [d for d in entry.differences if d.kind == kind])
-        for kind, name, title in _GROUPS
+        _group(entry, name, [d for d in entry.differences if d.kind == kind])
+        for kind, name in _GROUPS
     ]
 
 
-def _group(entry: EntryReport, name: str, title: str, found: Sequence[Difference]) -> Case:
+def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
     fails = any(one.fails for one in found)
     told = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
     more = f" and {len(told) - 1} more" if len(told) > 1 else ""
     return Case(
         id=name,
-        name=title,
+        name=name,
         outcome="failed" if fails else "passed",
-        verdict=f"{len(found)} differences" if found else "same",
+        verdict=differences(len(found)) if found else "same",
         message=told[0] + more if fails else "",
         text="".join(f"{line}\n" for line in told),
         place=entry.place,
@@ -128,7 +126,7 @@ def _proof(entry: EntryReport) -> list[Case]:
         told = f"{one.what}: {one.found}; expected: {one.expected}"
         cases.append(
             Case(
-                id=f"proof {one.subject}",
+                id=one.subject,
                 name=one.what,
                 outcome="failed" if one.fails else "passed",
                 verdict=f"{one.found}, expected {one.expected}",

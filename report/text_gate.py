@@ -28,7 +28,7 @@ def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int
         return
     number = len(entry.differences)
     word = entry.verdict if report.verdict != "updated" else "updated"
-    page.verdict_line(word, f"{entry.name}: {_differences(number)}  ({where})")
+    page.verdict_line(word, f"{entry.name}: {differences(number)}  ({where})")
     shown, left = _shown(entry.differences, detail)
     page.table(
         ("what", "expected", "found", ""),
@@ -40,7 +40,7 @@ def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int
     _print_findings(entry, page, detail)
 
 
-def _differences(number: int) -> str:
+def differences(number: int) -> str:
     return f"{number} difference{'' if number == 1 else 's'}"
 
 
