@@ -25,7 +25,8 @@ from elrcheck.report.request import FAIL_ON, GateRequest, NewEntry
 from elrcheck.shell import Shell
 
 BASELINE = "elrcheck-baseline.toml"
-_ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth", "max_states", "proof")
+_ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth", "max_states", "proof",
+          "teeth")  # fmt: skip
 
 
 def fail_list(text: str) -> tuple[str, ...]:
@@ -54,6 +55,8 @@ def fail_list(text: str) -> tuple[str, ...]:
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1),
               help="Stop beyond this many distinct states.")
 @click.option("--proof", is_flag=True, help="Also prove, as `elrcheck prove` does.")
+@click.option("--teeth", is_flag=True,
+              help="Also leave out each guard once, as `elrcheck mutate --guards` does.")
 @workers_option
 @located_options
 @click.pass_context

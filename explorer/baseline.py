@@ -33,6 +33,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 COUNTS = ("generated", "distinct", "diameter", "cut", "deadlocks")
 VERDICTS = ("holds", "violated", "inconclusive")
 _VERDICT = re.compile(r"(holds|violated|reached|unreached|inconclusive)(?: at depth (\d+))?")
+_NOTICED = re.compile(r"noticed by \S+ at depth \d+|unnoticed|inconclusive")
 _PROVED = ("proved", "refuted", "unknown", "inconclusive", "absent")
 
 
@@ -63,7 +64,8 @@ class Expected:
     """What was found.
 
     counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: name ->
-    (how often it was enabled, how many of those steps left the budgets); guards: name -> its conditions.
+    (how often it was enabled, how many of those steps left the budgets); guards: name -> its conditions;
+    teeth: `Action: guard` -> which property notices when it is left out.
     """
 
     verdict: str
@@ -72,6 +74,7 @@ class Expected:
     actions: Mapping[str, tuple[int, int]]
     guards: Mapping[str, tuple[str, ...]]
     proof: Proof | None = None
+    teeth: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Entry:
     max_states: int | None = None
     proof: bool = False
     proof_timeout: int | None = None
+    teeth: bool = False
     expected: Expected | None = None
     place: str = ""
 
@@ -126,12 +130,14 @@ def _entry(name: str, table: _Table) -> Entry:
         max_states=table.limit("max-states"),
         proof=table.flag("proof"),
         proof_timeout=table.limit("proof-timeout"),
+        teeth=table.flag("teeth"),
         expected=_expected(table.table("expected")) if "expected" in table.data else None,
         place=table.where(),
     )
     table.done()
-    if entry.proof and entry.liveness:
-        table.fail("proof", "liveness properties are not proved")
+    for key, given in (("proof", entry.proof), ("teeth", entry.teeth)):
+        if given and entry.liveness:
+            table.fail(key, "not for liveness properties")
     return entry
 
 
@@ -146,8 +152,17 @@ def _expected(table: _Table) -> Expected:
         actions={name: _fired(actions.table(name)) for name in actions.data},
         guards={name: guards.texts(name) for name in guards.data},
         proof=_proof(table.table("proof")) if "proof" in table.data else None,
+        teeth=_teeth(table.table("teeth")) if "teeth" in table.data else None,
     )
     table.done()
+    return found
+
+
+def _teeth(table: _Table) -> dict[str, str]:
+    found = {guard: table.text(guard) for guard in table.data}
+    for guard, said in found.items():
+        if not _NOTICED.fullmatch(said):
+            table.fail(guard, "expected `noticed by P-1 at depth 3`, `unnoticed` or `inconclusive`")
     return found
 
 

@@ -17,7 +17,7 @@ HEADER = """\
 #     elrcheck gate --update-baseline
 #
 # and review the difference of this file like source code. Entries may be edited by hand (variant, scope,
-# set, properties, liveness, max-depth, max-states, proof, proof-timeout); other comments are not kept.
+# set, properties, liveness, max-depth, max-states, proof, proof-timeout, teeth); comments are not kept.
 """
 _WIDTH = 100
 
@@ -40,7 +40,11 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield from _list("set", selection.overrides)
     if entry.properties:
         yield from _list("properties", entry.properties)
-    for key, given in (("liveness", entry.liveness), ("proof", entry.proof)):
+    for key, given in (
+        ("liveness", entry.liveness),
+        ("proof", entry.proof),
+        ("teeth", entry.teeth),
+    ):
         if given:
             yield f"{key} = true"
     for key, limit in (
@@ -71,6 +75,8 @@ def _expected(here: str, expected: Expected) -> Iterator[str]:
     if expected.proof is not None:
         yield ""
         yield from _proof(f"{here}.proof", expected.proof)
+    if expected.teeth is not None:
+        yield from _table(f"{here}.teeth", expected.teeth, _text)
 
 
 def _proof(here: str, proof: Proof) -> Iterator[str]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from elrcheck.errors import ElrError, NothingChecked, UsageFault, did_you_mean
 from elrcheck.explorer.atomic import write_file
@@ -15,8 +16,20 @@ from elrcheck.explorer.check import run_check
 from elrcheck.explorer.gate_diff import differences, found_in
 from elrcheck.report.gate import Difference, EntryReport, EntryVerdict, GateReport, GateVerdict
 from elrcheck.report.model import CheckReport, ProveReport
+from elrcheck.report.mutation import MutateReport
 from elrcheck.report.progress import Progress
-from elrcheck.report.request import CheckRequest, GateRequest, Limits, NewEntry, ProveRequest
+from elrcheck.report.request import (
+    CheckRequest,
+    GateRequest,
+    Limits,
+    MutateRequest,
+    NewEntry,
+    ProveRequest,
+)
+
+Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None]
+TEETH_STATES = 1_000_000
+"""Where the search without a guard stops: a limit in seconds would depend on the machine."""
 
 
 def run_gate(request: GateRequest, progress: Progress) -> GateReport:
@@ -28,9 +41,9 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
     accepted = {entry.name: entry for entry in entries}
     for number, entry in enumerate(chosen, start=1):
         progress.stage(f"[{number}/{len(chosen)}] {entry.name}")
-        check, proof = _run(entry, request.workers, progress)
-        accepted[entry.name] = replace(entry, expected=found_in(check, proof))
-        done.append(_report(entry, check, proof, request.fail_on, update))
+        ran = _run(entry, request.workers, progress)
+        accepted[entry.name] = replace(entry, expected=found_in(*ran))
+        done.append(_report(entry, ran, request.fail_on, update))
     written = update and _write(request.baseline, tuple(accepted.values()))
     return GateReport(
         verdict=_verdict(done, update),
@@ -66,8 +79,9 @@ def _entries(request: GateRequest) -> tuple[tuple[Entry, ...], tuple[Entry, ...]
 
 def _new(add: NewEntry, path: str) -> Entry:
     check_name(add.name, f"--add {add.name}")
-    if add.proof and add.liveness:
-        raise UsageFault("usage-option", "liveness properties are not proved", help="leave out --proof")
+    if (add.proof or add.teeth) and add.liveness:
+        option = "--proof" if add.proof else "--teeth"
+        raise UsageFault("usage-option", f"{option} is not for liveness properties")
     return Entry(
         name=add.name,
         selection=add.selection,
@@ -76,11 +90,12 @@ def _new(add: NewEntry, path: str) -> Entry:
         max_depth=add.max_depth,
         max_states=add.max_states,
         proof=add.proof,
+        teeth=add.teeth,
         place=path,
     )
 
 
-def _run(entry: Entry, workers: int | None, progress: Progress) -> tuple[CheckReport, ProveReport | None]:
+def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
     try:
         check = run_check(
             CheckRequest(
@@ -92,30 +107,46 @@ def _run(entry: Entry, workers: int | None, progress: Progress) -> tuple[CheckRe
             ),
             progress,
         )
-        if not entry.proof:
-            return check, None
-        from elrcheck.invariants.prove import run_prove
-
-        timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
-        return check, run_prove(
-            ProveRequest(entry.selection, entry.properties, workers, timeout), progress
-        )
+        return check, _prove(entry, workers, progress), _mutate(entry, workers, progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise
 
 
-def _report(
-    entry: Entry, check: CheckReport, proof: ProveReport | None, fail_on: Sequence[str], update: bool
-) -> EntryReport:
-    found = found_in(check, proof)
+def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:
+    if not entry.proof:
+        return None
+    from elrcheck.invariants.prove import run_prove
+
+    timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
+    return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)
+
+
+def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateReport | None:
+    if not entry.teeth:
+        return None
+    from elrcheck.explorer.mutate import run_mutate
+
+    request = MutateRequest(
+        hazards=None,
+        guards=True,
+        selection=entry.selection,
+        properties=entry.properties,
+        workers=workers,
+        max_states=entry.max_states or TEETH_STATES,
+    )
+    return run_mutate(request, progress)
+
+
+def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
+    check, found = ran[0], found_in(*ran)
     if entry.expected is None:
         told = f"{check.verdict}, {check.search.distinct} distinct states"
         new = Difference("entry", entry.name, "nothing recorded", told, "new", False, not update)
-        return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), check, proof)
+        return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
     names = {found.id: found.name for found in check.properties}
     every = differences(entry.expected, found, names, fail_on)
-    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, check, proof)
+    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, *ran)
 
 
 def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:

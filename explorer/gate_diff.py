@@ -9,6 +9,7 @@ from elrcheck.explorer.baseline import COUNTS, Expected, Proof
 from elrcheck.explorer.baseline_text import natural
 from elrcheck.report.gate import Difference, DifferenceKind
 from elrcheck.report.model import CheckReport, ProveReport
+from elrcheck.report.mutation import MutateReport
 
 ABSENT = "absent"
 COUNT_WORDS: Mapping[str, str] = {
@@ -21,11 +22,13 @@ COUNT_WORDS: Mapping[str, str] = {
 _RANK = ("holds", "reached", "unreached", "inconclusive", ABSENT, "violated")
 _PROOF_RANK = ("proved", "unknown", "inconclusive", ABSENT, "refuted")
 _ORDER: Sequence[DifferenceKind] = (
-    "new", "violated", "proof", "inconclusive", "witness", "verdict", "coverage", "guard", "count",
+    "new", "violated", "proof", "inconclusive", "witness", "verdict", "coverage", "guard", "teeth", "count",
 )  # fmt: skip
 
 
-def found_in(check: CheckReport, proof: ProveReport | None) -> Expected:
+def found_in(
+    check: CheckReport, proof: ProveReport | None = None, mutations: MutateReport | None = None
+) -> Expected:
     """What a baseline keeps of a run."""
     return Expected(
         verdict=check.verdict,
@@ -36,7 +39,19 @@ def found_in(check: CheckReport, proof: ProveReport | None) -> Expected:
         actions={action.name: (action.fired, action.cut) for action in check.actions},
         guards={action.name: action.guards for action in check.actions},
         proof=None if proof is None else _proof_of(proof),
+        teeth=None if mutations is None else _teeth_of(mutations),
     )
+
+
+def _teeth_of(report: MutateReport) -> dict[str, str]:
+    """Guards of actions that never fire here are skipped, and left out."""
+    return {
+        f"{guard.action}: {guard.guard}": f"noticed by {guard.property} at depth {guard.depth}"
+        if guard.verdict == "noticed"
+        else guard.verdict
+        for guard in report.guards
+        if guard.verdict != "skipped"
+    }
 
 
 def _proof_of(report: ProveReport) -> Proof:
@@ -64,6 +79,7 @@ def differences(
         *_proof(expected.proof, found.proof),
         *_actions(expected, found),
         *_guards(expected, found),
+        *_teeth(expected.teeth or {}, found.teeth or {}),
         *_counts(expected, found),
     ]
     if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
@@ -160,6 +176,14 @@ def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
                 yield Difference(name, f"{name}, guard: {guard}", "present", ABSENT, "guard", True)
             elif guard not in was:
                 yield Difference(name, f"{name}, guard: {guard}", ABSENT, "present", "guard", False)
+
+
+def _teeth(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
+    """A guard that nobody misses any more is a property that lost its teeth."""
+    for name, was, now in _both(expected, found):
+        if was != now:
+            worse = was.startswith("noticed") and not now.startswith("noticed")
+            yield Difference(name, f"without {name}", was, now, "teeth", worse)
 
 
 def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:

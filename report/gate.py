@@ -13,9 +13,10 @@ from elrcheck.errors import ExitCode
 
 if TYPE_CHECKING:
     from elrcheck.report.model import CheckReport, ProveReport
+    from elrcheck.report.mutation import MutateReport
 
 DifferenceKind: TypeAlias = Literal[
-    "violated", "inconclusive", "proof", "verdict", "witness", "coverage", "guard", "count", "new"
+    "violated", "inconclusive", "proof", "verdict", "witness", "coverage", "guard", "teeth", "count", "new"
 ]
 EntryVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive"]
 GateVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive", "updated"]
@@ -27,9 +28,10 @@ class Difference:
 
     subject: the id of a property, an action, an obligation or a count; what: the same in words. kind:
     violated (a property), inconclusive, proof (an obligation), verdict (a property, for the better), witness
-    (reached or not), coverage (an action fires or not), guard (an action's condition is new or gone), count
-    (how many states, or how often an action fired), new (the entry expects nothing yet). worse: the found
-    is worse than the expected. fails: `--fail-on` makes it a failure.
+    (reached or not), coverage (an action fires or not), guard (an action's condition is new or gone), teeth
+    (which property notices when a guard is left out), count (how many states, or how often an action
+    fired), new (the entry expects nothing yet). worse: the found is worse than the expected. fails:
+    `--fail-on` makes it a failure.
     """
 
     subject: str
@@ -51,6 +53,7 @@ class EntryReport:
     differences: tuple[Difference, ...]
     check: CheckReport
     proof: ProveReport | None = None
+    mutations: MutateReport | None = None
 
 
 @dataclass(frozen=True)

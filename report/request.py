@@ -156,6 +156,7 @@ class NewEntry:
     max_depth: int | None = None
     max_states: int | None = None
     proof: bool = False
+    teeth: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from elrcheck.report.sheets import cell_case, check_notes, obligation_case, prop
 from elrcheck.report.text_gate import differences, gate_summary
 
 _GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
-    ("coverage", "coverage"), ("guard", "guards"), ("count", "counts"),
+    ("coverage", "coverage"), ("guard", "guards"), ("teeth", "teeth"), ("count", "counts"),
 )  # fmt: skip
 
 
@@ -95,6 +95,7 @@ def _groups(entry: EntryReport) -> list[Case]:
     return [
         _group(entry, name, [d for d in entry.differences if d.kind == kind])
         for kind, name in _GROUPS
+        if kind != "teeth" or entry.mutations is not None
     ]
 
 

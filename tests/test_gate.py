@@ -29,10 +29,11 @@ EXPECTED = Expected(
     actions={"Fence": (4, 1), "Kill": (0, 0)},
     guards={"Fence": ("b is unfenced", 'says "so" \\ \x7f é'), "Kill": ()},
     proof=Proof("proved", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x A": "unknown"}),
+    teeth={"Fence: b is unfenced": "noticed by P-2 at depth 3", "Fence: other": "unnoticed"},
 )
 ENTRIES = (
     Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, 5, 100, True, 30,
-          EXPECTED),
+          True, EXPECTED),
     Entry("plain", Selection("kip_full", "my scopes/a.toml")),
 )  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
@@ -83,7 +84,8 @@ FULL = baseline_text([replace(ENTRIES[0], name="a")])
         (SMALL + "max-depth = true\n", "`max-depth`: expected a number", ":5"),
         (SMALL + 'set = ["a=1", 2]\n', "`set`: expected a list of texts", ":5"),
         (SMALL.replace("entry.a", 'entry."a b"'), "`a b` is no name of an entry", ":2"),
-        (SMALL + "proof = true\nliveness = true\n", "liveness properties are not proved", ":5"),
+        (SMALL + "proof = true\nliveness = true\n", "`proof`: not for liveness properties", ":5"),
+        (FULL.replace("noticed by P-2 at", "seen by P-2 at"), "expected `noticed by P-1 at depth 3`", ""),
         (SMALL + "[other]\n", "unknown key `other`", ":5"),
         (SMALL + "[entry.a.expected]\n", "there is no `verdict`", ":5"),
         (FULL.replace('P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
@@ -160,6 +162,14 @@ def test_obligations_are_compared_one_by_one() -> None:
     ]  # fmt: skip
 
 
+def test_a_guard_that_nobody_misses_any_more_is_for_the_worse() -> None:
+    teeth = {"Fence: b is unfenced": "unnoticed", "Fence: other": "noticed by P-1 at depth 9"}
+    assert [(d.what, d.found, d.kind, d.worse) for d in told(replace(EXPECTED, teeth=teeth))] == [
+        ("without Fence: b is unfenced", "unnoticed", "teeth", True),
+        ("without Fence: other", "noticed by P-1 at depth 9", "teeth", False),
+    ]
+
+
 def test_fail_on_names_what_is_a_failure() -> None:
     """P-1 is violated as expected: only `violated` minds."""
     assert told(EXPECTED, "drift", "regression") == []
@@ -189,7 +199,7 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
         (("--fail-on", "drift,drip"), "'drip' is none of"),
         (("--add", "a"), "there is an entry `a` already"),
         (("--add", "a b"), "no name of an entry"),
-        (("--add", "b", "--proof", "--liveness"), "liveness properties are not proved"),
+        (("--add", "b", "--proof", "--liveness"), "--proof is not for liveness properties"),
         ((), "elrcheck-baseline.toml:2 (a)"),
     ):
         code, _, err = invoke("gate", *argv)
@@ -251,6 +261,19 @@ def validated(document: object) -> None:
     )
     schema = json.loads((SCHEMAS / "elrcheck.gate-1.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema, registry=registry).validate(document)
+
+
+@pytest.mark.slow
+def test_teeth_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "elrcheck-baseline.toml"
+    code, _, err = invoke("gate", "--add", "teeth", "--scope", "two-brokers", "-p", "P-27", "--teeth")
+    assert code == 0, err
+    (entry,) = read_baseline(path)
+    assert entry.expected is not None and entry.expected.teeth is not None
+    assert entry.expected.teeth["ExpandIsr: f has caught up"] == "noticed by P-27 at depth 5"
+    code, out, _ = invoke("gate", "-o", "g.json")
+    assert code == 0, out
+    validated(json.loads((tmp_path / "g.json").read_text()))
 
 
 @pytest.mark.slow
