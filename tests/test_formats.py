@@ -13,6 +13,7 @@ import click
 import jsonschema
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
+from markdown_it import MarkdownIt
 
 from elrcheck.errors import ExitCode, UsageFault
 from elrcheck.options import output_file
@@ -252,8 +253,11 @@ def test_markdown_shows_table_trace_and_diagram() -> None:
     text = render(CHECK, "markdown")
     assert text.startswith("# elrcheck check: violated\n")
     assert "| ❌ P-1 LeaderCompleteness | violated at depth 2 | invariants/properties.py:68 |" in text
-    assert text.count("```mermaid\nsequenceDiagram\n") == 1
-    assert text.count("```") == 4
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    fences = [token.info for token in tokens if token.type == "fence"]
+    assert fences == ["text", "mermaid"]
+    assert [token.type for token in tokens].count("tr_open") == 1 + 4 + 1 + 4  # two tables with their heads
+    assert "html_block" not in {token.type for token in tokens}
 
 
 def test_markdown_has_no_accidental_meaning() -> None:

@@ -64,6 +64,12 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert baseline_text(read) == path.read_text(encoding="utf-8")
 
 
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_bytes(bytes(range(256)))
+    with pytest.raises(UsageFault, match="not UTF-8"):
+        read_baseline(tmp_path / "b.toml")
+
+
 def test_names_are_sorted_by_number() -> None:
     assert sorted(["P-10", "P-2", "W-1", "P-2b"], key=natural) == ["P-2", "P-2b", "P-10", "W-1"]
 
