@@ -16,12 +16,17 @@ import click
 from elrcheck import __version__
 from elrcheck.errors import ExitCode, UsageFault, did_you_mean
 from elrcheck.exploring import explore, simulate
+from elrcheck.gating import gate, init
 from elrcheck.options import (
     EXIT_CODES,
+    case_options,
     chosen_selection,
     duration,
+    engine_choices,
+    engine_options,
     format_option,
     limit_options,
+    located_options,
     mutation_options,
     output_options,
     property_option,
@@ -29,8 +34,6 @@ from elrcheck.options import (
     run_choices,
     run_options,
     selection_options,
-    spark_choices,
-    spark_options,
     workers_option,
 )
 from elrcheck.report.request import (
@@ -46,7 +49,6 @@ from elrcheck.shell import Shell, run
 from elrcheck.sweeping import sweep
 
 LISTED = KINDS
-ENGINES = ("local", "spark", "reference", "numpy")
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
 
@@ -109,29 +111,26 @@ def _missing(what: str, command: str) -> UsageFault:
 @cli.command(epilog=EXIT_CODES)
 @selection_options
 @property_option
-@click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
-              help="local: compiled; spark: that on a cluster; numpy: portable; reference: plain Python.")
 @workers_option
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
 @run_options
-@spark_options
-@output_options
+@engine_options
+@located_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          properties: tuple[str, ...], engine: Any, workers: int | None, stop_at_first: bool,
-          liveness: bool, **options: Any) -> ExitCode:  # fmt: skip
+          properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
+          **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.explorer.check import run_check
 
     request = CheckRequest(
         properties=properties,
-        engine=engine,
         workers=workers,
         stop_at_first=stop_at_first,
         liveness=liveness,
-        spark=spark_choices(options, engine, shell.detail > 0),
+        **engine_choices(options, shell.detail > 0),
         **run_choices(options),
         limits=Limits(**options),
     )
@@ -140,9 +139,8 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-cli.add_command(simulate)
-cli.add_command(explore)
-cli.add_command(sweep)
+for command in (simulate, explore, sweep, gate, init):
+    cli.add_command(command)
 
 
 @cli.command(epilog=EXIT_CODES)
@@ -156,7 +154,7 @@ cli.add_command(sweep)
 @click.option("--all-variants", is_flag=True, help="With --controller: every variant, not only one.")
 @click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
               help="With --controller: how many brokers; otherwise as many as the scope has.")
-@output_options
+@located_options
 @click.pass_obj
 def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, timeout: float | None, controller: bool,
@@ -191,7 +189,7 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @workers_option
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to keep a trace for each hazard found.")
-@output_options
+@case_options
 @click.pass_context
 def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
            hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from elrcheck.errors import UsageFault
+from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
 from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection, SparkRequest
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,17 +62,20 @@ def worker_count(text: str) -> int | None:
     return int(word)
 
 
-def output_file(text: str) -> tuple[str, Path]:
+def output_file(forms: Sequence[str], text: str) -> tuple[str, Path]:
     """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run."""
     form, colon, rest = text.partition(":")
-    if not colon or form not in REPORT_FORMATS:
+    if not colon or form not in EVERY:
         form, rest = "", text
     path = Path(rest)
     if not rest or path.is_dir():
         raise click.BadParameter(f"{text!r} is not a file name")
     if not path.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
-    return form or ("json" if path.suffix == ".json" else "text"), path
+    form = form or SUFFIXES.get(path.suffix, "text")
+    if form not in forms:
+        raise click.BadParameter(f"{text!r}: {form} is no format of this command; it has {', '.join(forms)}")
+    return form, path
 
 
 def _complete(
@@ -204,7 +208,10 @@ def run_choices(options: dict[str, Any]) -> dict[str, Any]:
         "selected": click.core.ParameterSource.COMMANDLINE in named,
     }
 
-spark_options = _stack(
+ENGINES = ("local", "spark", "reference", "numpy")
+engine_options = _stack(
+    click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
+                 help="local: compiled; spark: that on a cluster; numpy: portable; reference: plain Python."),
     click.option("--master", metavar="URL", default="local[*]", show_default=True,
                  help="Of the engine spark: local[N], spark://HOST:PORT, yarn or k8s://..."),
     click.option("--partitions", metavar="N", type=click.IntRange(1, 32_000),
@@ -219,24 +226,44 @@ spark_options = _stack(
 SPARK = ("master", "partitions", "handover", "storage", "spark_conf")
 
 
-def spark_choices(options: dict[str, Any], engine: str, verbose: bool) -> SparkRequest:
-    """Takes `spark_options` out of a command's options. UsageFault if they are for another engine."""
+def engine_choices(options: dict[str, Any], verbose: bool) -> dict[str, Any]:
+    """Takes `engine_options` out of a command's options, as fields of a request.
+
+    UsageFault for an option of Spark with another engine.
+    """
+    engine = options.pop("engine")
     if engine != "spark":
         reject_given(click.get_current_context(), SPARK, "--engine spark")
     chosen = {name: options.pop(name) for name in SPARK}
-    return SparkRequest(conf=chosen.pop("spark_conf"), verbose=verbose, **chosen)
+    spark = SparkRequest(conf=chosen.pop("spark_conf"), verbose=verbose, **chosen)
+    return {"engine": engine, "spark": spark}
 
 
-format_option = click.option(
-    "--format", "-f", "form", type=click.Choice(REPORT_FORMATS), default="text", show_default=True,
-    help="What is printed on stdout.",
-)  # fmt: skip
+def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
+    return click.option(
+        "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
+        help="What is printed on stdout.",
+    )  # fmt: skip
 
-output_options = _stack(
-    format_option,
-    click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True,
-                 type=output_file,
-                 help="Also write the report to a file (.json: JSON, else text); may be repeated."),
-    click.option("--exit-zero", is_flag=True,
-                 help="Exit with 0 instead of 1 when there is a finding."),
-)  # fmt: skip
+
+format_option = _format_option(REPORT_FORMATS)
+
+
+def report_options(forms: Sequence[str]) -> Callable[[F], F]:
+    """Options of a command whose report has these formats."""
+    def to_file(text: str) -> tuple[str, Path]:
+        return output_file(forms, text)
+
+    return _stack(
+        _format_option(forms),
+        click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
+                     help="Also write the report to a file, in the format that its name ends in, else text; "
+                     "may be repeated."),
+        click.option("--exit-zero", is_flag=True,
+                     help="Exit with 0 instead of 1 when there is a finding."),
+    )  # fmt: skip
+
+
+output_options = report_options(PLAIN)
+case_options = report_options((*PLAIN, *LISTS))
+located_options = report_options(EVERY)

@@ -79,8 +79,11 @@ class Shell:
 
         for file_form, path in outputs:
             write_file(path, self.render(report, file_form))
-        if form == "json":
-            self.write(self.render(report, form))
+        if form != "text":
+            text = self.render(report, form)
+            if form == "github":
+                _add_step_summary(self.render(report, "markdown"))
+            self.write(text)
         else:
             from elrcheck.report.text import print_report
 
@@ -94,15 +97,23 @@ class Shell:
 
     def render(self, report: Report, form: str) -> str:
         """The report as a text of its own, without colours."""
-        if form == "json":
-            from elrcheck.report.json import to_json
+        from elrcheck.report.formats import render
 
-            return to_json(report)
-        from elrcheck.report.text import print_report
+        return render(report, form, self.detail)
 
-        buffer = io.StringIO()
-        print_report(report, Page(open_console(buffer, "never")), self.detail)
-        return buffer.getvalue()
+
+def _add_step_summary(markdown: str) -> None:
+    """Adds to the summary of a GitHub job, if this is one; other steps write to the same file."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    try:
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(markdown + "\n")
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        message = f"cannot write {place}: {why}"
+        raise EnvironmentFault("cannot-write", message, where="GITHUB_STEP_SUMMARY") from fault
 
 
 def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:

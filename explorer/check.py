@@ -17,6 +17,7 @@ from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
 from elrcheck.explorer.runs import place_of_run
 from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.report.model import (
@@ -143,6 +144,7 @@ def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | N
         trace=stored,
         counterexample=violated.view if violated else None,
         waiting=outcome.waiting.get(fn.ident),
+        source=fn.place,
     )
 
 
@@ -204,6 +206,7 @@ def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
             outcome.enabled.get(fn.name, 0),
             outcome.new_states.get(fn.name, 0),
             outcome.beyond.get(fn.name, 0),
+            guard_names(fn),
         )
         for fn in model.actions
     )

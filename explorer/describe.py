@@ -103,6 +103,7 @@ def trace_view(
                 arguments(fn, label.args),
                 because(fn, label.args),
                 changes(before, after, ty),
+                fn.place,
             )
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -27,7 +27,6 @@ from elrcheck.model.catalogue import (
     knob_entries,
     scenario_entries,
     scope_entries,
-    source_of,
     variant_entries,
 )
 from elrcheck.model.knobs import summary
@@ -107,7 +106,7 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
             "doc": fn.doc,
             "conjuncts": [name for node in fn_nodes(fn) if node.kind == "conj" for name in node.x],
             "bounded_only": fn.note or None,
-            "source": source_of(fn),
+            "source": fn.place,
         }
         for fn in fns
     ]
@@ -122,7 +121,7 @@ def _rules() -> list[Entry]:
             "summary": summary(fn.doc),
             "doc": fn.doc,
             "from": fn.note,
-            "source": source_of(fn),
+            "source": fn.place,
         }
         for fn in rules_of(load_controller_model())
     ]

@@ -70,11 +70,13 @@ class _Cell:
     core: set[str] = field(default_factory=set)
     reason: str | None = None
     failure: InductionFailure | None = None
+    source: str | None = None
 
     def report(self) -> CellReport:
         core = tuple(sorted(self.core))
+        seconds = round(self.seconds, 3)
         return CellReport(
-            self.action, self.lemma, self.verdict, round(self.seconds, 3), core, self.reason, self.failure
+            self.action, self.lemma, self.verdict, seconds, core, self.reason, self.failure, self.source
         )
 
 
@@ -163,6 +165,7 @@ class Proof:
             tuple(sorted(done.core)),
             done.reason,
             witness,
+            fn.place,
         )
 
     def _consecution(self, workers: int) -> list[_Cell]:
@@ -185,6 +188,7 @@ class Proof:
         for number, instance in enumerate(instances):
             for name, fn, answer in found[number]:
                 into = merged.setdefault((instance.action, name), _Cell(instance.action, name))
+                into.source = None if fn is None else fn.place
                 self._merge(into, instance, fn, answer)
         return list(merged.values())
 
@@ -226,6 +230,7 @@ class Proof:
             changes=changes(done.before, done.after, ty),
             conjunct=conjunct,
             replayed=True,
+            source=action.place,
         )
 
 

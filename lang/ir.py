@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from elrcheck.lang.types import Ty
@@ -111,6 +112,13 @@ class Fn:
     @property
     def is_step(self) -> bool:
         return len(self.states) == 2
+
+    @property
+    def place(self) -> str:
+        """`folder/file.py:line` relative to the package; the whole path of a file outside it."""
+        package, file = Path(__file__).resolve().parent.parent, Path(self.file).resolve()
+        shown = file.relative_to(package) if file.is_relative_to(package) else file
+        return f"{shown.as_posix()}:{self.line}"
 
 
 class UnsupportedNode(Exception):

@@ -8,13 +8,10 @@ properties and looks names up.
 from __future__ import annotations
 
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-import elrcheck
 from elrcheck.config import config_fields, find_scope, scope_names
 from elrcheck.lang.guards import guard_names
-from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.hazard import Hazard
@@ -133,13 +130,7 @@ def action_entries(model: Model) -> list[Entry]:
             "doc": fn.doc,
             "parameters": {name: ty.name for name, ty in fn.params},
             "guards": list(guard_names(fn)),
-            "source": source_of(fn),
+            "source": fn.place,
         }
         for fn in model.actions
     ]
-
-
-def source_of(fn: Fn) -> str:
-    """`folder/file.py:line` of a function of the model, relative to the package."""
-    root = Path(str(elrcheck.__file__)).parent
-    return f"{Path(fn.file).relative_to(root).as_posix()}:{fn.line}"

@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from elrcheck.errors import ExitCode
 from elrcheck.report.controller import ControllerReport
 from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.gate import GateReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.simulation import SimulationReport
@@ -92,7 +93,8 @@ class PropertyReport:
     for each of its instances; 0 means that it is never put to the test.
 
     conjunct: the named part that is false; witness: for which values; trace: the stored trace
-    inside the run directory; counterexample: the same trace for reading.
+    inside the run directory; counterexample: the same trace for reading; source: where the property is
+    written, ``folder/file.py:line`` relative to the package.
     """
 
     id: str
@@ -105,6 +107,7 @@ class PropertyReport:
     trace: str | None = None
     counterexample: TraceView | None = None
     waiting: int | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,13 +115,14 @@ class ActionReport:
     """How often an action was possible, and how many states only it found first.
 
     cut: how many of those steps left the budgets of the scope; an action whose every step did so
-    never fired in what was explored.
+    never fired in what was explored.  guards: the names of its conditions, in the order they are tested.
     """
 
     name: str
     fired: int
     new_states: int
     cut: int = 0
+    guards: tuple[str, ...] = ()
 
     @property
     def idle(self) -> bool:
@@ -166,18 +170,21 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class InductionFailure:
-    """A step that keeps every lemma before it and breaks one after it."""
+    """A step that keeps every lemma before it and breaks one after it; `source` is where its action is."""
 
     before: Mapping[str, str]
     arguments: tuple[Argument, ...]
     changes: tuple[Change, ...]
     conjunct: str | None = None
     replayed: bool = False
+    source: str | None = None
 
 
 @dataclass(frozen=True)
 class CellReport:
-    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed."""
+    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed, `source` is where
+    the lemma is written.
+    """
 
     action: str
     lemma: str
@@ -186,6 +193,7 @@ class CellReport:
     core: tuple[str, ...] = ()
     reason: str | None = None
     failure: InductionFailure | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -199,6 +207,7 @@ class ObligationReport:
     core: tuple[str, ...] = ()
     reason: str | None = None
     witness: Mapping[str, str] | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
@@ -306,4 +315,5 @@ Report: TypeAlias = (
     | SimulationReport
     | ExploreReport
     | SweepReport
+    | GateReport
 )

@@ -26,6 +26,11 @@ KINDS = (
 """What `elrcheck list` lists and `elrcheck show --kind` takes."""
 
 
+FAIL_ON = ("drift", "regression", "violated", "inconclusive")
+"""drift: any difference from the baseline; regression: only those for the worse; violated, inconclusive: also
+where the baseline expects it."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which model: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
@@ -184,6 +189,35 @@ class ControllerRequest:
     rules: tuple[str, ...] = ()
     workers: int | None = None
     timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class NewEntry:
+    """An entry to add to a baseline."""
+
+    name: str
+    selection: Selection = field(default_factory=Selection)
+    properties: tuple[str, ...] = ()
+    liveness: bool = False
+    max_depth: int | None = None
+    max_states: int | None = None
+    proof: bool = False
+    teeth: bool = False
+
+
+@dataclass(frozen=True)
+class GateRequest:
+    """Entries of a baseline to run again: those in `only`, all if empty, or `add` alone.
+
+    update: write what was found into the baseline. fail_on: what is a failure, of FAIL_ON.
+    """
+
+    baseline: Path
+    only: tuple[str, ...] = ()
+    add: NewEntry | None = None
+    update: bool = False
+    fail_on: tuple[str, ...] = ("drift",)
+    workers: int | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ never wrapped, and is the same whatever the environment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ STYLES: Mapping[str, str] = {
     "noticed": "green",
     "surveyed": "green",
     "ok": "green",
+    "drift": "bold red",
+    "tolerated": "yellow",
+    "updated": "green",
 }
 
 
@@ -104,6 +108,13 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
     if not stream.isatty():
         console.width = PLAIN_WIDTH
     return console
+
+
+def plain_text(draw: Callable[[Page], None]) -> str:
+    """What a renderer prints, as text without colours."""
+    buffer = io.StringIO()
+    draw(Page(open_console(buffer, "never")))
+    return buffer.getvalue()
 
 
 def _can_encode(encoding: str, text: str) -> bool:

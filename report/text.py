@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from elrcheck.report.controller import ControllerReport
 from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.gate import GateReport
 from elrcheck.report.model import (
     ActionReport,
     CheckReport,
@@ -59,12 +60,16 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_exploration(report, page, detail)
         case SweepReport():
             print_sweep(report, page, detail)
+        case GateReport():
+            from elrcheck.report.text_gate import print_gate
+
+            print_gate(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
     for found in report.properties:
         if found.verdict == "violated":
-            _print_violation(found, report, page, detail)
+            print_violation(found, report, page, detail)
     if detail >= 0:
         _print_properties(report, page)
         _print_actions(report, page)
@@ -73,7 +78,8 @@ def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
     _print_verdict(report, page)
 
 
-def _print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int) -> None:
+def print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int = 0) -> None:
+    """The block of one violated property, its trace included."""
     where = "" if found.depth is None else f" at depth {found.depth}"
     page.verdict_line("fail", f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})")
     page.labelled("conjunct", found.conjunct)

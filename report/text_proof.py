@@ -13,10 +13,10 @@ _COLUMNS = ("subject", "verdict", "seconds", "needed")
 def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
     for obligation in (*report.initiation, *report.implication):
         if obligation.verdict != "proved":
-            _print_obligation(obligation, page)
+            print_obligation(obligation, page)
     for cell in report.cells:
         if cell.verdict != "proved":
-            _print_cell(cell, page)
+            print_cell(cell, page)
     if detail >= 0:
         _print_implications(report, page)
         _print_phases(report, page)
@@ -38,7 +38,7 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
     page.verdict_line(report.verdict, rest)
 
 
-def _print_obligation(obligation: ObligationReport, page: Page) -> None:
+def print_obligation(obligation: ObligationReport, page: Page) -> None:
     page.verdict_line(obligation.verdict, _subject(obligation))
     page.labelled("reason", obligation.reason)
     for path, value in (obligation.witness or {}).items():
@@ -46,7 +46,7 @@ def _print_obligation(obligation: ObligationReport, page: Page) -> None:
     page.line()
 
 
-def _print_cell(cell: CellReport, page: Page) -> None:
+def print_cell(cell: CellReport, page: Page) -> None:
     page.verdict_line(cell.verdict, f"{cell.action} does not keep {cell.lemma}  ({cell.seconds:.2f} s)")
     page.labelled("reason", cell.reason)
     failure = cell.failure

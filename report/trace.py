@@ -29,13 +29,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a trace; `because` says in one line why it was possible."""
+    """One step of a trace; `because` says in one line why it was possible, `source` where its action is."""
 
     index: int
     action: str
     arguments: tuple[Argument, ...] = ()
     because: str = ""
     changes: tuple[Change, ...] = ()
+    source: str = ""
 
     @property
     def label(self) -> str:

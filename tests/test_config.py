@@ -261,7 +261,7 @@ def test_exactly_one_file_is_used(write: Write, tmp_path: Path) -> None:
         ("[check]\nscope = true\n", 2, "a number or a text"),
         ("[check]\nset = 'a=1'\n", 2, "a list"),
         ("[check]\nscope = ['a']\n", 2, "one value"),
-        ("[check]\nformat = 'sarif'\n", 2, "text"),
+        ("[check]\nformat = 'xml'\n", 2, "text"),
         ("[check]\ntime-budget = 'soon'\n", 2, "duration"),
     ],
 )

@@ -15,8 +15,8 @@ import elrcheck
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_MODULES = {
-    "__init__", "__main__", "cli", "config", "doctor", "errors", "exploring", "json_input", "options",
-    "settings", "shell", "sweeping",
+    "__init__", "__main__", "cli", "config", "doctor", "errors", "exploring", "gating", "json_input",
+    "options", "settings", "shell", "starting", "sweeping",
 }  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]

@@ -168,7 +168,7 @@ def test_the_documented_keys_of_a_check_report() -> None:
     assert first["counterexample"]["steps"][0]["changes"] == [
         {"path": "partition.isr", "old": "{0,1,2}", "new": "{0,2}"}
     ]
-    assert data["actions"][1] == {"name": "Reassign", "fired": 0, "new_states": 0, "cut": 0}
+    assert data["actions"][1] == {"name": "Reassign", "fired": 0, "new_states": 0, "cut": 0, "guards": []}
 
 
 def test_numbers_json_does_not_know_are_refused() -> None:

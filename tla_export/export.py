@@ -23,8 +23,9 @@ from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
+from elrcheck.report.mermaid import mermaid
 from elrcheck.report.request import Selection
-from elrcheck.tla_export.diagrams import dot, mermaid
+from elrcheck.tla_export.diagrams import dot
 from elrcheck.tla_export.itf import write_itf
 from elrcheck.tla_export.names import camel
 from elrcheck.tla_export.spec import Spec, checked_name, spec_text
