@@ -70,9 +70,10 @@ class Daemon:
 
 @dataclass
 class Cluster:
-    """`url` is for --master; `folder` holds logs and work folders."""
+    """`url` is for --master; `folder` holds logs and work folders; `hosts` are for workers, in turn."""
 
     folder: Path
+    hosts: tuple[str, ...] = ("127.0.0.1",)
     master: Daemon = field(init=False)
     workers: list[Daemon] = field(default_factory=list)
     url: str = ""
@@ -90,7 +91,8 @@ class Cluster:
     def add_worker(self) -> Daemon:
         name = f"worker-{len(self.workers)}"
         sizes = ("--cores", str(CORES), "--memory", MEMORY, "--work-dir", str(self.folder / name))
-        worker = self._daemon(name, "worker.Worker", *sizes, "--port", "0", self.url)
+        host = self.hosts[len(self.workers) % len(self.hosts)]
+        worker = self._daemon(name, "worker.Worker", *sizes, "--port", "0", self.url, host=host)
         self.workers.append(worker)
         return worker
 
@@ -119,7 +121,7 @@ class Cluster:
         for daemon in (*self.workers, self.master):
             daemon.end()
 
-    def _daemon(self, name: str, java_class: str, *arguments: str) -> Daemon:
+    def _daemon(self, name: str, java_class: str, *arguments: str, host: str = "127.0.0.1") -> Daemon:
         home = Path(str(find_spec("pyspark").origin)).parent  # type: ignore[union-attr]
         conf = self.folder / "conf"
         conf.mkdir(exist_ok=True)
@@ -130,14 +132,14 @@ class Cluster:
             **({} if java.home is None else {"JAVA_HOME": str(java.home)}),
             "SPARK_HOME": str(home),
             "SPARK_CONF_DIR": str(conf),
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": host,
             "SPARK_LOCAL_DIRS": str(self.folder),
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",  # else one more port, a fixed one
         }
         log = self.folder / f"{name}.log"
         launcher = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{java_class}"]
-        command = [*launcher, "--host", "127.0.0.1", "--webui-port", "0", *arguments]
+        command = [*launcher, "--host", host, "--webui-port", "0", *arguments]
         with log.open("wb") as sink:
             guard = subprocess.Popen(
                 [sys.executable, "-c", GUARD, *command],
@@ -153,9 +155,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+def standalone_cluster(
+    folder: Path, workers: int = 2, hosts: tuple[str, ...] = ("127.0.0.1",)
+) -> Iterator[Cluster]:
     """Starts it and always stops it."""
-    cluster = Cluster(folder)
+    cluster = Cluster(folder, hosts)
     try:
         cluster.start(workers)
         yield cluster

@@ -163,10 +163,13 @@ class KilledWhileSending(KilledMidLevel):
     when = "expand"
 
 
+SLOW_SECONDS = 60
+
+
 class Slow(Once):
     """Takes long enough to be run a second time beside itself."""
 
     when = "written"
 
     def accident(self) -> None:
-        time.sleep(20)
+        time.sleep(SLOW_SECONDS)
