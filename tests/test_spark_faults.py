@@ -164,6 +164,23 @@ def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> 
     assert check(tmp_path / "far", *arguments, where=tmp_path) == local(tmp_path)
 
 
+@pytest.mark.slow
+def test_states_on_s3(s3: str, tmp_path: Path) -> None:
+    """Stopped by a limit, gone on with, and nothing left when it is complete."""
+    from elrcheck.spark.storage import Storage
+
+    on_spark = ("--engine", "spark", "--master", "local[2]", "--partitions", "2")
+    first = (*MODEL, *on_spark, "--handover", "100", "--storage", "s3://bucket/runs", "--run-dir", "far")
+    done = subprocess.run(
+        command(*first, "--max-depth", "15"), capture_output=True, text=True, timeout=300, cwd=tmp_path
+    )
+    assert done.returncode == 3, done.stderr
+    assert any(name.endswith(".parquet") for name in Storage.at("s3://bucket/runs/far").list())
+    assert not (tmp_path / "far" / "levels").exists()
+    assert check(tmp_path / "far", "--resume", "far", *on_spark, where=tmp_path) == local(tmp_path)
+    assert Storage.at("s3://bucket/runs/far").list() == ()
+
+
 def levels(folder: Path) -> int:
     """Levels that a run has saved."""
     try:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -161,47 +158,6 @@ def test_hdfs_without_its_client_names_the_remedies(monkeypatch: pytest.MonkeyPa
 
 
 # -------------------------------------------------------------------------------------- S3
-
-
-@pytest.fixture(scope="module")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An S3 server (moto) on a free port of this machine, with the bucket `bucket`."""
-    pytest.importorskip("moto.server")
-    log = tmp_path_factory.mktemp("s3") / "log"
-    command = [sys.executable, "-c", SERVER]
-    with log.open("wb") as sink:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, stdin=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        host = f"127.0.0.1:{int(process.stdout.readline())}"
-        maker = fs.S3FileSystem(
-            access_key="test", secret_key="test", region="us-east-1", endpoint_override=host, scheme="http",
-            allow_bucket_creation=True,
-        )  # fmt: skip
-        maker.create_dir("bucket")
-        yield f"http://{host}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-# The server leaves when its stdin ends, so none is left if the test process is killed.
-SERVER = """
-import sys
-from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-server.start()
-print(server.get_host_and_port()[1], flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
-    return s3_server
 
 
 def test_s3(s3: str) -> None:
