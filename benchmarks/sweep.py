@@ -7,7 +7,8 @@
 Every configuration is first checked by itself, one after the other in one process, which also fills the
 kernel cache. Then come the sweeps; every count, verdict and depth in them must be the one of the separate
 check, else the exit code is 1. The speed-up is of two processes over one; `control` is what two busy
-processes gain on this machine at that time, which is the most that a sweep can.
+processes gain over one on this machine at that time: a round says little unless it is near 2 before and
+after.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def main() -> int:
     parser.add_argument("--sweep", action="append", metavar="KEY=VALUES")
     parser.add_argument("--scope", default=SCOPE)
     parser.add_argument("--cold", action="store_true", help="an empty kernel cache for each measurement")
+    parser.add_argument("--rounds", type=int, default=1, help="how often both sweeps are measured")
     options = parser.parse_args()
     request = SweepRequest(Selection(scope=options.scope), tuple(options.sweep or AXES))
     result: dict[str, Any] = {"scope": options.scope, "axes": list(request.sweeps), "cold": options.cold}
@@ -82,24 +84,27 @@ def main() -> int:
         started = time.perf_counter()
         expected = separate(request, folder / "separate")
         result["separate_seconds"] = round(time.perf_counter() - started, 2)
-        result["control"] = round(control(), 2)
-        result["configurations"], result["same"] = len(expected), True
-        for processes in (1, 2):
-            if options.cold:
-                fresh_cache(folder, f"cache-{processes}")
-            report = run_sweep(
-                replace(request, workers=processes, run_dir=folder / f"sweep-{processes}"), Silent()
-            )
-            result[f"seconds_{processes}"] = round(report.seconds, 2)
-            result["same"] = result["same"] and answers(report) == expected
+        result["configurations"], result["same"], result["rounds"] = len(expected), True, []
+        for number in range(options.rounds):
+            measured: dict[str, Any] = {"control_before": round(control(), 2)}
+            for processes in (1, 2):
+                if options.cold:
+                    fresh_cache(folder, f"cache-{number}-{processes}")
+                place = folder / f"sweep-{number}-{processes}"
+                report = run_sweep(replace(request, workers=processes, run_dir=place), Silent())
+                measured[f"seconds_{processes}"] = round(report.seconds, 2)
+                result["same"] = result["same"] and answers(report) == expected
+            measured["speed_up"] = round(measured["seconds_1"] / measured["seconds_2"], 2)
+            measured["control_after"] = round(control(), 2)
+            result["rounds"].append(measured)
         result["violated"] = report.count("violated")
         result["states"] = sum(row.distinct or 0 for row in report.rows)
-    result["speed_up"] = round(result["seconds_1"] / result["seconds_2"], 2)
     result["machine"] = machine()
     print(f"{result['configurations']} configurations, {result['violated']} violated")
     print(f"separate checks {result['separate_seconds']} s, of it much for compiling")
-    print(f"sweep with one process {result['seconds_1']} s, with two {result['seconds_2']} s")
-    print(f"speed-up {result['speed_up']}, two busy processes gain {result['control']} here")
+    for each in result["rounds"]:
+        print(f"sweep with one process {each['seconds_1']} s, with two {each['seconds_2']} s:", end=" ")
+        print(f"speed-up {each['speed_up']}; control {each['control_before']}, {each['control_after']}")
     print("all answers are the same" if result["same"] else "ANSWERS DIFFER")
     print(json.dumps(result))
     return 0 if result["same"] else 1

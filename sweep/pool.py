@@ -121,6 +121,7 @@ def _fate(code: int | None) -> str:
 def _end(crew: Sequence[_Worker]) -> None:
     """Ask all to end, and end those that do not."""
     for worker in crew:
+        worker.pipe.close()  # whoever ends its search for the signal finds no more jobs
         worker.process.terminate()
     deadline = time.monotonic() + GRACE
     for worker in crew:
@@ -128,7 +129,6 @@ def _end(crew: Sequence[_Worker]) -> None:
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join(GRACE)
-        worker.pipe.close()
 
 
 @contextlib.contextmanager

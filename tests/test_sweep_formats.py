@@ -8,6 +8,7 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
+import click
 import jsonschema
 import pyarrow.parquet as parquet
 import pytest
@@ -30,6 +31,7 @@ from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text import print_report
 from elrcheck.shell import run
+from elrcheck.sweeping import sweep
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.sweep-1.schema.json"
 PROPERTIES = (
@@ -180,6 +182,18 @@ def test_html_is_well_formed_and_needs_nothing_else() -> None:
     assert "Smallest breaking configuration: number 7 (variant=legacy, min_isr=4, strict_hwm=false)" in words
     for word in ("violated", "failed", "inconclusive", "holds", "skipped", "not in the grid"):
         assert word in words
+
+
+def test_axes_complete_in_the_shell() -> None:
+    context, option = click.Context(sweep), sweep.params[0]
+
+    def offered(begun: str) -> list[str]:
+        return [item.value for item in option.shell_complete(context, begun)]
+
+    assert offered("min_isr_") == ["min_isr_change=", "min_isr_propagation=", "min_isr_changes="]
+    assert offered("variant=legacy,kip_f") == ["variant=legacy,kip_full"]
+    assert offered("strict_hwm=") == ["strict_hwm=false", "strict_hwm=true"]
+    assert offered("records=") == offered("nothing=") == []
 
 
 def test_facets_are_what_else_varies() -> None:
