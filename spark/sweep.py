@@ -3,16 +3,20 @@
 Small configurations are packed together, by estimate, into about `PACKS` tasks for each slot of the
 cluster; a task checks its pack one after the other with one thread. Several Spark jobs run at the same
 time, so that answers come while the others still work. When a job fails for good (Spark has retried its
-tasks), every configuration of it gets a task of its own, and only the one that fails again is lost.
+tasks), every configuration of it gets a task of its own, and only the one that fails again is lost. What
+no task can survive, such as executors without Python or a driver without its JVM, ends the sweep.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from elrcheck.errors import ElrError
+from elrcheck.spark.faults import explained
 from elrcheck.sweep.estimate import cost, pack
 from elrcheck.sweep.job import Answer, Job, check_job, compile_alone
 from elrcheck.sweep.pool import TICK, Tick
@@ -27,6 +31,8 @@ JOBS = 16
 """Spark jobs at the same time: each is a thread of the driver."""
 SCHEMA = "number int, body string"
 TAG = "elrcheck-sweep"
+HOPELESS = ("executor", "executor-package", "executor-python")
+"""Faults (`elrcheck.spark.faults`) that every task will meet."""
 
 
 def slots(session: SparkSession) -> int:
@@ -68,25 +74,39 @@ class _Crew:
 
     def _run(self, packs: list[list[Job]]) -> None:
         try:
-            self.heard.put((packs, _submit(self.session, packs)))
+            with explained("Spark"):
+                self.heard.put((packs, _submit(self.session, packs)))
         except Exception as fault:
             self.heard.put((packs, fault))
 
     def answers(self) -> tuple[list[Answer], list[Job]]:
-        """What has come within a tick: answers, and jobs to be tried again by themselves."""
+        """What has come within a tick: answers, and jobs to be tried again by themselves.
+
+        EnvironmentFault if it is no use to try again.
+        """
         try:
             packs, result = self.heard.get(timeout=TICK)
         except queue.Empty:
             return [], []
         if isinstance(result, list):
             return result, []
+        if isinstance(result, ElrError) and (result.code in HOPELESS or not self._alive()):
+            raise result
         jobs = [job for each in packs for job in each]
         if len(jobs) > 1:
             return [], jobs
         return [Answer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")], []
 
+    def _alive(self) -> bool:
+        """Whether the driver's JVM still takes jobs."""
+        try:
+            return not self.session.sparkContext._jsc.sc().isStopped()
+        except Exception:  # whatever py4j says of a JVM that is gone
+            return False
+
     def cancel(self) -> None:
-        self.session.sparkContext.cancelJobsWithTag(TAG)
+        with contextlib.suppress(Exception):  # there may be nobody left to tell
+            self.session.sparkContext.cancelJobsWithTag(TAG)
 
 
 def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from elrcheck.errors import UsageFault
+from elrcheck.errors import ElrError, UsageFault
 from elrcheck.explorer.interrupts import Interrupts
 from elrcheck.explorer.runs import RUNS
 from elrcheck.explorer.select import select_properties
@@ -68,9 +68,12 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
                 workers, detail = engines.workers, engines.detail
                 run.small(engines)
                 run.large(engines)
-    except BaseException:
+    except BaseException as fault:
         if not ledger.done:  # nothing to go on with, such as when Spark did not start
             _forget(ledger)
+        elif isinstance(fault, ElrError):
+            again = f"go on with `elrcheck sweep --resume {ledger.folder}`"
+            fault.help = again if fault.help is None else f"{fault.help}; then {again}"
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sweeps import SMALL, separate_answers
 
+from elrcheck.errors import EnvironmentFault
 from elrcheck.report.sweep import SweepRow
 from elrcheck.sweep.grid import make_grid
 from elrcheck.sweep.job import Answer, Job, job_of
@@ -58,3 +59,18 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
     assert sorted(asked[0]) == [1, 2, 3, 4] and sorted(asked[1:]) == [[1], [2], [3], [4]]
     assert answers[3].error == "the Spark task failed: Job aborted: executor lost"
     assert [answers[n].refused for n in (1, 2, 4)] == ["stand-in"] * 3
+
+
+def test_what_every_task_will_meet_ends_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.spark import sweep
+
+    fault = EnvironmentFault("executor-python", "an executor cannot start Python: python3")
+
+    def submit(*_: object) -> list[Answer]:
+        raise fault
+
+    monkeypatch.setattr(sweep, "_submit", submit)
+    monkeypatch.setattr(sweep, "slots", lambda _: 1)
+    with pytest.raises(EnvironmentFault) as caught:
+        list(sweep.check_in_tasks(None, JOBS))  # type: ignore[arg-type]
+    assert caught.value is fault
