@@ -15,6 +15,8 @@ from elrcheck.sweep.run import run_sweep
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("shrinks=1",))
 SMALL = SweepRequest(selection=BASE, sweeps=("variant=kip_full,legacy", "crashes=0..1"), workers=2)
+TWO = replace(SMALL, sweeps=("crashes=0..1",))
+"""The first two configurations of the other grid, which are enough for what takes long."""
 COUNTS = ("generated", "distinct", "diameter", "complete")
 
 
@@ -29,6 +31,10 @@ def answer_of(row: SweepRow) -> dict[str, Any]:
         **{name: getattr(row, name) for name in COUNTS},
         "properties": {p.id: (p.verdict, p.depth, p.conjunct) for p in row.properties},
     }
+
+
+def answers_of(report: SweepReport) -> dict[int, dict[str, Any]]:
+    return {row.number: answer_of(row) for row in report.rows}
 
 
 def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str, Any]]:

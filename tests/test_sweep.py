@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sweeps import SMALL, answer_of, separate_answers, sweep
+from sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
 from elrcheck.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.explorer.replay import ReplayError
-from elrcheck.report.progress import PointsDone, Silent
+from elrcheck.report.progress import Silent
 from elrcheck.report.request import Limits
 from elrcheck.report.sweep import SweepReport
-from elrcheck.sweep.run import run_sweep
 from elrcheck.tla_export.export import load_trace, replayed
-
-OPTIONS = ("--scope", "two-brokers-quiet", "--set", "shrinks=1", "--sweep", "crashes=0..1")
-TWO = replace(SMALL, sweeps=("crashes=0..1",))
-"""The first two configurations of the other grid, which are enough for what takes long."""
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +30,13 @@ def report(folder: Path) -> SweepReport:
     return sweep(SMALL, run_dir=folder / "run")
 
 
-def by_number(report: SweepReport) -> dict[int, dict[str, Any]]:
-    return {row.number: answer_of(row) for row in report.rows}
-
-
 def first_two(report: SweepReport) -> dict[int, dict[str, Any]]:
-    return {number: answer for number, answer in by_number(report).items() if number <= 2}
+    return {number: answer for number, answer in answers_of(report).items() if number <= 2}
 
 
 def test_equals_separate_checks(report: SweepReport, tmp_path: Path) -> None:
     separate = separate_answers(SMALL, tmp_path)
-    assert by_number(report) == separate
+    assert answers_of(report) == separate
     assert sorted(separate) == [1, 2, 3, 4]
     assert (report.verdict, report.exit_code) == ("violated", ExitCode.FINDING)
 
@@ -78,7 +65,7 @@ def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None
 
 def test_large_configurations_get_the_whole_engine(report: SweepReport, tmp_path: Path) -> None:
     made = sweep(TWO, large=1000, run_dir=tmp_path / "run")
-    assert by_number(made) == first_two(report)
+    assert answers_of(made) == first_two(report)
     sizes = {row.number: row.distinct or 0 for row in made.rows}
     assert sizes[1] < 1000 < sizes[2]
     assert {row.number: row.by for row in made.rows} == {1: "process", 2: "whole"}
@@ -98,31 +85,6 @@ def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(NothingChecked):
         sweep(SMALL, properties=("Q*",), run_dir=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-class Killer(Silent):
-    """Ends one process of the pool, once."""
-
-    def __init__(self) -> None:
-        self.victims: list[int] = []
-
-    def points(self, event: PointsDone) -> None:
-        children = [child for child in multiprocessing.active_children() if child.pid is not None]
-        if not self.victims and children:
-            children[0].kill()
-            self.victims.append(children[0].pid or 0)
-
-
-def test_a_killed_process_is_one_failed_row(report: SweepReport, tmp_path: Path) -> None:
-    killer = Killer()
-    made = run_sweep(replace(TWO, run_dir=tmp_path / "run"), killer)
-    assert len(killer.victims) == 1
-    failed = [row for row in made.rows if row.verdict == "failed"]
-    assert len(failed) == 1 and "SIGKILL" in (failed[0].reason or "")
-    others = {n: answer for n, answer in by_number(made).items() if n != failed[0].number}
-    assert others == {n: answer for n, answer in first_two(report).items() if n != failed[0].number}
-    again = sweep(TWO, resume=tmp_path / "run")
-    assert (by_number(again), again.resumed) == (first_two(report), 1)
 
 
 def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,64 +111,6 @@ def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     raise_it(UsageFault("liveness-option", "no --reduce"))
     assert check_job(job, Silent(), tmp_path).refused == "no --reduce"
     assert list(tmp_path.iterdir()) == []
-
-
-# ------------------------------------------------------------------------------ killed, interrupted
-
-
-def start(folder: Path, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "elrcheck", "--no-progress", "sweep", *OPTIONS, *options]
-    return subprocess.Popen(
-        [*command, "--workers", "1", "--format", "json"], cwd=folder, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def wait_for_row(process: subprocess.Popen[str], rows: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not (rows.exists() and rows.read_bytes().count(b"\n")):
-        assert process.poll() is None, "it ended too early"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_resumed_after_a_kill(report: SweepReport, tmp_path: Path) -> None:
-    process = start(tmp_path, "--run-dir", "run")
-    rows = tmp_path / "run" / "rows.jsonl"
-    wait_for_row(process, rows)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    finished = rows.read_bytes().count(b"\n")
-    with rows.open("ab") as file:
-        file.write(b'{"by": "process", "number": 2, "rep')  # a line the kill cut short
-    again = sweep(TWO, sweeps=(), named=False, resume=tmp_path / "run")
-    assert by_number(again) == first_two(report)
-    assert again.resumed == finished >= 1
-    assert rows.read_bytes().count(b"\n") == 2
-
-
-def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
-    process = start(tmp_path)
-    (place,) = wait_for_folder(process, tmp_path)
-    wait_for_row(process, place / "rows.jsonl")
-    asked = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - asked < 10
-    found = json.loads(out)
-    assert process.returncode == ExitCode.INTERRUPTED and found["interrupted"] is True
-    assert "Traceback" not in err and f"--resume {place.relative_to(tmp_path)}" in err
-    not_run = [row for row in found["rows"] if row["distinct"] is None]
-    assert not_run and {row["verdict"] for row in not_run} == {"inconclusive"}
-    assert len(found["rows"]) == 2
-
-
-def wait_for_folder(process: subprocess.Popen[str], tmp_path: Path) -> list[Path]:
-    deadline = time.monotonic() + 60
-    while not (found := list(tmp_path.glob(".elrcheck/runs/sweep-*"))):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
-    return found
 
 
 # ----------------------------------------------------------------------------------------- resume
