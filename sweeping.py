@@ -17,6 +17,7 @@ from elrcheck.options import (
     chosen_selection,
     limit_options,
     property_option,
+    reject_given,
     selection_options,
     worker_count,
 )
@@ -80,6 +81,8 @@ def _complete_axis(ctx: click.Context, param: click.Parameter, incomplete: str) 
               help="Processes of the local engine, and threads of a large search.")
 @click.option("--master", metavar="URL", help="Of the engine spark; otherwise local[*].")
 @click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, help="A Spark property; may be repeated.")
+@click.option("--storage", metavar="PATH|URI",
+              help="Where the states of large configurations are kept; every executor must see it.")
 @click.option("--large", metavar="STATES", type=click.IntRange(min=1), default=2_000_000,
               show_default="2000000",
               help="A configuration with more states is checked later, by itself, with all workers.")
@@ -97,8 +100,8 @@ def _complete_axis(ctx: click.Context, param: click.Parameter, incomplete: str) 
 def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           reduce: bool, sweeps: tuple[str, ...], grid: Path | None, properties: tuple[str, ...],
           stop_at_first: bool, engine: Any, workers: int | None, master: str | None,
-          spark_conf: tuple[str, ...], large: int, run_dir: Path | None, resume: Path | None,
-          **options: Any) -> ExitCode:  # fmt: skip
+          spark_conf: tuple[str, ...], storage: str | None, large: int, run_dir: Path | None,
+          resume: Path | None, **options: Any) -> ExitCode:  # fmt: skip
     """Check a grid of configurations, the smallest breaking one first.
 
     Each configuration is checked as by `check`; limits are for each of them. Configurations that the
@@ -107,9 +110,8 @@ def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     from elrcheck.sweep.run import run_sweep
 
     named = [n for n in GRID if ctx.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE]
-    if engine != "spark" and (master is not None or spark_conf):
-        option = "--master" if master is not None else "--spark-conf"
-        raise UsageFault("usage-option", f"{option} is for --engine spark")
+    if engine != "spark":
+        reject_given(ctx, ("master", "spark_conf", "storage"), "--engine spark")
     selection = chosen_selection(options)
     if reduce:
         selection = replace(selection, overrides=(*REDUCTIONS, *selection.overrides))
@@ -126,6 +128,7 @@ def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         large=large,
         master=master,
         spark_conf=spark_conf,
+        storage=storage,
         verbose=ctx.obj.detail > 0,
         run_dir=run_dir,
         resume=resume,

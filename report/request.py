@@ -97,9 +97,9 @@ class SweepRequest:
 
     `limits` and `stop_at_first` are for each configuration. `workers`: processes, None for one each
     processor; `large`: states beyond which a configuration gets the whole engine. `master`,
-    `spark_conf` and `verbose`, which shows what Spark says, are for the engine `spark`. `resume`: the folder
-    of a sweep to go on with; `named` then says whether the grid is to be compared with that of the sweep,
-    or was not given.
+    `spark_conf`, `storage` and `verbose`, which shows what Spark says, are for the engine `spark`.
+    `resume`: the folder of a sweep to go on with; `named` then says whether the grid is to be compared with
+    that of the sweep, or was not given.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -117,6 +117,7 @@ class SweepRequest:
     run_dir: Path | None = None
     resume: Path | None = None
     named: bool = True
+    storage: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.config import build_config, check_value, config_fields, config_values, parse_overrides
-from elrcheck.errors import ElrError, UsageFault
+from elrcheck.errors import ElrError, Interrupted, UsageFault
 from elrcheck.explorer.object_code import ALONE
 from elrcheck.explorer.select import Selected
 from elrcheck.model.config import Config
 from elrcheck.report.progress import Progress
-from elrcheck.report.request import CheckRequest, Limits, Selection, SweepRequest
+from elrcheck.report.request import CheckRequest, Limits, Selection, SparkRequest, SweepRequest
 from elrcheck.sweep.grid import Point
 
 
@@ -99,9 +99,12 @@ def job_of(point: Point, request: SweepRequest) -> Job:
     )
 
 
-def check_job(job: Job, progress: Progress, scratch: Path | None = None) -> Answer:
+def check_job(
+    job: Job, progress: Progress, scratch: Path | None = None, spark: SparkRequest | None = None
+) -> Answer:
     """Check one configuration. scratch: where its files may be meanwhile; nothing stays there.
 
+    spark: how to spread its search over the session that this process has; None for the local engine.
     Every failure becomes part of the answer, but for an interrupt.
     """
     from elrcheck.explorer.check import check_selected
@@ -116,6 +119,8 @@ def check_job(job: Job, progress: Progress, scratch: Path | None = None) -> Answ
         stop_at_first=job.stop_at_first,
         limits=replace(job.limits, max_states=job.large) if bounded else job.limits,
         checkpoint_every=float("inf"),
+        engine="local" if spark is None else "spark",
+        spark=spark or SparkRequest(),
     )
     if scratch is not None:
         scratch.mkdir(parents=True, exist_ok=True)
@@ -126,6 +131,8 @@ def check_job(job: Job, progress: Progress, scratch: Path | None = None) -> Answ
             return Answer(job.number, large=True)
         traces = {p.name: p.read_text("utf-8") for p in sorted((folder / "run").glob("*.trace.json"))}
         return Answer(job.number, report=as_data(replace(report, run_dir=None)), traces=traces)
+    except Interrupted:
+        raise
     except UsageFault as fault:
         return Answer(job.number, refused=fault.message)
     except ElrError as fault:

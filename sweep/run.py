@@ -15,19 +15,19 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from elrcheck.errors import ElrError, UsageFault
+from elrcheck.errors import ElrError, Interrupted, UsageFault
 from elrcheck.explorer.interrupts import Interrupts
 from elrcheck.explorer.runs import RUNS
 from elrcheck.explorer.select import select_properties
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.report.progress import PointsDone, Progress
-from elrcheck.report.request import SweepRequest
+from elrcheck.report.request import SparkRequest, SweepRequest
 from elrcheck.report.sweep import SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 from elrcheck.sweep import ledger as ledgers
 from elrcheck.sweep.axes import plain_value
 from elrcheck.sweep.estimate import cost, largest_first
 from elrcheck.sweep.grid import Grid, Point, make_grid
-from elrcheck.sweep.job import Job, job_of
+from elrcheck.sweep.job import Job, check_job, job_of
 from elrcheck.sweep.ledger import Ledger
 from elrcheck.sweep.pool import Tick, check_all, processors
 from elrcheck.sweep.rows import row_of
@@ -64,7 +64,7 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
         if run.jobs:
             if request.engine == "spark":
                 progress.stage("starting Spark")
-            with _engines(request, work) as engines, stop:
+            with _engines(request, work, progress, stop) as engines, stop:
                 workers, detail = engines.workers, engines.detail
                 run.small(engines)
                 run.large(engines)
@@ -118,7 +118,9 @@ def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Led
 
 
 @contextlib.contextmanager
-def _engines(request: SweepRequest, work: Path) -> Iterator[Engines]:
+def _engines(
+    request: SweepRequest, work: Path, progress: Progress, stop: Interrupts
+) -> Iterator[Engines]:
     processes = request.workers or processors()
 
     def whole(job: Job) -> Generator[Tick, None, None]:
@@ -140,9 +142,17 @@ def _engines(request: SweepRequest, work: Path) -> Iterator[Engines]:
         def tasks(jobs: Sequence[Job]) -> Generator[Tick, None, None]:
             return check_in_tasks(session, jobs)
 
-        # PLUG: a search distributed over `session` goes in the place of `whole`, for large configurations;
-        # it is a generator that gives `Tick((Answer(..),))` once, ticks before that, and ends when closed.
-        yield Engines(tasks, whole, "task", slots(session), choice.master)
+        spark = SparkRequest(choice.master, request.spark_conf, storage=request.storage)
+
+        def spread(job: Job) -> Generator[Tick, None, None]:
+            """One large configuration on the whole cluster."""
+            alone = replace(job, workers=request.workers, large=None)
+            try:
+                yield Tick((check_job(alone, progress, work, spark),))
+            except Interrupted:
+                stop.wanted = True
+
+        yield Engines(tasks, spread, "task", slots(session), choice.master)
 
 
 def _settled(ledger: Ledger, point: Point) -> bool:
