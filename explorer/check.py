@@ -16,6 +16,7 @@ from elrcheck.explorer.outcome import Outcome, explore
 from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
 from elrcheck.explorer.runs import place_of_run
 from elrcheck.explorer.select import Selected, resolve, select_properties
+from elrcheck.explorer.truth import with_truths
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
@@ -65,6 +66,12 @@ def check_selected(
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, model, selected, findings) if folder is not None else {}
+    shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
+    findings |= {
+        ident: with_truths(model, selected.config, finding)
+        for ident, finding in findings.items()
+        if ident in shown
+    }
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(
         verdict=_verdict(properties, outcome),

@@ -8,7 +8,7 @@ from elrcheck.report.model import Report
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
-LISTS = ("junit", "github", "markdown")
+LISTS = ("junit", "github", "markdown", "html")
 """Formats of a report that is a list of cases."""
 LOCATED = ("sarif",)
 """Formats that also need to know where the cases are written."""
@@ -19,6 +19,7 @@ SUFFIXES: Mapping[str, str] = {
     ".xml": "junit",
     ".md": "markdown",
     ".sarif": "sarif",
+    ".html": "html",
 }
 
 
@@ -33,6 +34,10 @@ def render(report: Report, form: str, detail: int = 0) -> str:
             from elrcheck.report.jsonl import to_jsonl
 
             return to_jsonl(report)
+        case "html":
+            from elrcheck.report.html import to_html
+
+            return to_html(report)
         case "junit" | "github" | "markdown" | "sarif":
             return _render_sheet(report, form)
     from elrcheck.report.terminal import plain_text

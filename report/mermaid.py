@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from elrcheck.report.trace import Step, TraceView
 
@@ -39,30 +40,50 @@ def mermaid(trace: TraceView, brokers: int) -> str:
         if step.index - 1 == trace.loop:
             lines.append("    loop for ever")
         lines.append(f"    {_line(step)}")
-        important = [c for c in step.changes if c.path.startswith(("partition.", "committed"))]
-        if important:
-            text = "<br/>".join(
-                safe(f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}") for c in important
-            )
-            lines.append(f"    Note over {CONTROLLER}: {text}")
+        if notes := important(step):
+            lines.append(f"    Note over {CONTROLLER}: {'<br/>'.join(safe(note) for note in notes)}")
     if trace.loop is not None and trace.loop < len(trace.steps):
         lines.append("    end")
     return "\n".join(lines) + "\n"
 
 
 def _line(step: Step) -> str:
-    given = {a.name: a.value for a in step.arguments}
+    talk = talk_of(step)
     label = safe(f"{step.index}. {step.label}")
+    if talk.receiver is None:
+        return f"Note over {_name(talk.sender)}: {label}"
+    return f"{_name(talk.sender)}{'-x' if talk.lost else '->>'}{_name(talk.receiver)}: {label}"
+
+
+def _name(place: str) -> str:
+    return CONTROLLER if place == CONTROLLER else f"B{place}"
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Who a step is about: CONTROLLER or the number of a broker. receiver: None if it is no message."""
+
+    sender: str
+    receiver: str | None = None
+    lost: bool = False
+
+
+def talk_of(step: Step) -> Talk:
+    """Who sends to whom in a step, or where it happens."""
+    given = {a.name: a.value for a in step.arguments}
     if step.action in MESSAGES:
-        sender, receiver = (_place(role, given) for role in MESSAGES[step.action])
-        lost = step.action in LOST or given.get("lost") == "true"
-        return f"{sender}{'-x' if lost else '->>'}{receiver}: {label}"
-    place = next((name for name in PLACES if name in given), CONTROLLER)
-    return f"Note over {_place(place, given)}: {label}"
+        sender, receiver = (given.get(role, CONTROLLER) for role in MESSAGES[step.action])
+        return Talk(sender, receiver, step.action in LOST or given.get("lost") == "true")
+    return Talk(next((given[name] for name in PLACES if name in given), CONTROLLER))
 
 
-def _place(role: str, given: Mapping[str, str]) -> str:
-    return f"B{given[role]}" if role in given else CONTROLLER
+def important(step: Step) -> tuple[str, ...]:
+    """What a step changed that everybody wants to see: the partition's state and what is committed."""
+    return tuple(
+        f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
+        for c in step.changes
+        if c.path.startswith(("partition.", "committed"))
+    )
 
 
 def safe(text: str) -> str:

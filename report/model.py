@@ -27,6 +27,7 @@ from elrcheck.report.trace import Change as Change
 from elrcheck.report.trace import Scalar as Scalar
 from elrcheck.report.trace import Step as Step
 from elrcheck.report.trace import TraceView as TraceView
+from elrcheck.report.trace import Truth as Truth
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Scalar: TypeAlias = bool | int | float | str | None
 """What a configuration value may be in a report."""
@@ -45,15 +45,32 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Truth:
+    """Where on a trace one property is hit: an `always` property is false there, a `sometimes` one is true.
+
+    hits: numbers of states, 0 is the first; of a property about steps (`step`) those a step ends in, so 0
+    is never judged.
+    """
+
+    id: str
+    name: str
+    kind: Literal["always", "sometimes"]
+    step: bool = False
+    hits: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class TraceView:
     """A trace to be read by a person: where it starts, then what each step changed.
 
     `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
     (``0/4/1``) that re-executes the trace. `loop`: the number of steps after which the rest of them is
-    repeated for ever; if there is no rest, nothing happens any more.
+    repeated for ever; if there is no rest, nothing happens any more. `truths`: every property on every state,
+    if whoever made the view had the states.
     """
 
     initial: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     repro: str | None = None
     loop: int | None = None
+    truths: tuple[Truth, ...] = ()

@@ -1,0 +1,98 @@
+
+"use strict";
+// Steps through the counterexamples of this page. Without it all steps are listed anyway.
+(() => {
+  const at = (parent, selector) => parent.querySelector(selector);
+  const all = (parent, selector) => Array.from(parent.querySelectorAll(selector));
+
+  const valuesAfter = (data, number) => {
+    const values = new Map(Object.entries(data.initial));
+    for (const step of data.steps.slice(0, number)) {
+      for (const [path, , made] of step.changes) values.set(path, made);
+    }
+    return values;
+  };
+
+  const setUp = (article) => {
+    const stepper = at(article, ".stepper");
+    const data = JSON.parse(at(article, "script[type='application/json']").textContent);
+    const last = data.steps.length;
+    const leaves = all(article, "[data-leaf]");
+    let shown = 0;
+
+    const show = (wanted) => {
+      const number = Math.min(Math.max(wanted, 0), last);
+      shown = number;
+      const step = number ? data.steps[number - 1] : null;
+      const before = new Map(step ? step.changes.map(([path, old]) => [path, old]) : []);
+      const values = valuesAfter(data, number);
+      for (const leaf of leaves) {
+        const path = leaf.dataset.leaf;
+        const changed = before.has(path);
+        at(leaf, ".value").textContent = values.get(path);
+        at(leaf, ".was").textContent = changed ? `was ${before.get(path)}` : "";
+        leaf.classList.toggle("changed", changed);
+      }
+      at(article, ".number-of-state").textContent = String(number);
+      at(stepper, ".now").textContent = step
+        ? `State ${number} of ${last}, after ${step.label}`
+        : `State 0 of ${last}, the first`;
+      at(stepper, ".because").textContent = step && step.because ? `because ${step.because}` : "";
+      at(stepper, ".judged").textContent = judged(number);
+      for (const place of all(article, "[data-step]")) {
+        const here = Number(place.dataset.step) === number;
+        place.classList.toggle("here", here);
+        if (here) place.setAttribute("aria-current", "step");
+        else place.removeAttribute("aria-current");
+      }
+      for (const place of all(article, "[data-state]")) {
+        place.classList.toggle("here", Number(place.dataset.state) === number);
+      }
+      for (const button of all(stepper, "button")) {
+        const back = button.dataset.go === "first" || button.dataset.go === "back";
+        button.setAttribute("aria-disabled", String(back ? number === 0 : number === last));
+      }
+    };
+
+    const judged = (number) => {
+      if (!data.judged) return "";
+      const hit = data.truths.filter(([, , , hits]) => hits.includes(number));
+      const named = (kind) =>
+        hit.filter((one) => one[2] === kind).map(([id, name]) => `${id} ${name}`).join(", ");
+      const broken = named("always");
+      const reached = named("sometimes");
+      return (broken ? `✗ False here: ${broken}.` : "✓ Every property is true here.")
+        + (reached ? ` Witnesses reached: ${reached}.` : "");
+    };
+
+    const go = {
+      first: () => show(0),
+      back: () => show(shown - 1),
+      next: () => show(shown + 1),
+      last: () => show(last),
+    };
+    const keys = { ArrowLeft: go.back, ArrowRight: go.next, Home: go.first, End: go.last };
+    stepper.addEventListener("keydown", (event) => {
+      const move = keys[event.key];
+      if (!move || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      move();
+    });
+    for (const button of all(stepper, "button")) button.addEventListener("click", go[button.dataset.go]);
+    for (const place of all(article, "[data-step]")) {
+      place.addEventListener("click", () => show(Number(place.dataset.step)));
+    }
+    const more = at(stepper, "[data-all]");
+    const fold = () => article.classList.toggle("less", !more.checked);
+    more.addEventListener("change", fold);
+    fold();
+    stepper.hidden = false;
+    show(0);
+  };
+
+  for (const article of all(document, "article.trace")) setUp(article);
+  // A printed page cannot be opened.
+  window.addEventListener("beforeprint", () => {
+    for (const part of all(document, "details")) part.open = true;
+  });
+})();
