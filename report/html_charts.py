@@ -1,4 +1,4 @@
-"""Bars of the HTML report: lengths relative to the longest, rounded so that the page is the same everywhere."""
+"""Bars of the HTML report: lengths relative to the longest, rounded so that they are the same everywhere."""
 
 from __future__ import annotations
 

@@ -109,7 +109,10 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
         ("deadlocks", f"{search.deadlocks:,}"),
         ("states compared", exact),
         ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
-        ("engine", f"{engine.name}, {engine.workers} workers" + (f", {engine.detail}" if engine.detail else "")),
+        (
+            "engine",
+            f"{engine.name}, {engine.workers} workers" + (f", {engine.detail}" if engine.detail else ""),
+        ),
     ]
     if report.run_dir:
         facts.append(("run", report.run_dir))
@@ -129,13 +132,22 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
     said = {case.id: case.message for case in cases}
     return tuple(
         trace_block(
-            f"{key}-{found.id}", f"{found.id} {found.name}", _broken(said.get(found.id, ""), report, found.id),
-            found.counterexample, broker_count(report), found.source or "",
+            f"{key}-{_word(found.id)}",
+            f"{found.id} {found.name}",
+            _broken(said.get(found.id, ""), report, found.id),
+            found.counterexample,
+            broker_count(report),
+            found.source or "",
             "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace))),
         )
         for found in report.properties
         if found.verdict == "violated" and found.counterexample is not None
-    )  # fmt: skip
+    )
+
+
+def _word(text: str) -> str:
+    """Text as part of an id: another text gives another word."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
 
 
 def _broken(said: str, report: CheckReport, ident: str) -> str:
@@ -184,11 +196,15 @@ def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
     limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s for each obligation"
     facts = (("solver", f"{solver.name} {solver.version}{limit}"), ("time", f"{report.seconds:.1f} s"))
     phases = tuple(
-        (phase.name, f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, "
-         f"{phase.seconds:.1f} s")
+        (
+            phase.name,
+            f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, {phase.seconds:.1f} s",
+        )
         for phase in report.phases
-    )  # fmt: skip
-    first = Part("m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings)
+    )
+    first = Part(
+        "m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings
+    )
     return [first, *parts]
 
 

@@ -34,7 +34,7 @@ class LeafRow:
 
 @dataclass(frozen=True)
 class Group:
-    """Leaves side by side for each broker (`columns` are their numbers), or one below the other."""
+    """Leaves side by side for each broker (`columns`: their numbers), or one below the other."""
 
     name: str
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class TruthRow:
-    """A property that is hit somewhere. marks: for each state hit, not hit, or None where it is not judged."""
+    """A property that is hit somewhere. marks: for each state whether, None where it is not judged."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ class TruthRow:
 
 @dataclass(frozen=True)
 class TraceBlock:
-    """All of one trace. key: unique on the page; quiet: properties that are true, or not reached, all along."""
+    """All of one trace. key: unique on the page; quiet: properties true, or not reached, all along."""
 
     key: str
     title: str
@@ -72,8 +72,9 @@ class TraceBlock:
     data: Mapping[str, Any]
 
 
-def trace_block(key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "",
-                place: str = "") -> TraceBlock:  # fmt: skip
+def trace_block(
+    key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = ""
+) -> TraceBlock:
     """place: the stored trace."""
     states = len(view.steps) + 1
     shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
@@ -82,7 +83,17 @@ def trace_block(key: str, title: str, message: str, view: TraceView, brokers: in
         for kind in ("always", "sometimes")
     }
     return TraceBlock(
-        key, title, message, view, source, place, groups(view), shown, quiet, diagram(view, brokers), _data(view)
+        key,
+        title,
+        message,
+        view,
+        source,
+        place,
+        groups(view),
+        shown,
+        quiet,
+        diagram(view, brokers),
+        _data(view),
     )
 
 

@@ -1,4 +1,4 @@
-"""Headless Chromium by the WebDriver protocol, over plain HTTP: enough to look at a page and to press keys."""
+"""Headless Chromium by the WebDriver protocol, over plain HTTP: enough to look at a page and press keys."""
 
 from __future__ import annotations
 

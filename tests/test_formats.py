@@ -350,7 +350,8 @@ def test_the_step_summary_is_added_to(
 
 
 def test_the_name_of_a_file_says_its_format(tmp_path: Path) -> None:
-    endings = {"a.json": "json", "a.jsonl": "jsonl", "a.xml": "junit", "a.md": "markdown", "a.sarif": "sarif"}
+    endings = {"a.json": "json", "a.jsonl": "jsonl", "a.xml": "junit", "a.md": "markdown", "a.sarif": "sarif",
+               "a.html": "html"}  # fmt: skip
     for name, form in {**endings, "a.txt": "text", "junit:a.txt": "junit"}.items():
         assert output_file(EVERY, name) == (form, Path(name.rpartition(":")[2]))
     with pytest.raises(click.BadParameter, match="sarif is no format of this command"):

@@ -61,7 +61,7 @@
         hit.filter((one) => one[2] === kind).map(([id, name]) => `${id} ${name}`).join(", ");
       const broken = named("always");
       const reached = named("sometimes");
-      return (broken ? `✗ False here: ${broken}.` : "✓ Every property is true here.")
+      return (broken ? `✗ False here: ${broken}.` : "✓ Every safety property is true here.")
         + (reached ? ` Witnesses reached: ${reached}.` : "");
     };
 

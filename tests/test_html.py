@@ -1,0 +1,311 @@
+"""The HTML report without a browser: well formed, nothing from elsewhere, every text escaped, sound links."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from test_formats import CHECK, MUTATE, PROVE, TRACE
+
+from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.report.formats import render
+from elrcheck.report.gate import Difference, EntryReport, GateReport
+from elrcheck.report.html_charts import growth, variables, yields
+from elrcheck.report.html_matrix import matrix
+from elrcheck.report.html_page import SHOWN, page_of
+from elrcheck.report.html_sequence import diagram
+from elrcheck.report.html_trace import groups, trace_block
+from elrcheck.report.model import ActionReport, CellReport, Change, CheckReport, Report, Step, VariableReport
+from elrcheck.report.trace import Argument, TraceView, Truth
+
+TRUTHS = (
+    Truth("P-1", "LeaderCompleteness", "always", False, (2, 4)),
+    Truth("P-2", "Steps", "always", True, (1,)),
+    Truth("P-3", "Never broken", "always"),
+    Truth("W-1", "Seen", "sometimes", False, (4,)),
+    Truth("W-2", "Unseen", "sometimes"),
+)
+FULL = replace(
+    CHECK,
+    properties=(
+        replace(CHECK.properties[0], counterexample=replace(TRACE, truths=TRUTHS)),
+        *CHECK.properties[1:],
+    ),
+    variables=(VariableReport("partition.isr", 2), VariableReport("broker[0].log", 5)),
+)
+GATE = GateReport(
+    "drift",
+    "b.toml",
+    ("drift",),
+    1.0,
+    (
+        EntryReport(
+            "two",
+            "b.toml:3",
+            "drift",
+            (Difference("distinct", "distinct", "6", "5", "count", True, True),),
+            FULL,
+            PROVE,
+        ),
+    ),
+)
+# What would run, load or end something if it were not escaped.
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'`${x}{{ 7*7 }}]]>\u2028"
+
+
+class Page(HTMLParser):
+    """Reads a page strictly; what a page must never have fails at once."""
+
+    VOID = frozenset({"meta", "link", "input", "br", "img"})
+    SHAPES = frozenset({"rect", "line", "circle", "path"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.within: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        assert len(given) == len(attrs), "an attribute is given twice"
+        assert tag not in ("iframe", "object", "embed", "base", "form", "img")
+        assert not any(name.startswith("on") or name == "style" for name in given), "forbidden by the policy"
+        self.tags.append((tag, given))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in self.SHAPES
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        if tag in ("td", "th"):
+            self.handle_data(" ")
+
+    def handle_data(self, data: str) -> None:
+        for tag in set(self.open):
+            self.within.setdefault(tag, []).append(data)
+
+    def all(self, name: str) -> list[str]:
+        """The values of an attribute."""
+        return [given[name] or "" for _, given in self.tags if name in given]
+
+    def text(self, tag: str = "body") -> str:
+        return " ".join("".join(self.within[tag]).split())
+
+
+def html(report: Report) -> str:
+    return render(report, "html")
+
+
+REPORTS = {"check": FULL, "prove": PROVE, "mutate": MUTATE, "gate": GATE}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_structure_of_a_page(name: str) -> None:
+    text = html(REPORTS[name])
+    page = Page(text)
+    ids = page.all("id")
+    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"[A-Za-z0-9_-]+", ident) for ident in ids)
+    anchors = [href[1:] for href in page.all("href") if href.startswith("#")]
+    assert {*anchors, *page.all("aria-labelledby")} <= set(ids)
+    assert len(anchors) + 1 == len(page.all("href")), "besides anchors only the empty icon"
+    assert all(given.get("scope") in ("row", "col") for tag, given in page.tags if tag == "th")
+    assert all(
+        "aria-labelledby" in given or given.get("aria-hidden") for tag, given in page.tags if tag == "svg"
+    )
+    assert all(
+        "aria-label" in given or "aria-labelledby" in given
+        for _, given in page.tags
+        if "role" in given and given["role"] in ("region", "group")
+    )
+    assert [tag for tag, _ in page.tags].count("h1") == 1 and ("html", {"lang": "en"}) in page.tags
+    assert "http:" not in text and "https:" not in text and "url(" not in text
+    assert html(REPORTS[name]) == text, "the same report is the same page"
+
+
+def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
+    text = html(FULL)
+    policy = next(
+        g["content"] or "" for _, g in Page(text).tags if g.get("http-equiv") == "Content-Security-Policy"
+    )
+    for name, found in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
+        (inside,) = re.findall(found, text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';") and "unsafe" not in policy
+
+
+def hostile(value: Any) -> Any:
+    """A copy of a report with every free text replaced."""
+    trace = TraceView(
+        {f"partition.{EVIL}": EVIL, EVIL: EVIL, f"broker[0].{EVIL}": EVIL},
+        (Step(1, EVIL, (Argument("b", EVIL),), EVIL, (Change(f"partition.{EVIL}", EVIL, EVIL),), EVIL),),
+        EVIL,
+        truths=(Truth(EVIL, EVIL, "always", False, (1,)), Truth(EVIL + "2", EVIL, "sometimes")),
+    )
+    first = replace(
+        value.properties[0],
+        id=EVIL,
+        name=EVIL,
+        conjunct=EVIL,
+        witness=EVIL,
+        trace=EVIL,
+        source=EVIL,
+        counterexample=trace,
+    )
+    return replace(
+        value,
+        variant=EVIL,
+        scope=EVIL,
+        config={EVIL: EVIL},
+        properties=(first, *value.properties[1:]),
+        run_dir=EVIL,
+        actions=(ActionReport(EVIL, 0, 0, 0, (EVIL,)),),
+        variables=(VariableReport(EVIL, 1),),
+    )
+
+
+def test_hostile_names_stay_text() -> None:
+    text = html(hostile(FULL))
+    page = Page(text)
+    scripts = [given for tag, given in page.tags if tag == "script"]
+    assert [given.get("type") for given in scripts] == ["application/json", None]
+    assert (
+        not any(tag == "img" for tag, _ in page.tags) and "<img" not in text and "<script>alert" not in text
+    )
+    assert "{{ 7*7 }}" in page.text() and "49" not in page.text("h1")
+    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    assert json.loads(data)["steps"][0]["because"] == EVIL
+
+
+def test_what_a_page_says() -> None:
+    page = Page(html(FULL))
+    text = page.text()
+    assert page.text("title").startswith("elrcheck check: violated")
+    assert "✗ P-1 LeaderCompleteness violated at depth 2: leader_holds_committed for b=1" in text
+    assert "True in every state: P-3 Never broken." in text and "Not reached: W-2 Unseen." in text
+    assert "As action indices: 0/4/1/2." in text and "Stored in runs/a/P-1.trace.json." in text
+    gate = Page(html(GATE)).text()
+    assert "Differences from the baseline" in gate and "distinct 6 5 (worse) count ✗ fails" in gate
+    assert "Proof matrix" in gate and "0 of 2 proved" in gate
+    assert "Proof matrix" in Page(html(PROVE)).text()
+
+
+def test_a_page_is_not_for_a_report_without_cases() -> None:
+    from test_report import TLC
+
+    with pytest.raises(UsageFault, match="not for"):
+        html(TLC)
+
+
+def test_truths_are_marks_for_every_state() -> None:
+    block = trace_block("k", "t", "m", replace(TRACE, truths=TRUTHS), 2)
+    assert [(row.id, row.marks) for row in block.truths] == [
+        ("P-1", (False, False, True, False, True)),
+        ("P-2", (None, True, False, False, False)),
+        ("W-1", (False, False, False, False, True)),
+    ]
+    assert block.quiet == {"always": ("P-3 Never broken",), "sometimes": ("W-2 Unseen",)}
+
+
+def test_leaves_stand_side_by_side_for_each_broker() -> None:
+    initial = {
+        "partition.isr": "{0}",
+        "broker[0].view.leader": "0",
+        "broker[1].view.leader": "1",
+        "lossy": "{}",
+        "broker[1].peers[0].end": "2",
+    }
+    changed = TraceView(initial, (Step(1, "A", (), "", (Change("broker[1].view.leader", "1", "0"),)),))
+    partition, broker, cluster = groups(changed)
+    assert (partition.name, partition.columns, partition.changes) == ("partition", (), False)
+    assert (broker.name, broker.columns) == ("broker", ("0", "1"))
+    leader, end = broker.rows
+    assert [cell and (cell.value, cell.changes) for cell in leader.cells] == [("0", False), ("1", True)]
+    assert end.name == "peers[0].end" and end.cells[0] is None and not end.changes
+    assert [row.name for row in cluster.rows] == ["lossy"]
+
+
+def test_lanes_and_arrows() -> None:
+    picture = diagram(TRACE, 2)
+    x = {lane.name: lane.x for lane in picture.lanes}
+    assert list(x) == ["Controller", "broker 0", "broker 1"] and len(set(x.values())) == 3
+    fetch, fence, shrink, elect = picture.rows
+    assert (fetch.at, fetch.to, fetch.lost) == (x["broker 1"], x["broker 0"], True)
+    assert (fence.at, fence.to, [note for _, note in fence.notes]) == (
+        x["broker 1"],
+        None,
+        ["isr: {0,1} → {0}", "elr: {} → {1}"],
+    )
+    assert (shrink.at, shrink.to, shrink.lost) == (x["broker 0"], x["Controller"], False)
+    assert elect.at == x["Controller"] and picture.loop is None
+    assert all(a.top + a.height == b.top for a, b in zip(picture.rows, picture.rows[1:], strict=False))
+    assert diagram(replace(TRACE, loop=2), 2).loop == shrink.top
+    assert [lane.name for lane in diagram(TRACE, 0).lanes] == ["Controller", "broker 1", "broker 0"]
+
+
+def test_bars_are_relative_to_the_longest() -> None:
+    chart = growth((1, 4, 2))
+    assert chart is not None and (chart.peak.depth, chart.peak.height) == (1, 160)
+    assert [column.height for column in chart.columns] == [40, 160, 80] and growth((0,)) is None
+    actions = (
+        ActionReport("Idle", 0, 0),
+        ActionReport("Beyond", 3, 0, 3),
+        ActionReport("A", 9, 2),
+        ActionReport("B", 9, 8),
+    )
+    rows = [(bar.name, bar.length, bar.remark) for bar in yields(replace(FULL, actions=actions))]
+    assert rows == [
+        ("B", 100, ""),
+        ("A", 25, ""),
+        ("Beyond", 0, "only beyond the budgets"),
+        ("Idle", 0, "never fired"),
+    ]
+    assert [(bar.name, bar.length) for bar in variables(FULL)] == [
+        ("broker[0].log", 100),
+        ("partition.isr", 40),
+    ]
+
+
+def test_the_matrix_has_a_gap_where_there_is_no_obligation() -> None:
+    found = matrix(PROVE)
+    assert found is not None and found.lemmas == ("TypeOk",) and (found.proved, found.total) == (0, 2)
+    assert [(action, [c and c.verdict for c in cells]) for action, cells in found.rows] == [
+        ("Unfence", ["refuted"]),
+        ("Start", ["unknown"]),
+    ]
+    more = matrix(replace(PROVE, cells=(*PROVE.cells, CellReport("Start", "Other", "proved", 0.1))))
+    assert more is not None and more.rows[0][1][1] is None
+    assert matrix(replace(PROVE, cells=())) is None
+
+
+def test_long_tables_leave_out_what_passed() -> None:
+    many = tuple(CellReport("A", f"L{n}", "proved", 0.0) for n in range(SHOWN + 1))
+    page = page_of(replace(PROVE, cells=(*many, *PROVE.cells)))
+    part = next(part for part in page.parts if part.name.endswith("consecution"))
+    assert (len(part.cases), part.hidden, len(part.traces)) == (2, SHOWN + 1, 1)
+    assert dict(part.counts) == {"passed": SHOWN + 1, "failed": 1, "undecided": 1}
+
+
+@pytest.mark.parametrize(
+    ("report", "tone"),
+    [
+        (FULL, "failed"),
+        (replace(FULL, verdict="holds"), "passed"),
+        (replace(FULL, verdict="inconclusive"), "undecided"),
+    ],
+)
+def test_the_tone_is_that_of_the_exit_code(report: CheckReport, tone: str) -> None:
+    assert page_of(report).tone == tone
+    assert (report.exit_code is ExitCode.HOLDS) == (tone == "passed")
