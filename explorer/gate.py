@@ -97,20 +97,22 @@ def _new(add: NewEntry, path: str) -> Entry:
 
 def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
     try:
-        check = run_check(
-            CheckRequest(
-                selection=entry.selection,
-                properties=entry.properties,
-                workers=workers,
-                limits=Limits(max_depth=entry.max_depth, max_states=entry.max_states),
-                liveness=entry.liveness,
-            ),
-            progress,
-        )
+        check = run_check(check_request(entry, workers), progress)
         return check, _prove(entry, workers, progress), _mutate(entry, workers, progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise
+
+
+def check_request(entry: Entry, workers: int | None) -> CheckRequest:
+    """The search of an entry, as a request to `run_check`."""
+    return CheckRequest(
+        selection=entry.selection,
+        properties=entry.properties,
+        workers=workers,
+        limits=Limits(max_depth=entry.max_depth, max_states=entry.max_states),
+        liveness=entry.liveness,
+    )
 
 
 def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:

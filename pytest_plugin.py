@@ -1,0 +1,244 @@
+"""A pytest plug-in: one test for each property of each configuration in a baseline.
+
+Loaded by name only (``pytest -p elrcheck.pytest_plugin``).  A plug-in that a package announces is imported
+into every run of pytest, which then also rewrites the assertions of all modules of that package; and a
+search is nothing to be started by a file that happens to lie there.
+
+A configuration is searched once, when the first of its tests runs.  Under xdist the workers share the
+reports through a folder of the controlling process.  Nothing of elrcheck but this file is imported before a
+baseline is collected.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import hashlib
+import pickle
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.baseline import Entry
+    from elrcheck.lang.load import Model
+    from elrcheck.report.model import CheckReport, PropertyReport
+
+FILES = ("elrcheck-baseline.toml", "*.elrcheck.toml")
+SHARED = "elrcheck_shared"
+_FOLDER = pytest.StashKey[str]()
+
+
+class PropertyViolated(Exception):
+    """A property does not hold. The message is the block that `elrcheck check` prints."""
+
+
+class NotAsRecorded(Exception):
+    """Something else was found than the baseline says."""
+
+
+class Inconclusive(Exception):
+    """A limit ended the search before it could tell."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("elrcheck")
+    group.addoption("--elrcheck-workers", metavar="N", type=int, help="Threads of each search.")
+    parser.addini(
+        "elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES)
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix != ".toml":
+        return None
+    named = any(fnmatch.fnmatch(file_path.name, name) for name in parent.config.getini("elrcheck_files"))
+    if named or parent.session.isinitpath(file_path):
+        return BaselineFile.from_parent(parent, path=file_path)
+    return None
+
+
+# ------------------------------------------------------------------------------ sharing with xdist
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """In the controlling process of xdist, for each worker."""
+    stash = node.config.stash
+    if _FOLDER not in stash:
+        stash[_FOLDER] = tempfile.mkdtemp(prefix="elrcheck-pytest-")
+    node.workerinput[SHARED] = stash[_FOLDER]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _FOLDER in config.stash:
+        shutil.rmtree(config.stash[_FOLDER], ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time. Where files cannot be locked in this way every worker searches for itself."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# ------------------------------------------------------------------------------ what is collected
+
+
+class BaselineFile(pytest.File):
+    """A baseline: its entries are the configurations."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        from elrcheck.errors import ElrError
+        from elrcheck.explorer.baseline import read_baseline
+        from elrcheck.invariants.modules import load_whole_model
+
+        try:
+            entries = read_baseline(self.path)
+        except ElrError as fault:
+            raise self.CollectError(fault.render()) from None
+        if not entries:
+            raise self.CollectError(f"{self.path} has no entries: nothing would be checked")
+        model = load_whole_model()
+        for entry in entries:
+            yield Configuration.from_parent(self, name=entry.name, entry=entry, model=model)
+
+
+class Configuration(pytest.Collector):
+    """One entry. Its report is made when it is first asked for."""
+
+    def __init__(self, entry: Entry, model: Model, **given: Any) -> None:
+        super().__init__(**given)
+        self.entry, self.model = entry, model
+        self._report: CheckReport | None = None
+        self._fault: Exception | None = None
+        if self.config.pluginmanager.hasplugin("xdist"):
+            self.add_marker(pytest.mark.xdist_group(f"{self.path}::{self.name}"))
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from elrcheck.errors import ElrError
+        from elrcheck.explorer.select import select_properties
+
+        entry = self.entry
+        try:
+            chosen = select_properties(self.model, entry.properties, entry.liveness)
+        except ElrError as fault:
+            fault.where = fault.where or entry.place
+            raise self.CollectError(fault.render()) from None
+        known = {} if entry.expected is None else dict(entry.expected.properties)
+        for fn in chosen:
+            yield PropertyItem.from_parent(self, name=fn.ident, expected=known.pop(fn.ident, None))
+        for ident, expected in known.items():
+            yield PropertyItem.from_parent(self, name=ident, expected=expected)
+
+    def report(self) -> CheckReport:
+        """The one report of this configuration; a search that failed fails in the same way again."""
+        if self._fault is not None:
+            raise self._fault
+        if self._report is None:
+            try:
+                self._report = self._shared()
+            except Exception as fault:
+                self._fault = fault
+                raise
+        return self._report
+
+    def _shared(self) -> CheckReport:
+        """Searches, or takes what another worker has found."""
+        folder = getattr(self.config, "workerinput", {}).get(SHARED)
+        if folder is None:
+            return self._search()
+        name = hashlib.sha256(repr((str(self.path), self.entry)).encode()).hexdigest()
+        place = Path(folder) / name
+        with _locked(place.with_suffix(".lock")):
+            if place.exists():
+                found: CheckReport = pickle.loads(place.read_bytes())
+                return found
+            made = self._search()
+            place.write_bytes(pickle.dumps(made))
+        return made
+
+    def _search(self) -> CheckReport:
+        from elrcheck.explorer.check import run_check
+        from elrcheck.explorer.gate import check_request
+        from elrcheck.report.progress import Silent
+
+        return run_check(check_request(self.entry, self.config.getoption("elrcheck_workers")), Silent())
+
+
+class PropertyItem(pytest.Item):
+    """One property of a configuration. expected: what the baseline says of it, if anything."""
+
+    parent: Configuration
+
+    def __init__(self, expected: str | None, **given: Any) -> None:
+        super().__init__(**given)
+        self.expected = expected
+        if expected is not None and expected.startswith("violated"):
+            reason = f"the baseline expects: {expected}"
+            self.add_marker(pytest.mark.xfail(reason=reason, strict=True, raises=PropertyViolated))
+
+    def runtest(self) -> None:
+        from elrcheck.explorer.gate_diff import found_in
+
+        report = self.parent.report()
+        found = next((one for one in report.properties if one.id == self.name), None)
+        if found is None:
+            raise NotAsRecorded(
+                f"{self.name}: the baseline expects {self.expected}; there is no such property"
+            )
+        told = found_in(report, None, None).properties[self.name]
+        if found.verdict == "inconclusive":
+            raise Inconclusive(self._undecided(found, report))
+        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", told):
+            raise PropertyViolated(_violation(found, report))
+        if found.verdict == "unreached" and self.expected in (None, told):
+            pytest.skip(f"{found.id} {found.name} is not reached in {report.variant}, {report.scope}")
+        if self.expected not in (None, told):
+            more = "\n\n" + _violation(found, report) if found.verdict == "violated" else ""
+            raise NotAsRecorded(
+                f"{found.id} {found.name}: {told}; the baseline expects {self.expected} "
+                f"({self.parent.entry.place}){more}"
+            )
+
+    def _undecided(self, found: PropertyReport, report: CheckReport) -> str:
+        search = report.search
+        why = search.stopped_by or ", ".join(f"{o.leaf} outgrew its room" for o in search.overflows)
+        return (
+            f"{found.id} {found.name} is inconclusive, which is no pass: the search of {report.variant}, "
+            f"{report.scope} was stopped by {why or 'a limit'} after {search.distinct:,} states.\n"
+            f"Raise the limit of entry `{self.parent.name}` ({self.parent.entry.place}), or leave it out."
+        )
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        from elrcheck.errors import ElrError
+
+        fault = excinfo.value
+        if isinstance(fault, ElrError):
+            return fault.render()
+        if isinstance(fault, PropertyViolated | NotAsRecorded | Inconclusive):
+            return str(fault)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        line = self.parent.entry.place.rpartition(":")[2]
+        heading = f"{self.parent.name}: {self.name}"
+        return self.path, int(line) - 1 if line.isdigit() else None, heading
+
+
+def _violation(found: PropertyReport, report: CheckReport) -> str:
+    """Conjunct, broker and trace, as the command prints them."""
+    from elrcheck.report.terminal import plain_text
+    from elrcheck.report.text import print_violation
+
+    return plain_text(lambda page: print_violation(found, report, page)).rstrip("\n")
