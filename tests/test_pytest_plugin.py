@@ -171,7 +171,7 @@ def test_a_run_that_does_not_ask_for_it_imports_nothing(tmp_path: Path) -> None:
     from importlib.metadata import entry_points
 
     assert not [found for found in entry_points(group="pytest11") if "elrcheck" in found.value]
-    script = "import sys, elrcheck.pytest_plugin\nprint(sorted(m for m in sys.modules if 'elrcheck' in m))"
+    script = "import sys, elrcheck.pytest_plugin\nprint(sorted(m for m in sys.modules if m.split('.')[0] == 'elrcheck'))"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
