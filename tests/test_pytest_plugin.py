@@ -171,7 +171,8 @@ def test_a_run_that_does_not_ask_for_it_imports_nothing(tmp_path: Path) -> None:
     from importlib.metadata import entry_points
 
     assert not [found for found in entry_points(group="pytest11") if "elrcheck" in found.value]
-    script = "import sys, elrcheck.pytest_plugin\nprint(sorted(m for m in sys.modules if m.split('.')[0] == 'elrcheck'))"
+    listed = "sorted(name for name in sys.modules if name.split('.')[0] == 'elrcheck')"
+    script = f"import sys, elrcheck.pytest_plugin\nprint({listed})"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
