@@ -17,7 +17,7 @@ from elrcheck import __version__
 from elrcheck.errors import ExitCode, UsageFault, did_you_mean
 from elrcheck.exploring import explore, simulate
 from elrcheck.gating import gate, init
-from elrcheck.keeping import runs
+from elrcheck.keeping import config, runs
 from elrcheck.options import (
     EXIT_CODES,
     case_options,
@@ -139,7 +139,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-for command in (simulate, explore, sweep, gate, init, runs):
+for command in (simulate, explore, sweep, gate, init, runs, config):
     cli.add_command(command)
 
 

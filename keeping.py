@@ -1,20 +1,24 @@
-"""What elrcheck keeps between runs: the command runs.
+"""What elrcheck keeps between runs, and what a run would use: runs and config.
 
-It belongs to the group in `cli.py`, which adds it; the same rules hold here.
+They belong to the group in `cli.py`, which adds them; the same rules hold here.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from elrcheck.errors import ExitCode
-from elrcheck.options import duration, format_option
+from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.options import REDUCTIONS, duration, format_option
+from elrcheck.report.request import Selection
 from elrcheck.shell import Shell
 
 if TYPE_CHECKING:
+    from elrcheck.explorer.effective import Effective
     from elrcheck.explorer.run_list import StoredRun
 
 FOLDER = ".elrcheck/runs"
@@ -126,3 +130,109 @@ def _size(number: int) -> str:
     if number < 1024:
         return f"{number} B"
     return f"{number / 1024:,.0f} KiB" if number < 2**20 else f"{number / 2**20:,.1f} MiB"
+
+
+# ----------------------------------------------------------------------------------- config
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One option of a command. source: in words."""
+
+    name: str
+    value: Any
+    source: str
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@format_option
+@click.argument("command", default="check")
+@click.argument("arguments", metavar="[OPTIONS OF COMMAND]", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def config(ctx: click.Context, /, form: str, command: str, arguments: tuple[str, ...]) -> ExitCode:
+    """What COMMAND (check) would use, and where each value is from.
+
+    Options are from the command line, the environment, the settings file or built in; settings of the
+    model from --set (or --reduce), the scope, the variant or built in. Without -v only what is not built
+    in is shown.
+    """
+    shell: Shell = ctx.obj
+    chosen, selection = _chosen(ctx, command, arguments)
+    values: tuple[Effective, ...] = ()
+    if selection is not None:
+        from elrcheck.explorer.effective import effective
+
+        values = effective(selection)
+    if form == "json":
+        import json
+
+        from elrcheck.report.json import as_data
+
+        document = {"command": command, "options": as_data(chosen), "model": as_data(values)}
+        shell.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        return ExitCode.HOLDS
+    page, all_of_it = shell.page(), shell.detail > 0
+    named = ("--variant", "--scope")
+    options = [one for one in chosen if all_of_it or one.source != "default" or one.name in named]
+    page.table(("option", "value", "from"), ((one.name, _text(one.value), one.source) for one in options))
+    shown = [value for value in values if all_of_it or value.source != "default"]
+    page.table(("setting", "value", "from"), ((one.name, _text(one.value), one.source) for one in shown))
+    hidden = len(chosen) - len(options) + len(values) - len(shown)
+    if hidden:
+        shell.note(f"{hidden} more are built in: `elrcheck -v config` shows them")
+    return ExitCode.HOLDS
+
+
+def _chosen(
+    ctx: click.Context, name: str, arguments: tuple[str, ...]
+) -> tuple[tuple[Chosen, ...], Selection | None]:
+    """The options of a command as it would see them, and its selection if it has one."""
+    group, above = ctx.find_root().command, ctx.find_root()
+    assert isinstance(group, click.Group)
+    _, command, _ = group.resolve_command(above, [name])
+    if command is None or isinstance(command, click.Group):
+        raise UsageFault("usage-unknown-command", f"`{name}` has no options of its own", help="try check")
+    with command.make_context(name, list(arguments), parent=above) as inner:
+        chosen = tuple(
+            Chosen(option.opts[0], _plain(inner.params[option.name]), _source(inner, option.name))
+            for option in command.params
+            if isinstance(option, click.Option) and option.name in inner.params
+        )
+        given = inner.params
+        has_selection = {"variant", "scope", "overrides"} <= set(given)
+        reductions = REDUCTIONS if given.get("reduce") else ()
+        selection = (
+            Selection(given["variant"], given["scope"], (*reductions, *given["overrides"]))
+            if has_selection
+            else None
+        )
+    return chosen, selection
+
+
+def _source(ctx: click.Context, name: str) -> str:
+    match ctx.get_parameter_source(name):
+        case ParameterSource.COMMANDLINE:
+            return "command line"
+        case ParameterSource.ENVIRONMENT:
+            return "environment"
+        case ParameterSource.DEFAULT_MAP:
+            return "settings file"
+    return "default"
+
+
+def _plain(value: Any) -> Any:
+    """An option's value as JSON has it."""
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return ", ".join(_text(part) for part in value)
+    return str(value)

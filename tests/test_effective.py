@@ -1,0 +1,83 @@
+"""`elrcheck config`: each value with the layer it is from, and the later layer wins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.explorer.effective import effective
+from elrcheck.report.request import Selection
+from elrcheck.shell import run
+
+
+@pytest.fixture(autouse=True)
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elrcheck.toml").write_text('variant = "legacy"\n[check]\ntime-budget = "90s"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ELRCHECK_CHECK_WORKERS", "3")
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, tuple[Any, str]]]:
+    assert run(cli, ["config", "--format", "json", "check", *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    return {
+        part: {one["name"]: (one["value"], one["source"]) for one in found[part]}
+        for part in ("options", "model")
+    }
+
+
+def test_the_layers_of_the_model() -> None:
+    """legacy sets elr_enabled; the scope sets broker_count and min_isr, which --set overrides."""
+    found = {one.name: one for one in effective(Selection("legacy", "two-brokers", ("min_isr=1",)))}
+    assert (found["min_isr"].value, found["min_isr"].source) == (1, "--set")
+    assert (found["broker_count"].value, found["broker_count"].source) == (2, "scope two-brokers")
+    assert (found["elr_enabled"].value, found["elr_enabled"].source) == (False, "variant legacy")
+    assert found["spare_brokers"].source == "default"
+
+
+def test_where_options_are_from(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "--scope", "two-brokers")
+    options = found["options"]
+    assert options["--variant"] == ("legacy", "settings file")
+    assert options["--time-budget"] == (90.0, "settings file")
+    assert options["--workers"] == (3, "environment")
+    assert options["--scope"] == ("two-brokers", "command line")
+    assert options["--max-depth"] == (None, "default")
+    assert found["model"]["broker_count"] == (2, "scope two-brokers")
+
+
+def test_reductions_are_settings_too(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, reduced = document(capsys)["model"], document(capsys, "--reduce")["model"]
+    changed = {name for name in plain if plain[name] != reduced[name]}
+    assert changed and all(reduced[name][1] == "--set" for name in changed)
+
+
+def test_the_text_hides_what_is_built_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["config"]) == 0
+    shown = capsys.readouterr()
+    assert (
+        "--time-budget" in shown.out and "--max-depth" not in shown.out and "spare_brokers" not in shown.out
+    )
+    assert "more are built in" in shown.err
+    assert run(cli, ["-v", "config"]) == 0
+    assert "--max-depth" in (all_of_it := capsys.readouterr().out) and "spare_brokers" in all_of_it
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["chek"], "did you mean `check`?"),
+        (["export"], "no options of its own"),
+        (["check", "--scop", "x"], "no such option '--scop'"),
+        (["check", "--scope", "no-such"], "no-such"),
+    ],
+)
+def test_a_mistake_is_told_as_by_the_command(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(cli, ["config", *arguments]) == 2
+    assert says in capsys.readouterr().err
