@@ -47,8 +47,8 @@ from elrcheck.report.request import (
 )
 from elrcheck.shell import Shell, run
 from elrcheck.sweeping import sweep
+from elrcheck.tracing import explain, replay, traces
 
-LISTED = KINDS
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
 
@@ -139,7 +139,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-for command in (simulate, explore, sweep, gate, init):
+for command in (simulate, explore, sweep, gate, init, replay, traces, explain):
     cli.add_command(command)
 
 
@@ -305,7 +305,7 @@ def what_if(shell: Shell, /) -> ExitCode:
 
 
 @cli.command(name="list")
-@click.argument("kind", type=click.Choice(LISTED), metavar="|".join(LISTED))
+@click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
 @format_option
 @click.pass_obj
 def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
@@ -326,7 +326,7 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
 
 @cli.command()
 @click.argument("name")
-@click.option("--kind", type=click.Choice(LISTED), help="Where to look, when a name means two things.")
+@click.option("--kind", type=click.Choice(KINDS), help="Where to look, when a name means two things.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to keep the runs of a scenario as traces.")
 @format_option
