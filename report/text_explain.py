@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from elrcheck.report.terminal import Page
 from elrcheck.report.tracing import Clause, Explained, ExplainReport
 
-WIDEST = 100
+WIDEST = 140
 CHOICES = 3
 
 

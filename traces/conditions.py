@@ -3,7 +3,8 @@
 The tree is made of the same IR that every engine runs, evaluated over plain values:
 
 * a conjunction has all its named parts; an `and` that is false only the first part that is;
-* a quantifier that one element decides has that element as its witness, and the body for it;
+* a quantifier that one element decides has that element as its witness, and the body for it; an `any`
+  that no element satisfies has the body for each;
 * an implication has its premise, and its conclusion if the premise holds;
 * a call goes on in the body of the operator, with its arguments;
 * whatever else is a comparison, with the values that it compares.
@@ -11,7 +12,7 @@ The tree is made of the same IR that every engine runs, evaluated over plain val
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret
 from elrcheck.lang.load import Model
 from elrcheck.report.trace import Argument
 from elrcheck.report.tracing import Clause
-from elrcheck.traces.looking import looked_at, source_text, value_text
+from elrcheck.traces.looking import ALIAS, looked_at, place_of, source_text, value_text
 
 DEEPEST = 12
 """How deep a tree may become; beyond it a part is a leaf."""
@@ -69,13 +70,18 @@ class Conditions:
         ev = self.evaluator
         match block:
             case Let(name=name, value=value, rest=rest):
-                return rest, ev.bind(env, name, ev.ev(value, env))
+                return rest, {**ev.bind(env, name, ev.ev(value, env)), **self._alias(name, value, env)}
             case Require(condition=condition, name=name, rest=rest):
                 asked.append(replace(self.clause(condition, env), name=name))
                 return rest, env
             case If(condition=condition, then=then, orelse=orelse):
                 return (then if ev.ev(condition, env) else orelse), env
         raise AssertionError(block)
+
+    def _alias(self, name: str, value: E, env: Env) -> dict[str, str]:
+        """A name for a place of the state is shown as that place."""
+        place = place_of(self.evaluator, value, env)
+        return {} if place is None else {ALIAS + name: place}
 
     def _block(self, block: Block, env: Env, depth: int) -> Clause:
         """The expression that a body returns."""
@@ -133,29 +139,33 @@ class Conditions:
 
     def _quantifier(self, e: E, env: Env, depth: int, made: Clause) -> Clause:
         """`all` is decided by an element that fails, `any` by one that does not; else by their number."""
-        number = 0
-        for holds, value, inner in self.evaluator.over(e, env):
-            if not holds:
-                continue
-            number += 1
-            # `any` has its condition among those of the domain: what is left here satisfies it.
-            if e.kind == "any" and bool(self.evaluator.ev(e.args[2], inner)):
-                return self._decided(e, value, inner, depth, made)
-            if e.kind == "all" and not self.evaluator.ev(e.args[2], inner):
-                return self._decided(e, value, inner, depth, made)
+        inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
+        decisive = e.kind == "any"
+        for value, inner in inside:
+            if bool(self.evaluator.ev(e.args[2], inner)) is decisive:
+                return replace(made, witness=self._bound(e, value),
+                               parts=(self.clause(e.args[2], inner, depth + 1),))  # fmt: skip
+        if inside and decisive:
+            parts = tuple(
+                replace(self.clause(e.args[2], inner, depth + 1), witness=self._bound(e, value))
+                for value, inner in inside
+            )
+            return replace(made, over=len(inside), parts=parts)
         domain = looked_at(self.evaluator, E("domain", e.ty, (e.args[0],)), env)
-        return replace(made, over=number, looked=domain)
+        return replace(made, over=len(inside), looked=domain)
 
-    def _decided(self, e: E, value: Any, inner: Env, depth: int, made: Clause) -> Clause:
+    def _bound(self, e: E, value: Any) -> tuple[Argument, ...]:
+        """The variable of a quantifier and the element it stands for."""
         variable = e.x[0]
         shown = value_text(self.evaluator, value, variable.ty)
-        witness = (Argument(str(variable.x).rstrip("_"), shown),)
-        return replace(made, witness=witness, parts=(self.clause(e.args[2], inner, depth + 1),))
+        return (Argument(str(variable.x).rstrip("_"), shown),)
 
     def _call(self, e: E, env: Env, depth: int) -> Clause:
         name, which = e.x
         fn = self.model.fns[name]
         values = (self.evaluator.ev(argument, env) for argument in e.args)
-        args: Mapping[str, Any] = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
+        args: dict[str, Any] = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
+        for (param, _), argument in zip(fn.params, e.args, strict=True):
+            args |= self._alias(param, argument, env)
         states = tuple(env[STATES][0 if w == "now" else 1] for w in which)
         return self._block(fn.body, {STATES: states, MEMO: {}, **args}, depth)

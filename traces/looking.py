@@ -16,6 +16,8 @@ from elrcheck.lang.ir import E
 from elrcheck.lang.types import Ty
 from elrcheck.report.tracing import Looked
 
+ALIAS = "@"
+"""In an environment: before the name of a local that is a place, for its path."""
 WRAPPERS = ("get", "some")
 OPERATORS = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "in", "subset": "<=", "add": "+",
              "sub": "-", "union": "|", "inter": "&", "diff": "-"}  # fmt: skip
@@ -24,7 +26,7 @@ OPERATORS = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "in
 def source_text(e: E) -> str:
     """The expression as the model's source has it, on one line."""
     if e.node is not None:
-        return ast.unparse(e.node)
+        return _single(ast.unparse(e.node))
     if e.kind in WRAPPERS:
         return source_text(e.args[0])
     parts = [source_text(part) for part in e.children()]
@@ -35,6 +37,20 @@ def source_text(e: E) -> str:
     if e.kind in ("const", "var", "enumc", "param"):
         return str(e.x)
     return f"{e.kind}({', '.join(parts)})"
+
+
+def _single(text: str) -> str:
+    """Without the second pair of parentheses that `ast.unparse` puts around a generator: all((x for ..))."""
+    opened: list[int] = []
+    doubled: set[int] = set()
+    for place, char in enumerate(text):
+        if char == "(":
+            opened.append(place)
+        elif char == ")" and opened:
+            begin = opened.pop()
+            if text[begin - 1 : begin] == "(" and text[place + 1 : place + 2] == ")" and begin > 1:
+                doubled |= {begin, place} if opened and opened[-1] == begin - 1 else set()
+    return "".join(char for place, char in enumerate(text) if place not in doubled)
 
 
 def value_text(evaluator: Evaluator, value: Any, ty: Ty) -> str:
@@ -56,7 +72,7 @@ def _values(evaluator: Evaluator, e: E, env: Env) -> Iterator[tuple[str, str]]:
         e = e.args[0]
     if e.kind in ("const", "enumc", "none", "universe", "ordered", "seqnil") or e.ty.kind == "config":
         return
-    place = _place(evaluator, e, env)
+    place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and e.ty.name == "Entry"):
         shown = value_text(evaluator, evaluator.ev(e, env), e.ty)
         yield place or source_text(e), shown
@@ -71,18 +87,21 @@ def _binds(e: E, part: E) -> bool:
     return isinstance(e.x, tuple) and bool(e.x) and isinstance(e.x[0], E) and part is not e.args[0]
 
 
-def _place(evaluator: Evaluator, e: E, env: Env) -> str | None:
+def place_of(evaluator: Evaluator, e: E, env: Env) -> str | None:
     """The path of a place in the state, None for any other expression."""
     match e.kind:
         case "svar":
             which, name = e.x
             return str(name) if which == "now" else f"{name}'"
         case "field":
-            base = _place(evaluator, e.args[0], env)
+            base = place_of(evaluator, e.args[0], env)
             return None if base is None else f"{base}.{e.x}"
         case "vget" | "sget":
-            base = _place(evaluator, e.args[0], env)
+            base = place_of(evaluator, e.args[0], env)
             return None if base is None else f"{base}[{evaluator.ev(e.args[1], env)}]"
+        case "var":
+            known = env.get(ALIAS + str(e.x))
+            return None if known is None else str(known)
         case "get" | "some":
-            return _place(evaluator, e.args[0], env)
+            return place_of(evaluator, e.args[0], env)
     return None

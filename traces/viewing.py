@@ -148,14 +148,21 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 
 
 def sample(given: Given, seed: int, depth: int) -> Subject:
-    """A random walk in plain Python that stays within the budgets; it ends early where no step does."""
+    """A random walk in plain Python: each step changes something and stays within the budgets.
+
+    It ends early where no step does.
+    """
     selected = resolve(given.selection)
     model = load_checked_model()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
     states, labels, indices = [plain.initial()], list[Label](), list[str]()
     for _ in range(depth):
         steps = enumerate(plain.successors(states[-1]))
-        choices = [(index, label, after) for index, (label, after) in steps if plain.within(after)]
+        choices = [
+            (index, label, after)
+            for index, (label, after) in steps
+            if after != states[-1] and plain.within(after)
+        ]
         if not choices:
             break
         by_action: dict[str, list[tuple[int, Label, object]]] = {}
