@@ -300,7 +300,10 @@ def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.tlc
-def test_what_tlc_prints_of_its_own_search(story: Loaded, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "extra", [(), pytest.param(("-tool", "-difftrace"), marks=pytest.mark.slow)], ids=["plain", "difftrace"]
+)
+def test_what_tlc_prints_of_its_own_search(story: Loaded, tmp_path: Path, extra: tuple[str, ...]) -> None:
     """TLC searches the exported module, finds P-8 broken, and the plain model follows what it prints."""
     tools = find_tools()
     write_spec(story.model, story.config, tmp_path, "Legacy")
@@ -309,16 +312,12 @@ def test_what_tlc_prints_of_its_own_search(story: Loaded, tmp_path: Path) -> Non
     constants = text[: text.index("INVARIANT")] if "INVARIANT" in text else text
     cfg.write_text(constants + "\nINVARIANT NoCommittedRecordLost\n")
     command = [str(tools.java.path), "-cp", str(tools.jar), "tlc2.TLC", "-workers", "1", "-deadlock",
-               "-metadir", str(tmp_path / "meta"), "Legacy.tla"]  # fmt: skip
-    for extra in ([], ["-tool", "-difftrace"]):
-        done = subprocess.run(
-            [*command[:-1], *extra, command[-1]], cwd=tmp_path, capture_output=True, text=True, timeout=120,
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 12, done.stdout[-2000:]
-        path = tmp_path / "tlc.out"
-        path.write_text(done.stdout)
-        report = run_replay(path, IN_LEGACY)
-        assert (report.verdict, report.origin.format) == ("accepted", "tlc-text")
-        # Breadth-first with one worker: as short as our own story, and broken only at its end.
-        assert [(hit.id, hit.step) for hit in report.violated] == [("P-8", 4)]
+               "-metadir", str(tmp_path / "meta"), *extra, "Legacy.tla"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 12, done.stdout[-2000:]
+    path = tmp_path / "tlc.out"
+    path.write_text(done.stdout)
+    report = run_replay(path, IN_LEGACY)
+    assert (report.verdict, report.origin.format) == ("accepted", "tlc-text")
+    # Breadth-first with one worker: as short as our own story, and broken only at its end.
+    assert [(hit.id, hit.step) for hit in report.violated] == [("P-8", 4)]
