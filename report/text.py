@@ -114,7 +114,8 @@ def print_violation(found: PropertyReport, report: CheckReport, page: Page, deta
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
-        page.labelled("next", f"elrcheck export trace {place} --format mermaid --out DIR")
+        command = "trace show" if found.kind == "leads_to" else "explain"
+        page.labelled("next", f"elrcheck {command} {place}")
     page.line()
 
 
