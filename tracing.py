@@ -15,6 +15,7 @@ import click
 from elrcheck.errors import ExitCode
 from elrcheck.options import (
     EXIT_CODES,
+    case_options,
     chosen_selection,
     duration,
     output_options,
@@ -48,7 +49,7 @@ def _given(options: dict[str, Any]) -> Given:
 @file_argument
 @from_option
 @selection_options
-@output_options
+@case_options
 @click.pass_obj
 def replay(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, path: Path,
            source_format: Any, **options: Any) -> ExitCode:  # fmt: skip

@@ -15,6 +15,8 @@ from lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
 
 from elrcheck.cli import cli
 from elrcheck.errors import ElrError, ExitCode, NothingChecked, UsageFault
+from elrcheck.explorer.reference import Label, PlainModel
+from elrcheck.explorer.tracefile import Step, Trace, write_trace
 from elrcheck.report.json import as_data
 from elrcheck.report.request import Selection
 from elrcheck.report.tracing import ReplayReport
@@ -207,6 +209,33 @@ def test_a_step_that_does_nothing(story: Loaded, tmp_path: Path) -> None:
     assert found.reason.startswith("nothing changes")
 
 
+def lasso(story: Loaded, folder: Path) -> Path:
+    """Broker 1 fetches from 0 until there is no news, and then for ever."""
+    plain, fetch = PlainModel(story.model, story.config), Label("Fetch", (1, 0, False))
+    states = [plain.initial()]
+    while (after := plain.step(states[-1], fetch)) != states[-1]:
+        states.append(after)
+    steps = (Step("Fetch", (1, 0, False)),) * len(states)
+    trace = Trace("legacy", "two-brokers", "", tuple(states), steps, loop=len(states) - 1)
+    path = folder / "lasso.trace.json"
+    write_trace(path, trace, story.model.state_ty)
+    return path
+
+
+def test_a_cycle_is_closed_by_a_step_of_the_model(story: Loaded, tmp_path: Path) -> None:
+    path = lasso(story, tmp_path)
+    report = run_replay(path, Given())
+    assert (report.verdict, report.states, report.accepted) == ("accepted", 2, 2)
+    assert (report.trace.loop, len(report.trace.steps)) == (1, 2)
+
+    def elsewhere(document: Any) -> None:
+        document["loop"] = 0  # nothing leads back to the initial state
+
+    report = run_replay(edited(path, elsewhere), Given())
+    assert report.rejection is not None
+    assert (report.verdict, report.accepted, report.rejection.step) == ("rejected", 2, 2)
+
+
 # ---------------------------------------------------------------------------- no trace at all
 
 
@@ -289,6 +318,11 @@ def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "ApplyMetadata(b=0) makes another state (made -> recorded):" in out
     assert "lossy: {} -> {0}" in out
     assert "by guard" in out
+    assert run(cli, ["replay", str(path), "-f", "github"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("::error") and "no action makes this state" in out
+    assert run(cli, ["replay", str(path), "-f", "junit"]) == 1
+    assert 'failures="1"' in capsys.readouterr().out
     path.write_text("")
     assert run(cli, ["replay", str(path)]) == 5
     path.write_bytes(b"\x00\xff")
