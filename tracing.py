@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elrcheck.errors import ExitCode
+from elrcheck.errors import ExitCode, UsageFault
 from elrcheck.options import (
     EXIT_CODES,
     case_options,
@@ -140,6 +140,8 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
     if notation is not None:
         text = viewing.written(subject, notation, filters)
         viewing.show(subject, filters, save=save)
+        if notation == "tla":
+            shell.note("only the witness; `elrcheck export trace` writes all that TLC needs")
         shell.write(text)
         return ExitCode.HOLDS
     return shell.deliver(viewing.show(subject, filters, save=save), form, outputs, exit_zero=exit_zero)
@@ -245,8 +247,10 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
     def read() -> str | None:
         if patient:
             shell.write("> ")
-        line = sys.stdin.readline(10_000)
-        return line or None
+        try:
+            return sys.stdin.readline(10_000) or None
+        except UnicodeDecodeError as fault:
+            raise UsageFault("step-command", "the commands are not text", where="<stdin>") from fault
 
     reached = walk(subject, read, shell.write, patient)
     repro = f"  --repro {reached.repro}" if reached.repro else ""

@@ -263,6 +263,7 @@ def test_nothing_recorded_is_never_accepted(tmp_path: Path, text: str) -> None:
         (b"{" + b'"a": {' * 50_000, "nested too deeply"),
         (b"State 1: <Initial predicate>\n/\\ partition = __import__('os')\n", "not a TLA+ value"),
         (b"State 1: <Initial predicate>\n/\\ partition = 3\n", "without"),
+        (b"State " + b"9" * 5000 + b": <Next>\n/\\ x = 3\n", "not a number of a state"),
         (b"State 1: <Initial predicate>\n/\\ x = " + b"{" * 5000 + b"\n", "nested deeper"),
     ],
 )

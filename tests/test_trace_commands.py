@@ -263,4 +263,7 @@ def test_the_commands(
     assert run(cli, ["trace", "step", *OPTIONS]) == 0
     assert capsys.readouterr().out.endswith("1 steps  --repro 0\n")
     assert run(cli, ["trace", "show"]) == 2
-    assert run(cli, ["trace", "show", "--repro", "0/99", *OPTIONS]) == 2
+    for wrong in ("0/99", "0//1", "a", "²", "9" * 5000):
+        assert run(cli, ["trace", "show", "--repro", wrong, *OPTIONS]) == 2
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\n"), encoding="utf-8"))
+    assert run(cli, ["trace", "step", *OPTIONS]) == 2

@@ -164,7 +164,7 @@ def trace_of_repro(repro: str, selection: Selection) -> Loaded:
     states, steps = [plain.initial()], []
     for number, word in enumerate(repro.split("/") if repro else [], start=1):
         choices = list(plain.successors(states[-1]))
-        if not word.isdigit() or int(word) >= len(choices):
+        if not word.isdecimal() or len(word) > 6 or int(word) >= len(choices):
             raise UsageFault(
                 "repro-index",
                 f"step {number}: `{word}` is not one of the {len(choices)} possible actions",

@@ -123,7 +123,11 @@ def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
     """Every choice of the arguments, or the one that is given."""
     name = asked(text, subject.model, subject.selected.config.broker_count)
     fn = next(fn for fn in subject.model.actions if fn.name == name.action)
-    choices = [name.args] if name.args is not None else list(instances(fn, subject.selected.config))
+    choices = list(instances(fn, subject.selected.config))
+    if name.args is not None:
+        if name.args not in choices:
+            raise UsageFault("bad-action", f"{fn.name} has no such choice of arguments here", where=text)
+        choices = [name.args]
     return tuple(_choice(subject, fn, args, at) for args in choices)
 
 

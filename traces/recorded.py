@@ -29,7 +29,7 @@ from elrcheck.report.request import Selection
 from elrcheck.tla_export.export import check_size, load_document, plain, stated, stored_traces
 from elrcheck.tla_export.itf import itf_trace
 from elrcheck.tla_export.parse import ValueSyntaxError
-from elrcheck.tla_export.tlc_output import STATE, TlcState, read_output, read_states
+from elrcheck.tla_export.tlc_output import STATE, TlcState, read_loop, read_states
 from elrcheck.tla_export.values import ValueMismatch, read_state
 from elrcheck.traces.labels import Named, named
 from elrcheck.traces.tlc_json import read_tlc_json
@@ -205,13 +205,15 @@ def _tlc_json(raw: Any, at: At, given: Given) -> Recorded:
 
 def _tlc_text(text: str, at: At, given: Given) -> Recorded:
     model, selected = load_checked_model(), resolve(given.selection)
+    lines = text.splitlines()
     try:
-        shown = _first_trace(list(read_states(text.splitlines())))
+        shown, loop = _first_trace(list(read_states(lines))), read_loop(lines)
     except ValueSyntaxError as fault:
         raise UsageFault(CODE, f"not a TLA+ value: {fault}", where=at.file) from fault
+    except ValueError as fault:  # a number of thousands of digits
+        raise UsageFault(CODE, f"not a number of a state: {fault}", where=at.file) from fault
     if not shown:
         raise _nothing(at.file, "TLC printed no trace")
-    loop = read_output(text).loop
     states = []
     for state in shown:
         place = At(at.file, CODE, f"state {state.number}")
