@@ -285,6 +285,11 @@ def test_the_place_of_a_wrong_value(story: Loaded, tmp_path: Path) -> None:
     with pytest.raises(UsageFault) as fault:
         run_replay(path, IN_LEGACY)
     assert (fault.value.where or "").endswith("$.counterexample.state[2][1].partition.leader")
+    document = json.loads(json.dumps(tlc_json(story)))
+    document["counterexample"]["action"][1][2][1]["lossy"] = [0]
+    path.write_text(json.dumps(document))
+    with pytest.raises(UsageFault, match="this is not state 3 as it is listed"):
+        run_replay(path, IN_LEGACY)
     path.write_text(tlc_text(story).replace('recovery |-> "RECOVERED"', 'recovery |-> "BROKEN"', 1))
     with pytest.raises(UsageFault) as fault:
         run_replay(path, IN_LEGACY)

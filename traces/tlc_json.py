@@ -54,7 +54,7 @@ def read_tlc_json(
     if numbers != list(range(1, len(numbers) + 1)):
         here.field("state").fail("states are not numbered 1, 2, 3, ..")
     steps = [
-        _step(row, here.field("action").item(i), actions)
+        _step(row, here.field("action").item(i), actions, [row[1] for row in rows])
         for i, row in enumerate(here.field("action").items(inner["action"]))
     ]
     by_source = {(a, b): name for a, b, name in steps}
@@ -71,12 +71,21 @@ def _numbered(row: Any, at: At) -> tuple[int, Any]:
     return at.item(0).integer(pair[0]), pair[1]
 
 
-def _step(row: Any, at: At, actions: Mapping[str, Fn]) -> Step:
+def _listed(row: Any, at: At, states: Sequence[Any]) -> int:
+    """The number of a state that a step repeats; it must be the one that is listed."""
+    number, value = _numbered(row, at)
+    if not 1 <= number <= len(states):
+        at.item(0).fail(f"there is no state {number}, only 1 to {len(states)}")
+    if value != states[number - 1]:
+        at.item(1).fail(f"this is not state {number} as it is listed")
+    return number
+
+
+def _step(row: Any, at: At, actions: Mapping[str, Fn], states: Sequence[Any]) -> Step:
     parts = at.items(row)
     if len(parts) != 3:
         at.fail("expected [state, action, state]")
-    before, _ = _numbered(parts[0], at.item(0))
-    after, _ = _numbered(parts[2], at.item(2))
+    before, after = (_listed(parts[place], at.item(place), states) for place in (0, 2))
     about = parts[1]
     if not isinstance(about, dict):
         at.item(1).fail(f"expected an object, found {kind_of(about)}")
