@@ -6,8 +6,7 @@
      "vars": [..]}
 
 Sets, sequences and functions on 1..n are all arrays there, model values are strings, other functions are
-objects whose keys are the printed values. A lasso has one more action than steps between listed states;
-its last target is the state where the cycle begins.
+objects whose keys are the printed values. A step from the last state back to a listed one makes it a lasso.
 """
 
 from __future__ import annotations
