@@ -48,6 +48,7 @@ from elrcheck.report.request import (
 )
 from elrcheck.shell import Shell, run
 from elrcheck.sweeping import sweep
+from elrcheck.tracing import explain, replay, traces
 
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -139,7 +140,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-for command in (simulate, explore, sweep, gate, init, runs, config):
+for command in (simulate, explore, sweep, gate, init, replay, traces, explain, runs, config):
     cli.add_command(command)
 
 
@@ -394,7 +395,3 @@ def completion(shell: Shell, /, shell_name: str) -> ExitCode:
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The console script."""
     sys.exit(run(cli, sys.argv[1:] if argv is None else argv))
-
-
-if __name__ == "__main__":
-    main()

@@ -98,15 +98,23 @@ def kind_of(value: Any) -> str:
 def load(path: Path, code: str) -> tuple[Any, At]:
     """The JSON value in a file, and the place that stands for all of it; UsageFault if it is none."""
     at = At(str(path), code)
+    return parse(read_text(path, code), at), at
+
+
+def read_text(path: Path, code: str) -> str:
+    """The UTF-8 text of a file of at most SIZE_LIMIT bytes; UsageFault if it is none."""
     try:
         if path.stat().st_size > SIZE_LIMIT:
-            at.fail(f"the file is larger than {SIZE_LIMIT // 2**20} MiB")
-        text = path.read_bytes().decode("utf-8")
+            At(str(path), code).fail(f"the file is larger than {SIZE_LIMIT // 2**20} MiB")
+        with path.open("rb") as file:  # a pipe has no size before it is read
+            data = file.read(SIZE_LIMIT + 1)
+        if len(data) > SIZE_LIMIT:
+            At(str(path), code).fail(f"the file is larger than {SIZE_LIMIT // 2**20} MiB")
+        return data.decode("utf-8")
     except OSError as fault:
         raise UsageFault(code, f"cannot read the file: {fault.strerror or fault}", where=str(path)) from fault
     except UnicodeDecodeError as fault:
         raise UsageFault(code, "the file is not UTF-8 text", where=str(path)) from fault
-    return parse(text, at), at
 
 
 def parse(text: str, at: At) -> Any:

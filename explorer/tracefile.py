@@ -125,7 +125,11 @@ def steps_needed(states: int, steps: int, loop: int | None) -> int:
 
 def read_trace(path: Path) -> TraceDocument:
     """Read the frame of a trace file; UsageFault when it is not one of ours."""
-    raw, at = load(path, CODE)
+    return trace_document(*load(path, CODE))
+
+
+def trace_document(raw: Any, at: At) -> TraceDocument:
+    """The frame of a trace file that has been parsed."""
     if isinstance(raw, dict) and raw.get("schema") != SCHEMA:
         found = kind_of(raw["schema"]) if "schema" in raw else "no key `schema`"
         at.fail(f"not a trace file: expected the schema {SCHEMA}, found {found}")

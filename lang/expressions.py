@@ -43,6 +43,8 @@ class Expressions(Calls):
         made = method(node, env)
         if isinstance(made, E) and not made.line:
             made.line = self.source.line_of(node)
+        if isinstance(made, E) and made.node is None:
+            made.node = node
         return made
 
     # ------------------------------------------------------------------------- types

@@ -24,6 +24,7 @@ the value is present, or its result does not matter.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,13 +35,14 @@ from elrcheck.lang.types import Ty
 
 @dataclass(eq=False)
 class E:
-    """One expression node. `line` is the source line it came from."""
+    """One expression node. `line` is the source line it came from, `node` the syntax (None if derived)."""
 
     kind: str
     ty: Ty
     args: tuple[Any, ...] = ()
     x: Any = None
     line: int = 0
+    node: ast.AST | None = None
 
     def children(self) -> Iterator[E]:
         return (a for a in self.args if isinstance(a, E))

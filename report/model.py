@@ -28,6 +28,7 @@ from elrcheck.report.trace import Scalar as Scalar
 from elrcheck.report.trace import Step as Step
 from elrcheck.report.trace import TraceView as TraceView
 from elrcheck.report.trace import Truth as Truth
+from elrcheck.report.tracing import TracingReport
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]
@@ -317,4 +318,5 @@ Report: TypeAlias = (
     | ExploreReport
     | SweepReport
     | GateReport
+    | TracingReport
 )

@@ -23,6 +23,7 @@ from elrcheck.report.terminal import plain_text
 from elrcheck.report.text import print_violation
 from elrcheck.report.text_proof import print_cell, print_obligation
 from elrcheck.report.trace import Argument, Change, Step, TraceView
+from elrcheck.report.tracing import ReplayReport
 
 _PROOF: dict[str, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
 _MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoticed": "passed"}
@@ -44,6 +45,10 @@ def sheet_of(report: Report) -> Sheet:
         from elrcheck.report.sheet_gate import gate_sheet
 
         return gate_sheet(report)
+    if isinstance(report, ReplayReport):
+        from elrcheck.report.sheet_replay import replay_sheet
+
+        return replay_sheet(report)
     help = "use text, json or jsonl"
     raise UsageFault("usage-format", f"this format is not for {report.schema}", help=help)
 

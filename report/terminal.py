@@ -47,6 +47,9 @@ STYLES: Mapping[str, str] = {
     "drift": "bold red",
     "tolerated": "yellow",
     "updated": "green",
+    "accepted": "green",
+    "enabled": "green",
+    "refused": "bold yellow",
 }
 
 

@@ -37,6 +37,13 @@ from elrcheck.report.text_scenario import print_scenario
 from elrcheck.report.text_simulation import print_simulation
 from elrcheck.report.text_sweep import print_sweep
 from elrcheck.report.text_trace import print_trace
+from elrcheck.report.tracing import (
+    ExplainReport,
+    ReplayReport,
+    TraceDiffReport,
+    TraceReport,
+    TracingReport,
+)
 
 
 def print_report(report: Report, page: Page, detail: int = 0) -> None:
@@ -64,6 +71,22 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             from elrcheck.report.text_gate import print_gate
 
             print_gate(report, page, detail)
+        case ReplayReport() | TraceReport() | TraceDiffReport() | ExplainReport():
+            _print_tracing(report, page, detail)
+
+
+def _print_tracing(report: TracingReport, page: Page, detail: int) -> None:
+    from elrcheck.report import text_explain, text_tracing
+
+    match report:
+        case ReplayReport():
+            text_tracing.print_replay(report, page, detail)
+        case TraceReport():
+            text_tracing.print_trace_report(report, page, detail)
+        case TraceDiffReport():
+            text_tracing.print_trace_diff(report, page, detail)
+        case ExplainReport():
+            text_explain.print_explain(report, page, detail)
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
@@ -91,7 +114,8 @@ def print_violation(found: PropertyReport, report: CheckReport, page: Page, deta
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
-        page.labelled("next", f"elrcheck export trace {place} --format mermaid --out DIR")
+        command = "trace show" if found.kind == "leads_to" else "explain"
+        page.labelled("next", f"elrcheck {command} {place}")
     page.line()
 
 

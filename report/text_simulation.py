@@ -33,7 +33,7 @@ def _print_violation(found: SeenProperty, report: SimulationReport, page: Page, 
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
-        page.labelled("next", f"elrcheck export trace {place} --format mermaid --out DIR")
+        page.labelled("next", f"elrcheck trace minimise {place}")
     page.line()
 
 

@@ -16,7 +16,7 @@ import elrcheck
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_MODULES = {
     "__init__", "__main__", "cli", "config", "doctor", "errors", "exploring", "gating", "json_input",
-    "keeping", "options", "pytest_plugin", "settings", "shell", "starting", "sweeping",
+    "keeping", "options", "pytest_plugin", "settings", "shell", "starting", "sweeping", "tracing",
 }  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]

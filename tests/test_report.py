@@ -218,7 +218,7 @@ def test_a_violation_shows_only_what_changed() -> None:
         "                broker[1].up: false -> true",
         "      repro     0/4",
         "      trace     runs/a/traces/P-1.json",
-        "      next      elrcheck export trace runs/a/traces/P-1.json --format mermaid --out DIR",
+        "      next      elrcheck explain runs/a/traces/P-1.json",
     ]
 
 

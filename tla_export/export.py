@@ -16,9 +16,17 @@ from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.explorer.atomic import write_file, write_files
 from elrcheck.explorer.describe import trace_view
 from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import resolve
+from elrcheck.explorer.select import Selected, resolve
 from elrcheck.explorer.strictjson import At
-from elrcheck.explorer.tracefile import Step, Trace, passed_states, read_trace, write_trace
+from elrcheck.explorer.tracefile import (
+    Step,
+    Trace,
+    TraceDocument,
+    encode_argument,
+    passed_states,
+    read_trace,
+    write_trace,
+)
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -85,8 +93,17 @@ def stored_traces(path: Path) -> list[Path]:
 def load_trace(path: Path) -> Loaded:
     """A stored trace, or the first one of a run folder; UsageFault says what is wrong with it."""
     document = read_trace(stored_traces(path)[0])
-    overrides = tuple(f"{key}={_plain(value)}" for key, value in document.overrides.items())
-    selected = resolve(Selection(document.variant, document.scope, overrides))
+    return load_document(document, resolve(stated(document)))
+
+
+def stated(document: TraceDocument) -> Selection:
+    """What a stored trace says it belongs to."""
+    overrides = tuple(f"{key}={plain(value)}" for key, value in document.overrides.items())
+    return Selection(document.variant, document.scope, overrides)
+
+
+def load_document(document: TraceDocument, selected: Selected) -> Loaded:
+    """A stored trace read under a configuration; UsageFault where a value does not fit it."""
     model = load_checked_model()
     if document.loop is not None:
         model = load_whole_model()
@@ -105,27 +122,28 @@ def _check_sizes(loaded: Loaded, at: At, signatures: Mapping[str, Sequence[Ty]])
     """UsageFault for a broker the configuration does not have, or one value too few: types cannot tell."""
     brokers, state = loaded.config.broker_count, loaded.model.state_ty
     for i, value in enumerate(loaded.trace.states):
-        _check_size(state, value, at.field("states").item(i), brokers)
+        check_size(state, value, at.field("states").item(i), brokers)
     for i, step in enumerate(loaded.trace.steps):
         here = at.field("steps").item(i).field("args")
         for k, (ty, value) in enumerate(zip(signatures[step.action], step.args, strict=True)):
-            _check_size(ty, value, here.item(k), brokers)
+            check_size(ty, value, here.item(k), brokers)
 
 
-def _check_size(ty: Ty, value: Any, at: At, brokers: int) -> None:
+def check_size(ty: Ty, value: Any, at: At, brokers: int) -> None:
+    """UsageFault for a value of this type that belongs to another number of brokers."""
     match ty.kind:
         case "replica" if value >= brokers:
             at.fail(f"there is no broker {value}, only 0 to {brokers - 1}")
         case "vec" if len(value) != brokers:
             at.fail(f"expected one value for each of {brokers} brokers, found {len(value)}")
         case "opt" if value is not None:
-            _check_size(ty.elem, value, at, brokers)
+            check_size(ty.elem, value, at, brokers)
         case "set" | "vec" | "seq":
             for i, element in enumerate(sorted(value) if ty.kind == "set" else value):
-                _check_size(ty.elem, element, at.item(i), brokers)
+                check_size(ty.elem, element, at.item(i), brokers)
         case "record" | "state":
             for name, inner in ty.fields.items():
-                _check_size(inner, getattr(value, name), at.field(name), brokers)
+                check_size(inner, getattr(value, name), at.field(name), brokers)
 
 
 def _by_number(path: Path) -> tuple[str, int, str]:
@@ -134,7 +152,7 @@ def _by_number(path: Path) -> tuple[str, int, str]:
     return kind, int(digits or 0), path.name
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -146,7 +164,7 @@ def trace_of_repro(repro: str, selection: Selection) -> Loaded:
     states, steps = [plain.initial()], []
     for number, word in enumerate(repro.split("/") if repro else [], start=1):
         choices = list(plain.successors(states[-1]))
-        if not word.isdigit() or int(word) >= len(choices):
+        if not word.isdecimal() or len(word) > 6 or int(word) >= len(choices):
             raise UsageFault(
                 "repro-index",
                 f"step {number}: `{word}` is not one of the {len(choices)} possible actions",
@@ -217,6 +235,11 @@ def export_trace(
 ) -> tuple[Path, ...]:
     """A trace in another notation; the paths written, the one to start TLC on first."""
     loaded = load_trace(path) if path is not None else trace_of_repro(repro or "", selection)
+    return export_loaded(loaded, form, out)
+
+
+def export_loaded(loaded: Loaded, form: str, out: Path) -> tuple[Path, ...]:
+    """A trace that is in memory, as `export_trace`."""
     trace, model = loaded.trace, loaded.model
     stem = f"{module_name(trace.variant, trace.scope)}_{trace.property or 'Trace'}".replace("-", "")
     if form == "tla":
@@ -227,7 +250,9 @@ def export_trace(
     if form == "itf":
         target = out / f"{stem}.itf.json"
         out.mkdir(parents=True, exist_ok=True)
-        meta = {"variant": trace.variant, "scope": trace.scope, "property": trace.property}
+        overrides = {key: encode_argument(value) for key, value in trace.overrides.items()}
+        meta = {"variant": trace.variant, "scope": trace.scope, "overrides": overrides}
+        meta |= {"property": trace.property}
         inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
         write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
         return (target,)

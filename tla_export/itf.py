@@ -85,7 +85,11 @@ def write_itf(
 
 def read_itf(path: Path, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
     """Read a trace of this state type; `ignore` names foreign variables to leave out."""
-    raw, at = load(path, CODE)
+    return itf_trace(*load(path, CODE), state, ignore=ignore)
+
+
+def itf_trace(raw: Any, at: At, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
+    """A trace of a JSON value that has been parsed."""
     body = at.mapping(raw, ("vars", "states"), ("#meta", "params", "loop"))
     names = [at.field("vars").item(i).text(v) for i, v in enumerate(at.field("vars").items(body["vars"]))]
     for i, name in enumerate(names):

@@ -115,7 +115,7 @@ def read_output(text: str) -> TlcOutput:
         accepted_whole=WHOLE.search(text) is not None,
         said=tuple(itertools.islice((ln.strip() for ln in lines if not CHATTER.match(ln)), SAID_LINES)),
         trace=tuple(read_states(lines)),
-        loop=_loop(lines),
+        loop=read_loop(lines),
     )
 
 
@@ -156,7 +156,7 @@ def _state(number: int, action: str, texts: Mapping[str, list[str]]) -> TlcState
     return TlcState(number, LOCATION.sub("", action), variables)
 
 
-def _loop(lines: Iterable[str]) -> int | None:
+def read_loop(lines: Iterable[str]) -> int | None:
     """The number of the state a lasso goes back to; a stuttering end goes back to the last state."""
     for line in lines:
         if back := BACK.match(line):

@@ -1,0 +1,1 @@
+"""Traces: read in every notation, replayed, shown, compared, shortened, walked and explained."""

@@ -1,0 +1,171 @@
+"""A condition as a tree of the parts that decide it.
+
+The tree is made of the same IR that every engine runs, evaluated over plain values:
+
+* a conjunction has all its named parts; an `and` that is false only the first part that is;
+* a quantifier that one element decides has that element as its witness, and the body for it; an `any`
+  that no element satisfies has the body for each;
+* an implication has its premise, and its conclusion if the premise holds;
+* a call goes on in the body of the operator, with its arguments;
+* whatever else is a comparison, with the values that it compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.guards import requires
+from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret
+from elrcheck.lang.load import Model
+from elrcheck.report.trace import Argument
+from elrcheck.report.tracing import Clause
+from elrcheck.traces.looking import ALIAS, looked_at, place_of, source_text, value_text
+
+DEEPEST = 12
+"""How deep a tree may become; beyond it a part is a leaf."""
+
+
+@dataclass(frozen=True)
+class Guards:
+    """The guards of one choice of an action, in the order they are asked; `later` were not asked."""
+
+    asked: tuple[Clause, ...]
+    later: tuple[str, ...]
+
+    @property
+    def refused(self) -> str | None:
+        return next((clause.name for clause in self.asked if not clause.value), None)
+
+
+class Conditions:
+    """Evaluates conditions of one model under one configuration, and keeps why."""
+
+    def __init__(self, model: Model, config: Any) -> None:
+        self.model = model
+        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
+
+    def of_property(self, fn: Fn, states: Sequence[Any]) -> Clause:
+        """The truth of a property on a state, or on a step."""
+        lifted = tuple(self.evaluator.structure.lift(s, self.model.state_ty) for s in states)
+        return self._block(fn.body, {STATES: lifted, MEMO: {}}, 0)
+
+    def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
+        """The guards of an action with its arguments, up to the one that refuses."""
+        lift = self.evaluator.structure.lift
+        env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
+        env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
+        asked: list[Clause] = []
+        block: Block = fn.body
+        while not isinstance(block, Ret):
+            block, env = self._next(block, env, asked)
+            if asked and not asked[-1].value:
+                return Guards(tuple(asked), tuple(dict.fromkeys(g.name for g in requires(block))))
+        return Guards(tuple(asked), ())
+
+    def _next(self, block: Block, env: Env, asked: list[Clause]) -> tuple[Block, Env]:
+        ev = self.evaluator
+        match block:
+            case Let(name=name, value=value, rest=rest):
+                return rest, {**ev.bind(env, name, ev.ev(value, env)), **self._alias(name, value, env)}
+            case Require(condition=condition, name=name, rest=rest):
+                asked.append(replace(self.clause(condition, env), name=name))
+                return rest, env
+            case If(condition=condition, then=then, orelse=orelse):
+                return (then if ev.ev(condition, env) else orelse), env
+        raise AssertionError(block)
+
+    def _alias(self, name: str, value: E, env: Env) -> dict[str, str]:
+        """A name for a place of the state is shown as that place."""
+        place = place_of(self.evaluator, value, env)
+        return {} if place is None else {ALIAS + name: place}
+
+    def _block(self, block: Block, env: Env, depth: int) -> Clause:
+        """The expression that a body returns."""
+        while not isinstance(block, Ret):
+            block, env = self._next(block, env, [])
+        assert isinstance(block.value, E)
+        return self.clause(block.value, env, depth)
+
+    # ------------------------------------------------------------------------- expressions
+
+    def clause(self, e: E, env: Env, depth: int = 0) -> Clause:
+        """An expression of type bool, with the parts that decide it."""
+        env = dict(env)
+        value = bool(self.evaluator.ev(e, env))
+        made = Clause(source_text(e), value)
+        if depth >= DEEPEST:
+            return replace(made, looked=looked_at(self.evaluator, e, env))
+        match e.kind:
+            case "conj":
+                named = zip(e.x, e.args, strict=True)
+                parts = tuple(replace(self.clause(p, env, depth + 1), name=name) for name, p in named)
+                return replace(made, parts=parts)
+            case "and" | "or":
+                return replace(made, parts=self._junction(e, env, depth, value))
+            case "not":
+                return replace(made, parts=(self.clause(e.args[0], env, depth + 1),))
+            case "implies":
+                premise = self.clause(e.args[0], env, depth + 1)
+                if not premise.value:
+                    return replace(made, parts=(premise,))
+                return replace(made, parts=(premise, self.clause(e.args[1], env, depth + 1)))
+            case "all" | "any":
+                return self._quantifier(e, env, depth, made)
+            case "ite":
+                chosen = self.clause(e.args[0], env, depth + 1)
+                branch = self.clause(e.args[1 if chosen.value else 2], env, depth + 1)
+                return replace(made, parts=(chosen, branch))
+            case "elet":
+                inner = self.evaluator.bind(env, e.x, self.evaluator.ev(e.args[0], env))
+                return self.clause(e.args[1], inner, depth)
+            case "call":
+                looked = looked_at(self.evaluator, e, env)
+                return replace(made, looked=looked, parts=(self._call(e, env, depth + 1),))
+            case "var" | "svar" | "field" | "vget" | "const" | "param":
+                return made
+        return replace(made, looked=looked_at(self.evaluator, e, env))
+
+    def _junction(self, e: E, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
+        """All parts where all of them decide, else the first one that does."""
+        decisive = e.kind == "or"
+        if value is not decisive:
+            return tuple(self.clause(part, env, depth + 1) for part in e.args)
+        first = next(part for part in e.args if bool(self.evaluator.ev(part, env)) is decisive)
+        return (self.clause(first, env, depth + 1),)
+
+    def _quantifier(self, e: E, env: Env, depth: int, made: Clause) -> Clause:
+        """`all` is decided by an element that fails, `any` by one that does not; else by their number."""
+        inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
+        decisive = e.kind == "any"
+        for value, inner in inside:
+            if bool(self.evaluator.ev(e.args[2], inner)) is decisive:
+                return replace(made, witness=self._bound(e, value),
+                               parts=(self.clause(e.args[2], inner, depth + 1),))  # fmt: skip
+        if inside and decisive:
+            parts = tuple(
+                replace(self.clause(e.args[2], inner, depth + 1), witness=self._bound(e, value))
+                for value, inner in inside
+            )
+            return replace(made, over=len(inside), parts=parts)
+        domain = looked_at(self.evaluator, E("domain", e.ty, (e.args[0],)), env)
+        return replace(made, over=len(inside), looked=domain)
+
+    def _bound(self, e: E, value: Any) -> tuple[Argument, ...]:
+        """The variable of a quantifier and the element it stands for."""
+        variable = e.x[0]
+        shown = value_text(self.evaluator, value, variable.ty)
+        return (Argument(str(variable.x).rstrip("_"), shown),)
+
+    def _call(self, e: E, env: Env, depth: int) -> Clause:
+        name, which = e.x
+        fn = self.model.fns[name]
+        values = (self.evaluator.ev(argument, env) for argument in e.args)
+        args: dict[str, Any] = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
+        for (param, _), argument in zip(fn.params, e.args, strict=True):
+            args |= self._alias(param, argument, env)
+        states = tuple(env[STATES][0 if w == "now" else 1] for w in which)
+        return self._block(fn.body, {STATES: states, MEMO: {}, **args}, depth)

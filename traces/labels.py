@@ -1,0 +1,85 @@
+"""What a trace calls its steps: `Fetch(1, 0, FALSE)` or `Fetch(f=1, leader=0)`, or only `Fetch`.
+
+TLC, ITF and Quint have no action of ours; a label is a text. One that names no action of the model
+says nothing (`Next`, `Initial predicate`, `CexStep`), one without arguments allows any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.errors import UsageFault, did_you_mean
+from elrcheck.explorer.reference import Label
+from elrcheck.explorer.scenario_values import Unreadable, read_call
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.tla_export.parse import ValueSyntaxError, parse
+from elrcheck.tla_export.values import ValueMismatch, read
+
+LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The action a trace names for a step; args is None if it does not say with which arguments."""
+
+    action: str
+    args: tuple[Any, ...] | None = None
+
+    def allows(self, label: Label) -> bool:
+        return label.action == self.action and self.args in (None, label.args)
+
+
+def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Named | None:
+    """The action a label names, None if it is none of ours."""
+    found = LABEL.fullmatch(text) if text else None
+    if found is None or found[1] not in actions:
+        return None
+    if found[2] is None:
+        return Named(found[1]) if actions[found[1]].params else Named(found[1], ())
+    try:
+        return Named(found[1], arguments(found[0], actions, brokers))
+    except (Unreadable, ValueMismatch, ValueSyntaxError):
+        return Named(found[1])
+
+
+def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, ...]:
+    """The arguments of a call, by name or by position.
+
+    Unreadable, ValueMismatch or ValueSyntaxError if they are not those of the action.
+    """
+    name, _, inside = call.strip().removesuffix(")").partition("(")
+    if "=" in inside:
+        return read_call(call, actions, brokers).args
+    types = [ty for _, ty in actions[name.strip()].params]
+    found = parse(f"<<{inside}>>")
+    assert isinstance(found, tuple)
+    if len(found) != len(types):
+        raise Unreadable(f"{name} takes {len(types)} arguments, found {len(found)}")
+    return tuple(read(ty, value) for ty, value in zip(types, found, strict=True))
+
+
+def asked(text: str, model: Model, brokers: int) -> Named:
+    """An action as a user writes it; UsageFault for one that does not exist or is not written like that."""
+    actions = {fn.name: fn for fn in model.actions}
+    found = LABEL.fullmatch(text)
+    if found is None:
+        help = "write Fetch or Fetch(f=1, leader=0)"
+        raise UsageFault("bad-action", f"`{text}` is not an action", help=help)
+    name = next((known for known in actions if known.lower() == found[1].lower()), None)
+    if name is None:
+        raise UsageFault(
+            "unknown-action", f"unknown action `{found[1]}`", help=did_you_mean(found[1], actions)
+        )
+    if found[2] is None:
+        return Named(name)
+    fn = actions[name]
+    try:
+        return Named(name, arguments(f"{name}({found[2]})", actions, brokers))
+    except (Unreadable, ValueMismatch, ValueSyntaxError) as fault:
+        words = ", ".join(param for param, _ in fn.params)
+        raise UsageFault("bad-action", str(fault), where=text, help=f"{name} takes ({words})") from fault
+
