@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from spark_runs import SLOW_SECONDS
+from spark_runs import PAIRS, SLOW_SECONDS
 
 if TYPE_CHECKING:
     from spark_cluster import Cluster
@@ -41,6 +41,23 @@ with spark_session(SparkChoice(master=sys.argv[2], conf=conf)) as session:
     tasks = getattr(spark_runs, sys.argv[4])
     found, search = spark_runs.on_spark(program, session, Path(sys.argv[3]), 2, 1200, tasks)
 print(found == spark_runs.locally(program), len(search.costs), sum(c.seconds for c in search.costs))
+"""
+
+ALL_PAIRS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import spark_runs
+from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
+
+with spark_session(SparkChoice(master=sys.argv[2], conf=parse_conf(sys.argv[4:]))) as session:
+    for variant, scope, handover in spark_runs.PAIRS:
+        program = spark_runs.lowered(variant, scope)
+        expected = spark_runs.locally(program)
+        for partitions in (1, 2, 7):
+            place = Path(sys.argv[3]) / f"{variant}-{scope}-{partitions}"
+            found, search = spark_runs.on_spark(program, session, place, partitions, handover)
+            print(variant, scope, partitions, found == expected, len(search.costs), flush=True)
 """
 
 
@@ -94,6 +111,15 @@ def test_every_level_on_a_cluster(cluster: Cluster, tmp_path: Path, partitions: 
     on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1", *SMALL)
     more = ("--partitions", partitions, "--run-dir", "far")
     assert check(tmp_path / "far", *MODEL, *on_spark, *more, where=tmp_path) == local(tmp_path)
+
+
+@pytest.mark.slow
+def test_all_pairs_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    arguments = [str(Path(__file__).parent), cluster.url, str(tmp_path), "spark.executor.memory=512m"]
+    done = subprocess.run([sys.executable, "-c", ALL_PAIRS, *arguments], capture_output=True, text=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert len(lines) == 3 * len(PAIRS), done.stderr
+    assert [line for line in lines if line[3] != "True" or int(line[4]) < 4] == []
 
 
 @pytest.mark.slow
