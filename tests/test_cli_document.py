@@ -67,3 +67,14 @@ def test_a_wrong_code_or_a_line_that_is_not_printed_fails(tmp_path: Path) -> Non
         with pytest.raises(AssertionError, match=says):
             follow(blocks(text), tmp_path, env)
     follow(blocks("```sh\ncd /\nx=1\ntest $x = 1\necho one;  echo t  wo\n```\n```text\n..\nt wo\n```\n"), tmp_path, env)
+
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
+    first = blocks(README)[0]
+    assert "--variant legacy" in first.commands[0].text and first.quoted
+    (picture,) = re.findall(r"```mermaid\n(.*?)```", README, re.S)
+    drawn = "```sh\nelrcheck trace show .elrcheck/runs/legacy*/P-1.trace.json --as mermaid\n```\n"
+    follow([first, *blocks(f"{drawn}```text\n{picture}```\n")], tmp_path, environment(tmp_path))

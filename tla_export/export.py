@@ -169,6 +169,7 @@ def trace_of_repro(repro: str, selection: Selection) -> Loaded:
                 "repro-index",
                 f"step {number}: `{word}` is not one of the {len(choices)} possible actions",
                 where=f"--repro {repro}",
+                help="give what `repro` in a report says, such as 0/3/1, with its variant and scope",
             )
         label, after = choices[int(word)]
         steps.append(Step(label.action, label.args))
