@@ -295,7 +295,7 @@ def what_if(shell: Shell, /) -> ExitCode:
     from elrcheck.json_input import read_objects
     from elrcheck.model.what_if import answer
 
-    for given in read_objects(sys.stdin.buffer.read(), "<stdin>"):
+    for given in read_objects(shell.read(), "<stdin>"):
         try:
             reply = answer(given.value)
         except UsageFault as fault:

@@ -61,6 +61,10 @@ class Shell:
         except BrokenPipeError:
             _give_up_stdout()
 
+    def read(self) -> bytes:
+        """All of stdin; nothing when the caller closed it."""
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+
     def note(self, text: str) -> None:
         """A hint on stderr, unless -q."""
         if self.detail >= 0:
@@ -118,6 +122,8 @@ def _add_step_summary(markdown: str) -> None:
 
 def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
     """Runs a command whose callbacks return their exit code; shows whatever goes wrong."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # never fail at what a terminal cannot show
     try:
         code = _invoke(command, argv, name)
         _stdout().flush()

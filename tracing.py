@@ -242,13 +242,13 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
     if path is None and repro is None:
         repro = ""
     subject = subject_of(path, repro, _given(options))
-    patient = sys.stdin.isatty()
+    patient = sys.stdin is not None and sys.stdin.isatty()
 
     def read() -> str | None:
         if patient:
             shell.write("> ")
         try:
-            return sys.stdin.readline(10_000) or None
+            return sys.stdin.readline(10_000) or None if sys.stdin is not None else None
         except UnicodeDecodeError as fault:
             raise UsageFault("step-command", "the commands are not text", where="<stdin>") from fault
 

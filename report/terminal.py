@@ -100,7 +100,12 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
     """A rich console on `stream` that honours --color, NO_COLOR and FORCE_COLOR."""
     from rich.console import Console
 
-    console = Console(
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            """rich would exit with 1, which means a finding; `elrcheck.shell` knows what is right."""
+            raise BrokenPipeError
+
+    console = Piped(
         file=stream,
         force_terminal={"auto": None, "always": True, "never": False}[color],
         no_color=True if color == "never" else None,
