@@ -1,7 +1,8 @@
 """Documents followed literally: their shell blocks, run command by command, and the output they quote.
 
 A command exits with 0 unless its comment says otherwise: `# exit 1`, `# exit 3, or 1`. A ```text block is
-what the commands of the shell block before it print: its lines in that order; `..` stands for lines, or for the end of a line, left out.
+what the commands of the shell block before it print: its lines in that order; `..` stands for lines, or for
+the end of a line, left out.
 """
 
 from __future__ import annotations
@@ -116,12 +117,14 @@ def follow(found: Sequence[Block], folder: Path, env: Mapping[str, str], timeout
     """
     listed = [(block, command) for block in found for command in block.commands]
     script = "".join(
-        f"{command.text}\nended=$?; echo; echo \"{MARK} {i} $ended\"\n"
+        f'{command.text}\nended=$?; echo; echo "{MARK} {i} $ended"\n'
         f"case $ended in {'|'.join(map(str, sorted(command.codes)))}) ;; *) exit 99;; esac\n"
         for i, (_, command) in enumerate(listed)
     )
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=dict(env), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout)  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=dict(env), text=True, timeout=timeout,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
     parts = re.split(rf"^{MARK} (\d+) (\d+)\n", done.stdout, flags=re.M)
     printed = dict(zip(map(int, parts[1::3]), parts[::3], strict=False))
     codes = dict(zip(map(int, parts[1::3]), map(int, parts[2::3]), strict=True))

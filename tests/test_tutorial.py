@@ -1,4 +1,4 @@
-"""The tutorial, followed literally in an empty folder: every command, its exit code, what it is said to print."""
+"""The tutorial, followed literally in an empty folder: every command, its exit code, what it prints."""
 
 from __future__ import annotations
 

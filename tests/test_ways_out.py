@@ -1,4 +1,4 @@
-"""Readers that leave, terminals that are odd, and Ctrl-C in each phase: codes, streams, no file half-written."""
+"""Readers that leave, terminals that are odd, Ctrl-C in each phase: codes, streams, nothing half-written."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def test_a_stream_that_is_closed(tmp_path: Path, command: str, code: int) -> Non
     [("check", *BROKEN), ("list", "properties"), ("config",), ("check", "--variant", "nope")],
     ids=["check", "list", "config", "error"],
 )  # fmt: skip
-def test_forty_columns_lose_no_word(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]) -> None:
+def test_forty_columns_lose_no_word(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     narrow = invoke(*argv)
     monkeypatch.setenv("COLUMNS", "400")
@@ -92,7 +94,8 @@ def test_colour_is_chosen_by_option_then_environment(invoke: Invoke, monkeypatch
 
 def test_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "elrcheck", "check", *BROKEN, "-f", "markdown"]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, timeout=60)
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, timeout=60)
     assert done.returncode == 1 and b"Traceback" not in done.stderr, done.stderr
     assert b"sequenceDiagram" in done.stdout
 
@@ -115,7 +118,7 @@ PHASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("place", "argv"), [phase[1:] for phase in PHASES], ids=[phase[0] for phase in PHASES])
+@pytest.mark.parametrize(("place", "argv"), [p[1:] for p in PHASES], ids=[p[0] for p in PHASES])
 def test_ctrl_c(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str, argv: tuple[str, ...]
 ) -> None:
