@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = "elrcheck"
 # The package's folders; the rest of a source tree (tests, documentation) stays at home.
-FOLDERS = ("lang", "model", "invariants", "explorer", "tla_export", "spark", "report", "sweep")
+FOLDERS = ("lang", "model", "invariants", "explorer", "tla_export", "spark", "report", "sweep", "traces")
 SUFFIXES = (".py", ".toml")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
 
