@@ -40,7 +40,6 @@ PAIRS = [
     ("code_4_1", "two-brokers", 400),
     ("legacy", "two-brokers", 200),
     ("legacy_strict", "two-brokers", 200),
-    ("kip_full", "two-brokers-quiet", 100),
     ("code_4_1", "three-brokers-tiny", 200),
     ("kip_full", "recovery-two-brokers", 8000),
     ("kip_full", "three-brokers-two-records", 4000),
