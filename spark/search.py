@@ -154,6 +154,7 @@ class SparkSearch(Search):
         if resident.load(space.written):
             self.space = resident
         else:
+            self.crew.forget()
             self.placement.stays = True
 
     def _note(self, seen: Seen) -> None:

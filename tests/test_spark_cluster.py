@@ -69,6 +69,7 @@ def waiting_task(driver: subprocess.Popen[str], folder: Path) -> int:
     return int(mark.suffix[1:])
 
 
+@pytest.mark.slow
 def test_a_job_on_two_executors_with_the_package_from_the_driver(cluster: Cluster, tmp_path: Path) -> None:
     out, err = drive(cluster, tmp_path).communicate(timeout=200)
     assert (out, err) == ("7 1000 True 2\n", "")

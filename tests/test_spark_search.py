@@ -90,6 +90,7 @@ def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], part
     assert len(list(tmp_path.rglob("accident-*"))) == 2
 
 
+@pytest.mark.slow
 def test_a_level_made_twice_is_the_same(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
