@@ -26,6 +26,7 @@ def run_section(title: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("title", QUICK)
+@pytest.mark.slow
 def test_sample(title: str, tmp_path: Path) -> None:
     run_section(title, tmp_path)
 
@@ -38,10 +39,12 @@ def test_section(title: str, tmp_path: Path) -> None:
     run_section(title, tmp_path)
 
 
+@pytest.mark.slow
 def test_every_section_of_a_command_has_a_block() -> None:
     assert set(SECTIONS) - set(WITH_BLOCKS) == {""}
 
 
+@pytest.mark.slow
 def test_how_commands_and_their_codes_are_read() -> None:
     body = (
         "elrcheck check     # all of it\n"
@@ -57,6 +60,7 @@ def test_how_commands_and_their_codes_are_read() -> None:
         list(commands("echo 'a\n"))
 
 
+@pytest.mark.slow
 def test_a_wrong_code_or_a_line_that_is_not_printed_fails(tmp_path: Path) -> None:
     env = environment(tmp_path)
     for text, says in (
@@ -73,6 +77,7 @@ def test_a_wrong_code_or_a_line_that_is_not_printed_fails(tmp_path: Path) -> Non
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
     first = blocks(README)[0]
     assert "--variant legacy" in first.commands[0].text and first.quoted

@@ -253,7 +253,7 @@ def test_exactly_one_file_is_used(write: Write, tmp_path: Path) -> None:
     [
         ("\n[check]\nmax-deph = 3\n", 3, "did you mean `max-depth`?"),
         ("[chekc]\nscope = 'x'\n", 1, "did you mean `check`?"),
-        ("config = 'x'\n", 1, "unknown key"),
+        ("configs = 'x'\n", 1, "unknown key"),
         ("check = 3\n", 1, "must be a table"),
         ("[check]\nmax-depth = 'many'\n", 2, "integer"),
         ("[check]\nmax-depth = 0\n", 2, "0"),

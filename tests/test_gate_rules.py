@@ -119,6 +119,7 @@ def points_at_the_copy(package: Path, document: Any, edit: Edit) -> None:
         assert f"def {action}(" in "\n".join(source[line - 1 : line + 3])
 
 
+@pytest.mark.slow
 def test_a_follower_that_joins_too_early(copied: Path) -> None:
     turns_red(copied, JOINS_TOO_EARLY)
 

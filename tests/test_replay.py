@@ -343,6 +343,7 @@ def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     "extra", [(), pytest.param(("-tool", "-difftrace"), marks=pytest.mark.slow)], ids=["plain", "difftrace"]
 )
+@pytest.mark.slow
 def test_what_tlc_prints_of_its_own_search(story: Loaded, tmp_path: Path, extra: tuple[str, ...]) -> None:
     """TLC searches the exported module, finds P-8 broken, and the plain model follows what it prints."""
     tools = find_tools()

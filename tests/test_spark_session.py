@@ -197,6 +197,7 @@ for conf in (["spark.driver.bindAddress=192.0.2.1"], ["spark.executor.memory=ple
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_sessions_fail_and_start_one_after_the_other_without_noise(tmp_path: Path) -> None:
     """An address of the documentation network is no address of this machine."""
     done = subprocess.run(

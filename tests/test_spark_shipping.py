@@ -74,6 +74,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         package_zip(tmp_path / "missing")
 
 
+@pytest.mark.slow
 def test_a_python_without_elrcheck_compiles_a_kernel_from_the_zip(tmp_path: Path) -> None:
     place = package_zip(tmp_path)
     source = ALONE.format(zip=str(place), dependencies=sysconfig.get_path("purelib"))

@@ -103,6 +103,7 @@ def break_baseline(folder: Path) -> None:
     path.write_text(text.replace('P-1 = "holds"', 'P-1 = "violated at depth 1"'))
 
 
+@pytest.mark.slow
 def test_the_workflow_of_init(ready: Path) -> None:
     document = yaml.safe_load((ready / WORKFLOW_PATH).read_text())
     (step,) = steps(document, "workflow")
@@ -118,6 +119,7 @@ def test_the_workflow_of_init(ready: Path) -> None:
     assert summary.read_text().count("# elrcheck gate: ") == 2
 
 
+@pytest.mark.slow
 def test_the_hooks(ready: Path) -> None:
     """Those of a user's own file and those that the repository offers, on a baseline that holds and not."""
     own = yaml.safe_load((ready / HOOK_PATH).read_text())["repos"][0]["hooks"]

@@ -42,6 +42,7 @@ class Killer(Silent):
             self.victims.append(children[0].pid or 0)
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_one_failed_row(alone: Answers, tmp_path: Path) -> None:
     killer = Killer()
     made = run_sweep(replace(TWO, run_dir=tmp_path / "run"), killer)
@@ -70,6 +71,7 @@ def wait_for_row(process: subprocess.Popen[str], rows: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_resumed_after_a_kill(alone: Answers, tmp_path: Path) -> None:
     process = start(tmp_path, "--run-dir", "run")
     rows = tmp_path / "run" / "rows.jsonl"
@@ -85,6 +87,7 @@ def test_resumed_after_a_kill(alone: Answers, tmp_path: Path) -> None:
     assert rows.read_bytes().count(b"\n") == 2
 
 
+@pytest.mark.slow
 def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
     process = start(tmp_path)
     (place,) = wait_for_folder(process, tmp_path)
