@@ -16,8 +16,10 @@ from elrcheck.options import (
     EXIT_CODES,
     chosen_selection,
     duration,
+    has_page,
     limit_options,
     output_options,
+    page_options,
     property_option,
     selection_options,
     workers_option,
@@ -25,7 +27,7 @@ from elrcheck.options import (
 from elrcheck.report.request import ExploreRequest, Limits, SimulateRequest
 from elrcheck.shell import Shell
 
-GRAPH_FORMATS = ("graphml", "dot", "json")
+GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 
 
 @click.command(epilog=EXIT_CODES)
@@ -70,8 +72,8 @@ def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 @click.option("--graph-format", type=click.Choice(GRAPH_FORMATS),
               help="Of --graph; otherwise what the name ends in says it.")
 @click.option("--max-nodes", metavar="N", type=click.IntRange(1, 1_000_000), default=2000, show_default=True,
-              help="The most states that a graph may have; beyond it nothing is written.")
-@output_options
+              help="The most states that a graph may have, beyond which nothing is written; of an SVG 200.")
+@page_options
 @click.pass_obj
 def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
             properties: tuple[str, ...], workers: int | None, graph: Path | None, graph_format: Any,
@@ -90,6 +92,7 @@ def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
         graph=graph,
         graph_format=graph_format,
         max_nodes=max_nodes,
+        drawn=has_page(form, outputs),
     )
     with shell.open_progress() as progress:
         report = run_explore(request, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -256,6 +257,7 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
 
     return _stack(
         _format_option(forms),
+        *([_html_option] if "html" in forms else []),
         click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
                      help="Also write the report to a file, in the format that its name ends in, else text; "
                      "may be repeated."),
@@ -264,6 +266,26 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
     )  # fmt: skip
 
 
+def _html_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--html FILE` is `--output html:FILE`; the command only knows its outputs."""
+
+    def to_file(text: str) -> tuple[str, Path]:
+        return output_file(("html",), f"html:{text}")
+
+    @wraps(function)
+    def call(*args: Any, html: Sequence[tuple[str, Path]], outputs: Sequence[Any], **given: Any) -> Any:
+        return function(*args, outputs=(*outputs, *html), **given)
+
+    return click.option("--html", metavar="FILE", multiple=True, type=to_file,
+                        help="Also write the report as a page, as -o html:FILE does.")(call)  # fmt: skip
+
+
+def has_page(form: str, outputs: Sequence[tuple[str, Path]]) -> bool:
+    """Whether an HTML report is asked for: it has pictures that other formats do not pay for."""
+    return "html" in (form, *(each for each, _ in outputs))
+
+
 output_options = report_options(PLAIN)
+page_options = report_options((*PLAIN, "html"))
 case_options = report_options((*PLAIN, *LISTS))
 located_options = report_options(EVERY)

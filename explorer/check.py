@@ -34,6 +34,7 @@ from elrcheck.report.model import (
 )
 from elrcheck.report.progress import Progress
 from elrcheck.report.request import CheckRequest
+from elrcheck.report.small_graph import MOST_STATES
 
 if TYPE_CHECKING:
     from elrcheck.explorer.checkpoint import RunFolder, Saved
@@ -72,6 +73,12 @@ def check_selected(
         for ident, finding in findings.items()
         if ident in shown
     }
+    drawn = None
+    if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
+        from elrcheck.explorer.small_graph import small_graph
+
+        traces = {ident: finding.states for ident, finding in findings.items() if ident in shown}
+        drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(
         verdict=_verdict(properties, outcome),
@@ -84,6 +91,7 @@ def check_selected(
         actions=_actions(model, outcome),
         variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
         run_dir=None if folder is None else str(folder),
+        small_graph=drawn,
     )
 
 

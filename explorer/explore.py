@@ -36,13 +36,16 @@ from elrcheck.report.exploration import (
 )
 from elrcheck.report.progress import Progress
 from elrcheck.report.request import CheckRequest, ExploreRequest
+from elrcheck.report.small_graph import MOST_STATES
 
 if TYPE_CHECKING:
     from elrcheck.explorer.outcome import Outcome
+    from elrcheck.report.small_graph import SmallGraph
 
 GRAPH_STATES = 500_000
 """Beyond this many states no graph is built, so there are no strongly connected components."""
-FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json"}
+FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json",
+           ".svg": "svg"}  # fmt: skip
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
@@ -50,12 +53,14 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
-    marks = _marks(select_properties(model, request.properties)) if form is not None else ()
-    ended = run_search(model, selected.config, marks, _search_request(request), progress)
+    wanted = form is not None or request.drawn
+    marks = _marks(select_properties(model, request.properties)) if wanted else ()
+    judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
+    ended = run_search(model, selected.config, judged, _search_request(request, form), progress)
     outcome, search = outcome_of(ended), ended.search
     assert isinstance(search, Search), "the local engine was asked for"
     if form is not None:
-        _reject_large(request, outcome)
+        _reject_large(_most(request, form), form, outcome)
     started = time.perf_counter()
     progress.stage("counting the steps from each state")
     graph = None
@@ -66,11 +71,17 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
         degrees = _degrees(search, len(outcome.levels), outcome.workers)
     components = None if graph is None else _components(graph)
     outcome.seconds += time.perf_counter() - started
+    drawn = None
+    if graph is not None and (request.drawn or form == "svg"):
+        from elrcheck.explorer.small_graph import small_graph
+
+        drawn = small_graph(model, selected.config, marks, {}, graph)
     written = None
     if form is not None and graph is not None and request.graph is not None:
         progress.stage("writing the graph")
-        written = _write(graph, ended, marks, request.graph, form)
-    return _report(selected, outcome, degrees, components, written, [fn.name for fn in model.actions])
+        written = _write(graph, ended, marks, request.graph, form, drawn)
+    report = _report(selected, outcome, degrees, components, written, [fn.name for fn in model.actions])
+    return replace(report, small_graph=drawn)
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
@@ -87,9 +98,12 @@ def _format(request: ExploreRequest) -> str | None:
     """The format of the graph: the one asked for, or the one the file is named after."""
     path, wanted = request.graph, request.graph_format
     if path is None:
-        if wanted is not None or request.properties:
-            option = "--property" if request.properties else "--graph-format"
-            raise UsageFault("explore-option", f"{option} is for --graph", help="add --graph FILE")
+        if wanted is not None:
+            raise UsageFault("explore-option", "--graph-format is for --graph", help="add --graph FILE")
+        if request.properties and not request.drawn:
+            raise UsageFault(
+                "explore-option", "--property is for --graph and the HTML report", help="add --graph FILE"
+            )
         return None
     if path.is_dir():
         raise UsageFault("graph-file", f"{path} is a folder, not a file")
@@ -97,22 +111,27 @@ def _format(request: ExploreRequest) -> str | None:
     if form is None:
         raise UsageFault(
             "graph-format", f"{path.name} does not say which format it should have",
-            help="give --graph-format graphml, dot or json, or a name that ends in .graphml, .dot or .json",
+            help="give --graph-format, or a name that ends in .graphml, .dot, .json or .svg",
         )  # fmt: skip
     return form
 
 
-def _search_request(request: ExploreRequest) -> CheckRequest:
+def _most(request: ExploreRequest, form: str | None) -> int:
+    """How many states the graph may have."""
+    return min(request.max_nodes, MOST_STATES) if form == "svg" else request.max_nodes
+
+
+def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
     """The search; one that only serves a graph stops as soon as that would be too large."""
     limits = request.limits
     if request.graph is not None:
-        most = request.max_nodes + 1
+        most = _most(request, form) + 1
         limits = replace(limits, max_states=min(most, limits.max_states or most))
     return CheckRequest(workers=request.workers, limits=limits)
 
 
-def _reject_large(request: ExploreRequest, outcome: Outcome) -> None:
-    if outcome.distinct <= request.max_nodes:
+def _reject_large(most: int, form: str, outcome: Outcome) -> None:
+    if outcome.distinct <= most:
         if outcome.complete:
             return
         raise UsageFault(
@@ -120,10 +139,13 @@ def _reject_large(request: ExploreRequest, outcome: Outcome) -> None:
             help="leave out the limit, or choose a smaller scope",
         )  # fmt: skip
     known = "" if outcome.complete else "at least "
+    help = "raise --max-nodes, choose a smaller --scope, or lower budgets with --set"
+    if form == "svg" and most == MOST_STATES:
+        help = "write .graphml or .dot for other tools, choose a smaller --scope, or lower budgets with --set"
     raise UsageFault(
         "graph-too-large",
-        f"the scope has {known}{outcome.distinct:,} states, and the graph may have {request.max_nodes:,}",
-        help="raise --max-nodes, choose a smaller --scope, or lower budgets with --set",
+        f"the scope has {known}{outcome.distinct:,} states, and the graph may have {most:,}",
+        help=help,
     )
 
 
@@ -158,14 +180,17 @@ def _components(graph: Graph) -> ComponentsReport:
     return ComponentsReport(alone + len(sizes), len(sizes), int(sizes.max(initial=1)))
 
 
-def _write(graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: str) -> GraphReport:
+def _write(
+    graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: str, drawn: SmallGraph | None
+) -> GraphReport:
     from elrcheck.explorer.atomic import write_file
-    from elrcheck.explorer.state_graph import rendered, state_graph
+    from elrcheck.explorer.state_graph import compiled_marks, rendered, state_graph
+    from elrcheck.report.svg import to_svg
 
     search = ended.search
     assert isinstance(search, Search), "the local engine was asked for"
-    made = state_graph(graph, search, ended.lowered, marks)
-    write_file(path, rendered(made, form))
+    made = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
+    write_file(path, rendered(made, form) if drawn is None or form != "svg" else to_svg(drawn))
     return GraphReport(
         path=str(path),
         format=form,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
@@ -23,52 +24,79 @@ from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.describe import arguments, leaves
 from elrcheck.explorer.graph import Graph
 from elrcheck.explorer.lower import Lowered
-from elrcheck.explorer.result import Successors
+from elrcheck.explorer.reference import PlainModel
 from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
 from elrcheck.report.trace import Step
 
 LABEL_LINES = 12
 
 
-def state_graph(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Any:
-    """A networkx MultiDiGraph of every state and step. chosen: the checks of the search, in its order."""
-    ty = lowered.model.state_ty
-    states = [graph.state(number) for number in range(graph.count)]
-    rows = search.layout.pack_rows([lowered.encode(state) for state in states])
-    violated: list[list[str]] = [[] for _ in states]
+@dataclass(frozen=True)
+class Marks:
+    """Ids of the violated properties: of each state, and of each edge in the order of the graph's edges."""
+
+    states: list[list[str]]
+    steps: list[list[str]]
+
+
+def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Marks:
+    """Judged by the engine. chosen: the checks of the search, in its order."""
+    rows = search.layout.pack_rows([lowered.encode(graph.state(number)) for number in range(graph.count)])
+    states: list[list[str]] = [[] for _ in range(graph.count)]
     for number, fn in enumerate(chosen):
         if fn.kind == "always" and not fn.is_step:
             for state in np.nonzero(search.state_hits(number, rows))[0]:
-                violated[state].append(fn.ident)
-    made = nx.MultiDiGraph(variables=[path for path, _ in leaves(states[0], ty)])
-    depths = graph.depths.tolist()
-    for number, state in enumerate(states):
-        made.add_node(
-            number, depth=depths[number], initial=depths[number] == 0, violates=" ".join(violated[number]),
-            **dict(leaves(state, ty)),
-        )  # fmt: skip
-    _add_steps(made, graph, search.successors(rows), lowered, chosen)
-    return made
-
-
-def _add_steps(made: Any, graph: Graph, found: Successors, lowered: Lowered, chosen: Sequence[Fn]) -> None:
-    actions = {fn.name: fn for fn in lowered.model.actions}
-    steps = []
-    for name in graph.names:
-        given = arguments(actions[name.action], name.args)
-        text = ", ".join(f"{a.name}={a.value}" for a in given)
-        steps.append((name.action, text, Step(0, name.action, given)))
+                states[state].append(fn.ident)
+    found = search.successors(rows)
     # The order of the graph's edges: by source, then by instance.
     flags = found.flags[np.lexsort((found.instances, found.sources))]
     checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
-    sources, targets, labels = graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist()
-    for edge, (source, target, label) in enumerate(zip(sources, targets, labels, strict=True)):
-        action, given_text, step = steps[label]
-        violated = [ident for k, ident in checks if int(flags[edge][k // 64]) >> k % 64 & 1]
-        made.add_edge(
-            source, target, key=f"e{edge}", action=action, arguments=given_text, label=step.label,
-            violates=" ".join(violated),
+    steps = [[ident for k, ident in checks if int(each[k // 64]) >> k % 64 & 1] for each in flags]
+    return Marks(states, steps)
+
+
+def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
+    """Judged in plain Python: for small graphs, however they were found."""
+    states = [graph.state(number) for number in range(graph.count)]
+    of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
+    of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]
+    pairs = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+    judged = {
+        (a, b): [fn.ident for fn in of_steps if not plain.holds(fn, states[a], states[b])]
+        for a, b in set(pairs)
+    }
+    return Marks(
+        [[fn.ident for fn in of_states if not plain.holds(fn, state)] for state in states],
+        [judged[pair] for pair in pairs],
+    )
+
+
+def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
+    """A networkx MultiDiGraph of every state and step."""
+    ty = model.state_ty
+    shown = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]
+    made = nx.MultiDiGraph(variables=list(shown[0]))
+    depths = graph.depths.tolist()
+    for number, values in enumerate(shown):
+        made.add_node(
+            number, depth=depths[number], initial=depths[number] == 0,
+            violates=" ".join(marks.states[number]), **values,
         )  # fmt: skip
+    actions = {fn.name: fn for fn in model.actions}
+    names = []
+    for name in graph.names:
+        given = arguments(actions[name.action], name.args)
+        text = ", ".join(f"{a.name}={a.value}" for a in given)
+        names.append((name.action, text, Step(0, name.action, given).label))
+    sources, targets, labels = graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist()
+    for edge, (source, target, number) in enumerate(zip(sources, targets, labels, strict=True)):
+        action, given_text, label = names[number]
+        made.add_edge(
+            source, target, key=f"e{edge}", action=action, arguments=given_text, label=label,
+            violates=" ".join(marks.steps[edge]),
+        )  # fmt: skip
+    return made
 
 
 # ---------------------------------------------------------------------------- files

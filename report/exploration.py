@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
+from elrcheck.report.small_graph import SmallGraph
 from elrcheck.report.trace import Scalar
 
 ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
@@ -85,7 +86,10 @@ class GraphReport:
 
 @dataclass(frozen=True)
 class ExploreReport:
-    """The result of `elrcheck explore`. components: None beyond the states that its `limit` allows."""
+    """The result of `elrcheck explore`. components: None beyond the states that its `limit` allows.
+
+    small_graph: what is drawn; None unless an HTML report or an SVG was asked for and all states are few.
+    """
 
     verdict: ExploreVerdict
     variant: str
@@ -101,6 +105,7 @@ class ExploreReport:
     components: ComponentsReport | None
     components_limit: int
     graph: GraphReport | None = None
+    small_graph: SmallGraph | None = None
     schema: Literal["elrcheck.exploration/1"] = "elrcheck.exploration/1"
 
     @property

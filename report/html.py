@@ -8,44 +8,28 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from elrcheck.report.html_matrix import SIGNS
 from elrcheck.report.html_page import page_of
 from elrcheck.report.model import Report
+from elrcheck.report.templating import environment, source
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-STYLE, SCRIPT = "report.css", "report.js"
+STYLES, SCRIPTS = ("palette.css", "report.css", "states.css"), ("report.js", "states.js")
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 
 def to_html(report: Report) -> str:
-    """The page; every text in it is escaped.  UsageFault for a report that is no list of cases."""
+    """The page; every text in it is escaped.  UsageFault for a report that has no page."""
     page = page_of(report)
-    style, script = _source(STYLE), _source(SCRIPT)
+    style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
-            page=page, marks=MARKS, signs=SIGNS, style_hash=_hash(style), script_hash=_hash(script),
+            page=page, marks=MARKS, signs=SIGNS, style=style, script=script,
+            style_hash=_hash(style), script_hash=_hash(script),
         )
     )  # fmt: skip
-
-
-def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    return Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, loader=FunctionLoader(_source),
-    )  # fmt: skip
-
-
-def _source(name: str) -> str:
-    return (files("elrcheck.report") / "templates" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elrcheck.report.model import ActionReport, CheckReport
+from elrcheck.report.exploration import ExploredVariable
+from elrcheck.report.model import ActionReport, VariableReport
 
 HEIGHT = 160
 WIDTH = 640
@@ -67,23 +68,23 @@ def growth(levels: Sequence[int]) -> Growth | None:
     return Growth(WIDTH, HEIGHT, columns, next(column for column in columns if column.count == most))
 
 
-def yields(report: CheckReport) -> tuple[Bar, ...]:
+def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
     """The actions, those that found most states first; those that never fired last."""
-    most = max((action.new_states for action in report.actions), default=0)
+    most = max((action.new_states for action in actions), default=0)
     bars = [
         Bar(
             action.name, action.new_states, _length(action.new_states, most), action.fired, action.cut,
             _remark(action), action.guards,
         )
-        for action in report.actions
+        for action in actions
     ]  # fmt: skip
     return tuple(sorted(bars, key=lambda bar: (bool(bar.remark), -bar.value, bar.name)))
 
 
-def variables(report: CheckReport) -> tuple[Bar, ...]:
+def variables(found: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
     """How many values each variable took, most first."""
-    most = max((variable.distinct for variable in report.variables), default=0)
-    bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in report.variables]
+    most = max((variable.distinct for variable in found), default=0)
+    bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in found]
     return tuple(sorted(bars, key=lambda bar: (-bar.value, bar.name)))
 
 

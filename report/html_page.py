@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from elrcheck.report.gate import Difference, EntryReport, GateReport
-from elrcheck.report.html_charts import Bar, Growth, growth, variables, yields
-from elrcheck.report.html_matrix import Matrix, matrix
+from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.gate import EntryReport, GateReport
+from elrcheck.report.html_charts import growth, variables, yields
+from elrcheck.report.html_exploration import exploration_part, not_drawn, summary
+from elrcheck.report.html_matrix import matrix
+from elrcheck.report.html_part import Charts, Part
+from elrcheck.report.html_states import picture
 from elrcheck.report.html_trace import TraceBlock, trace_block
 from elrcheck.report.model import CheckReport, ProveReport, Report
 from elrcheck.report.sheet import Case, Suite
@@ -15,38 +19,6 @@ from elrcheck.report.sheets import broker_count, sheet_of
 
 SHOWN = 200
 """Cases in a table, and counterexamples on a page: a proof has thousands of obligations."""
-
-
-@dataclass(frozen=True)
-class Charts:
-    """What a search found besides verdicts. idle: actions that never fired."""
-
-    growth: Growth | None
-    yields: tuple[Bar, ...]
-    variables: tuple[Bar, ...]
-    idle: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One configuration, or one phase of a proof. hidden: passed cases that the table leaves out."""
-
-    key: str
-    name: str
-    facts: tuple[tuple[str, str], ...] = ()
-    cases: tuple[Case, ...] = ()
-    hidden: int = 0
-    differences: tuple[Difference, ...] = ()
-    charts: Charts | None = None
-    matrix: Matrix | None = None
-    settings: tuple[tuple[str, str], ...] = ()
-    traces: tuple[TraceBlock, ...] = ()
-    unshown: int = 0
-
-    @property
-    def counts(self) -> tuple[tuple[str, int], ...]:
-        words = [case.outcome for case in self.cases] + ["passed"] * self.hidden
-        return tuple((word, words.count(word)) for word in ("passed", "failed", "undecided") if word in words)
 
 
 @dataclass(frozen=True)
@@ -63,6 +35,10 @@ class HtmlPage:
 
 def page_of(report: Report) -> HtmlPage:
     """UsageFault for a report that is no list of cases."""
+    if isinstance(report, ExploreReport):
+        tone = "passed" if report.verdict == "explored" else "undecided"
+        part = exploration_part("x1", report)
+        return HtmlPage("explore", report.verdict, tone, summary(report), (), (part,))
     sheet = sheet_of(report)
     match report:
         case CheckReport():
@@ -88,6 +64,10 @@ def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
         charts=_charts(report),
         settings=tuple((name, str(value)) for name, value in report.config.items()),
         traces=_counterexamples(key, report, suite.cases),
+        states=None if report.small_graph is None else picture(report.small_graph),
+        no_states=not_drawn(
+            report.small_graph, report.search.complete, report.search.distinct, report.search.stopped_by
+        ),
     )
 
 
@@ -122,8 +102,8 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
 def _charts(report: CheckReport) -> Charts:
     return Charts(
         growth(report.search.levels),
-        yields(report),
-        variables(report),
+        yields(report.actions),
+        variables(report.variables),
         tuple(action.name for action in report.actions if action.idle),
     )
 

@@ -21,6 +21,7 @@ from elrcheck.report.gate import GateReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
 from elrcheck.report.simulation import SimulationReport
+from elrcheck.report.small_graph import SmallGraph
 from elrcheck.report.sweep import SweepReport
 from elrcheck.report.trace import Argument as Argument
 from elrcheck.report.trace import Change as Change
@@ -142,7 +143,7 @@ class VariableReport:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of `elrcheck check`."""
+    """The result of `elrcheck check`. small_graph: as in the report of `explore`."""
 
     verdict: Verdict
     variant: str
@@ -154,6 +155,7 @@ class CheckReport:
     actions: tuple[ActionReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     run_dir: str | None = None
+    small_graph: SmallGraph | None = None
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property

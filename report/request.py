@@ -15,7 +15,7 @@ DEFAULT_SCOPE = "three-brokers"
 GUARD_SCOPE = "two-brokers"
 
 EngineName: TypeAlias = Literal["local", "spark", "reference", "numpy"]
-GraphFormat: TypeAlias = Literal["graphml", "dot", "json"]
+GraphFormat: TypeAlias = Literal["graphml", "dot", "json", "svg"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 
@@ -74,6 +74,7 @@ class CheckRequest:
     `liveness`: only liveness properties are meant, also by an empty choice. `fingerprint`: bits kept of
     a state, 0 for all. `resume`: the folder of a run to go on with; `selected` then says whether the
     selection is to be compared with the run's, or was not given. `checkpoint_every` is in seconds.
+    `drawn`: the report is to hold the state graph if it is small.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -89,6 +90,7 @@ class CheckRequest:
     selected: bool = False
     checkpoint_every: float = 300.0
     spark: SparkRequest = field(default_factory=SparkRequest)
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,10 @@ class SimulateRequest:
 
 @dataclass(frozen=True)
 class ExploreRequest:
-    """Statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states."""
+    """Statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states.
+
+    `drawn`: the report is to hold the state graph if it is small.
+    """
 
     selection: Selection = field(default_factory=Selection)
     properties: tuple[str, ...] = ()
@@ -149,6 +154,7 @@ class ExploreRequest:
     graph: Path | None = None
     graph_format: GraphFormat | None = None
     max_nodes: int = 2000
+    drawn: bool = False
 
 
 @dataclass(frozen=True)

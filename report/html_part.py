@@ -1,0 +1,50 @@
+"""One part of the HTML report: a configuration, or a phase of a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elrcheck.report.gate import Difference
+from elrcheck.report.html_charts import Bar, Growth
+from elrcheck.report.html_matrix import Matrix
+from elrcheck.report.html_states import Picture
+from elrcheck.report.html_trace import TraceBlock
+from elrcheck.report.sheet import Case
+
+
+@dataclass(frozen=True)
+class Charts:
+    """What a search found besides verdicts. idle: actions that never fired.
+
+    degrees: a number of steps from a state, and how many states have so many.
+    """
+
+    growth: Growth | None
+    yields: tuple[Bar, ...]
+    variables: tuple[Bar, ...]
+    idle: tuple[str, ...]
+    degrees: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """hidden: passed cases that the table leaves out; no_states: why there is no picture of the states."""
+
+    key: str
+    name: str
+    facts: tuple[tuple[str, str], ...] = ()
+    cases: tuple[Case, ...] = ()
+    hidden: int = 0
+    differences: tuple[Difference, ...] = ()
+    charts: Charts | None = None
+    matrix: Matrix | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    traces: tuple[TraceBlock, ...] = ()
+    unshown: int = 0
+    states: Picture | None = None
+    no_states: str = ""
+
+    @property
+    def counts(self) -> tuple[tuple[str, int], ...]:
+        words = [case.outcome for case in self.cases] + ["passed"] * self.hidden
+        return tuple((word, words.count(word)) for word in ("passed", "failed", "undecided") if word in words)
