@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 MISSING = None if shutil.which("chromedriver") else "needs Chromium and its chromedriver"
-KEYS = {"ArrowLeft": "\ue012", "ArrowRight": "\ue014", "Home": "\ue011", "End": "\ue010", "Tab": "\ue004"}
+KEYS = {"ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015",
+        "Escape": "\ue00c", "Home": "\ue011", "End": "\ue010", "Tab": "\ue004"}  # fmt: skip
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -48,6 +49,12 @@ class Browser:
         """Keys with the focus on an element."""
         found = self.call("POST", "/element", {"using": "css selector", "value": selector})[_ELEMENT]
         for key in keys:
+            self.call("POST", f"/element/{found}/value", {"text": KEYS.get(key, key)})
+
+    def type(self, *keys: str) -> None:
+        """Keys where the focus is."""
+        for key in keys:
+            found = self.call("GET", "/element/active")[_ELEMENT]
             self.call("POST", f"/element/{found}/value", {"text": KEYS.get(key, key)})
 
     def click(self, selector: str) -> None:

@@ -14,6 +14,14 @@ import pytest
 from test_formats import CHECK, MUTATE, PROVE, TRACE
 
 from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.report.exploration import (
+    ComponentsReport,
+    DegreeReport,
+    ExploredAction,
+    ExploredVariable,
+    ExploreReport,
+    SpaceReport,
+)
 from elrcheck.report.formats import render
 from elrcheck.report.gate import Difference, EntryReport, GateReport
 from elrcheck.report.html_charts import growth, variables, yields
@@ -22,6 +30,7 @@ from elrcheck.report.html_page import SHOWN, page_of
 from elrcheck.report.html_sequence import diagram
 from elrcheck.report.html_trace import groups, trace_block
 from elrcheck.report.model import ActionReport, CellReport, Change, CheckReport, Report, Step, VariableReport
+from elrcheck.report.small_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.report.trace import Argument, TraceView, Truth
 
 TRUTHS = (
@@ -108,7 +117,40 @@ def html(report: Report) -> str:
     return render(report, "html")
 
 
-REPORTS = {"check": FULL, "prove": PROVE, "mutate": MUTATE, "gate": GATE}
+GRAPH = SmallGraph(
+    {"partition.isr": "{0}"},
+    (
+        DrawnState(0, None, "", ()),
+        DrawnState(1, 0, "A()", (Change("partition.isr", "{0}", "{1}"),), ("P-1",)),
+    ),
+    (DrawnStep(0, 1, "A()", "A", "replica"), DrawnStep(1, 1, "B()", "B", "replica", ("P-2",))),
+    (DrawnPath("P-1", (0, 1)),),
+)
+EXPLORED = ExploreReport(
+    "explored",
+    "v",
+    "s",
+    {},
+    1,
+    None,
+    SpaceReport(True, 3, 2, 2, 0, 0, 2, (1, 1), 0.1),
+    (DegreeReport(1, 2),),
+    1.0,
+    (ExploredAction("A", 1, 1, 0),),
+    (ExploredVariable("partition.isr", 2),),
+    ComponentsReport(2, 0, 1),
+    9,
+    small_graph=GRAPH,
+)
+DRAWN = replace(FULL, small_graph=GRAPH)
+REPORTS = {
+    "check": FULL,
+    "drawn": DRAWN,
+    "prove": PROVE,
+    "mutate": MUTATE,
+    "gate": GATE,
+    "explore": EXPLORED,
+}
 
 
 @pytest.mark.parametrize("name", REPORTS)
