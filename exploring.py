@@ -18,7 +18,6 @@ from elrcheck.options import (
     duration,
     has_page,
     limit_options,
-    output_options,
     page_options,
     property_option,
     selection_options,
@@ -45,7 +44,7 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
               help="End with the block of 4096 walks of the first violation.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to keep traces.")
-@output_options
+@page_options
 @click.pass_obj
 def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
              **options: Any) -> ExitCode:  # fmt: skip

@@ -257,7 +257,7 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
 
     return _stack(
         _format_option(forms),
-        *([_html_option] if "html" in forms else []),
+        *([html_option] if "html" in forms else []),
         click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
                      help="Also write the report to a file, in the format that its name ends in, else text; "
                      "may be repeated."),
@@ -266,7 +266,7 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
     )  # fmt: skip
 
 
-def _html_option(function: Callable[..., Any]) -> Callable[..., Any]:
+def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--html FILE` is `--output html:FILE`; the command only knows its outputs."""
 
     def to_file(text: str) -> tuple[str, Path]:

@@ -15,6 +15,7 @@ from elrcheck.options import (
     EXIT_CODES,
     REDUCTIONS,
     chosen_selection,
+    html_option,
     limit_options,
     property_option,
     reject_given,
@@ -95,6 +96,7 @@ def _complete_axis(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=output_file,
               help="Also write the result to a file, in the format of its ending (.json, .csv, .parquet, "
                    ".md, .html); may be repeated.")
+@html_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there is a finding.")
 @click.pass_context
 def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,

@@ -19,6 +19,7 @@ from elrcheck.options import (
     chosen_selection,
     duration,
     output_options,
+    page_options,
     property_option,
     selection_options,
 )
@@ -271,7 +272,7 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
 @click.option("--at", metavar="N", type=int,
               help="In this state, 0 is the first; otherwise where the property first fails, else the last.")
 @selection_options
-@output_options
+@page_options
 @click.pass_obj
 def explain(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
             path: Path | None, repro: str | None, source_format: Any, properties: tuple[str, ...],

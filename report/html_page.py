@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from elrcheck.report.exploration import ExploreReport
 from elrcheck.report.gate import EntryReport, GateReport
 from elrcheck.report.html_charts import growth, variables, yields
-from elrcheck.report.html_exploration import exploration_part, not_drawn, summary
+from elrcheck.report.html_exploration import not_drawn
 from elrcheck.report.html_matrix import matrix
-from elrcheck.report.html_part import Charts, Part
+from elrcheck.report.html_own import TONES, own_page
+from elrcheck.report.html_part import Charts, HtmlPage, Part
 from elrcheck.report.html_states import picture
 from elrcheck.report.html_trace import TraceBlock, trace_block
 from elrcheck.report.model import CheckReport, ProveReport, Report
@@ -21,24 +20,10 @@ SHOWN = 200
 """Cases in a table, and counterexamples on a page: a proof has thousands of obligations."""
 
 
-@dataclass(frozen=True)
-class HtmlPage:
-    """tone: passed, failed or undecided, by the exit code of the command."""
-
-    command: str
-    verdict: str
-    tone: str
-    summary: str
-    notes: tuple[str, ...]
-    parts: tuple[Part, ...]
-
-
 def page_of(report: Report) -> HtmlPage:
-    """UsageFault for a report that is no list of cases."""
-    if isinstance(report, ExploreReport):
-        tone = "passed" if report.verdict == "explored" else "undecided"
-        part = exploration_part("x1", report)
-        return HtmlPage("explore", report.verdict, tone, summary(report), (), (part,))
+    """UsageFault for a report that has no page."""
+    if (own := own_page(report)) is not None:
+        return own
     sheet = sheet_of(report)
     match report:
         case CheckReport():
@@ -51,7 +36,7 @@ def page_of(report: Report) -> HtmlPage:
             parts = [_entry_part(f"e{n}", entry, suite) for n, (entry, suite) in enumerate(both, 1)]
         case _:
             parts = [_plain(f"s{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
-    tone = {0: "passed", 1: "failed"}.get(int(sheet.exit_code), "undecided")
+    tone = TONES.get(int(sheet.exit_code), "undecided")
     return HtmlPage(sheet.command, sheet.verdict, tone, sheet.summary, sheet.notes, tuple(parts))
 
 

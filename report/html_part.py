@@ -1,4 +1,4 @@
-"""One part of the HTML report: a configuration, or a phase of a proof."""
+"""What every page of the HTML report is made of: parts, one for a configuration or a phase of a proof."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from elrcheck.report.html_matrix import Matrix
 from elrcheck.report.html_states import Picture
 from elrcheck.report.html_trace import TraceBlock
 from elrcheck.report.sheet import Case
+from elrcheck.report.tracing import Explained
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,16 @@ class Charts:
     variables: tuple[Bar, ...]
     idle: tuple[str, ...]
     degrees: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A plain table: every row has a text for each of `head`. note: a sentence above it."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,22 @@ class Part:
     unshown: int = 0
     states: Picture | None = None
     no_states: str = ""
+    grids: tuple[Grid, ...] = ()
+    explained: tuple[Explained, ...] = ()
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
         words = [case.outcome for case in self.cases] + ["passed"] * self.hidden
         return tuple((word, words.count(word)) for word in ("passed", "failed", "undecided") if word in words)
+
+
+@dataclass(frozen=True)
+class HtmlPage:
+    """tone: passed, failed or undecided, by the exit code of the command."""
+
+    command: str
+    verdict: str
+    tone: str
+    summary: str
+    notes: tuple[str, ...]
+    parts: tuple[Part, ...]

@@ -57,7 +57,10 @@ class TruthRow:
 
 @dataclass(frozen=True)
 class TraceBlock:
-    """All of one trace. key: unique on the page; quiet: properties true, or not reached, all along."""
+    """All of one trace. key: unique on the page; quiet: properties true, or not reached, all along.
+
+    word: what the trace is; found: whether it shows something bad.
+    """
 
     key: str
     title: str
@@ -70,11 +73,14 @@ class TraceBlock:
     quiet: Mapping[str, tuple[str, ...]]
     sequence: Diagram
     data: Mapping[str, Any]
+    word: str = "Counterexample"
+    found: bool = True
 
 
 def trace_block(
-    key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = ""
-) -> TraceBlock:
+    key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = "",
+    word: str = "Counterexample", found: bool = True,
+) -> TraceBlock:  # fmt: skip
     """place: the stored trace."""
     states = len(view.steps) + 1
     shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
@@ -94,6 +100,8 @@ def trace_block(
         quiet,
         diagram(view, brokers),
         _data(view),
+        word,
+        found,
     )
 
 
