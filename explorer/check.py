@@ -77,7 +77,7 @@ def check_selected(
     if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
         from elrcheck.explorer.small_graph import small_graph
 
-        traces = {ident: finding.states for ident, finding in findings.items() if ident in shown}
+        traces = {ident: finding.visited for ident, finding in findings.items() if ident in shown}
         drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     return CheckReport(

@@ -32,6 +32,12 @@ class Finding:
     broken: Broken
     loop: int | None = None
 
+    @property
+    def visited(self) -> tuple[Any, ...]:
+        """The states, and of a lasso the one to which its last step returns once more."""
+        closes = self.loop is not None and len(self.steps) == len(self.states)
+        return (*self.states, self.states[self.loop or 0]) if closes else self.states
+
 
 def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
     """The trace in words, and which part of the property broke; ReplayError if plain Python disagrees."""

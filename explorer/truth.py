@@ -14,10 +14,7 @@ from elrcheck.report.trace import Truth
 
 def with_truths(model: Model, config: Any, finding: Finding) -> Finding:
     """The finding whose view also says where on the trace each property is hit."""
-    states = finding.states
-    if finding.loop is not None and len(finding.steps) == len(states):
-        states = (*states, states[finding.loop])
-    view = replace(finding.view, truths=truths(model, config, states))
+    view = replace(finding.view, truths=truths(model, config, finding.visited))
     return replace(finding, view=view)
 
 

@@ -82,7 +82,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Picture:
-    """way: the violation whose shortest way is marked. notes: lines above the legend, if it has one."""
+    """thick: what the marked way is, nothing if none is. notes: lines above the legend, if it has one."""
 
     width: float
     height: float
@@ -91,7 +91,7 @@ class Picture:
     lines: tuple[Line, ...]
     keys: tuple[Key, ...]
     notes: tuple[tuple[float, str], ...]
-    way: DrawnPath | None
+    thick: str
     rows: tuple[tuple[int, DrawnState, tuple[str, ...]], ...]
 
 
@@ -136,7 +136,7 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
         lines=tuple(_lines(graph, at, styles, way)),
         keys=keys,
         notes=notes,
-        way=way,
+        thick="" if way is None else _thick(graph, way),
         rows=tuple((n, state, tuple(leads.get(n, ()))) for n, state in enumerate(graph.states)),
     )
 
@@ -148,8 +148,17 @@ def _notes(graph: SmallGraph, way: DrawnPath | None) -> tuple[tuple[float, str],
     if any(step.violates for step in graph.steps):
         texts.append("✗ on a line: a step that violates a property")
     if way is not None:
-        texts.append(f"thick: a shortest way to a violation of {way.property}")
+        texts.append(_thick(graph, way))
     return tuple((LINE * (n + 1), text) for n, text in enumerate(texts))
+
+
+def _thick(graph: SmallGraph, way: DrawnPath) -> str:
+    last = way.states[-2:]
+    ends = [*graph.states[last[-1]].violates]
+    ends += [ident for step in graph.steps if (step.source, step.target) == last for ident in step.violates]
+    if way.property in ends:
+        return f"thick: a shortest way to a violation of {way.property}"
+    return f"thick: a behaviour that violates {way.property}, where it stays for ever"
 
 
 def _box(

@@ -43,7 +43,7 @@ class DrawnStep:
 
 @dataclass(frozen=True)
 class DrawnPath:
-    """The states of a shortest way to a violation of a property."""
+    """The states of a shortest way to a violation of a property; of a liveness property those of a lasso."""
 
     property: str
     states: tuple[int, ...]

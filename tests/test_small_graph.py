@@ -187,6 +187,12 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
         "State 3, depth 2", "✗ violates P-1", "from 1 by Fence(b=1), which changes",
         "  partition.isr: {0,1} → {0}",
     )  # fmt: skip
+    assert drawn.thick == "thick: a shortest way to a violation of P-1"
+    lasso = picture(replace(GRAPH, paths=(DrawnPath("V-1", (0, 1, 3, 3)),)))
+    assert lasso.thick == "thick: a behaviour that violates V-1, where it stays for ever"
+    assert {(x.source, x.target) for x in lasso.lines if x.on_way} == {(0, 1), (1, 3), (3, 3)}
+    step = picture(replace(GRAPH, paths=(DrawnPath("P-9", (0, 2, 3)),)))
+    assert step.thick == "thick: a shortest way to a violation of P-9"
     assert drawn.spots[3].near == "0 1 2 3" and drawn.spots[0].y < drawn.spots[1].y < drawn.spots[3].y
 
 
