@@ -232,7 +232,8 @@ def _lines(
         used = {styles[step.kind] for step in steps}
         style = used.pop() if len(used) == 1 else OTHER_STYLES[MIXED]
         points = _curve(at[source], at[target])
-        x, y = _middle(points)
+        # Beside the loop of a state stands the next state of its layer: the number goes above it.
+        x, y = _middle(points) if source != target else (at[source][0] + 23, at[source][1] - 21)
         broken = sorted({ident for step in steps for ident in step.violates})
         title = [f"{source} → {target}", *(step.label for step in steps)]
         title += [f"✗ violates {', '.join(broken)}"] if broken else []
