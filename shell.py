@@ -151,6 +151,9 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
             return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
+        mistake = _in_the_model(fault)
+        if mistake is not None:
+            return _show(mistake)
         return _internal(fault, argv)
 
 
@@ -180,6 +183,27 @@ def _from_click(fault: click.UsageError) -> UsageFault:
     message = message[:1].lower() + message[1:]
     context = fault.ctx
     return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+
+
+def _in_the_model(fault: Exception) -> UsageFault | None:
+    """Model source that does not load is a mistake of whoever changed it, and none of this program."""
+    import elrcheck
+    from elrcheck.lang.mistakes import behind
+
+    package = Path(str(elrcheck.__file__)).parent
+    found = behind(fault, package, ("model", "invariants"))
+    if found is None:
+        return None
+    place, colon, line = found.where.rpartition(":")
+    file = Path(place)
+    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return UsageFault(
+        "model-source",
+        found.message,
+        where=f"{near}{colon}{line}" if found.where else None,
+        excerpt=found.excerpt or None,
+        help=found.help or "docs/reading-the-model.md says what the language has",
+    )
 
 
 def _show(fault: ElrError) -> int:
