@@ -58,6 +58,10 @@ class Calls:
             return self._call(node, target, env)
         if target is None and name not in dir(builtins):
             self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
+        if target is None:
+            known = ", ".join(sorted({*BINDERS, *(n[2:] for n in dir(self) if n.startswith("c_"))}))
+            said = f"'{name}' is not in the modelling language"
+            self.source.error(node, said, f"it has {known}, and functions with @op")
         self.source.error(node, f"'{name}' is not a function of this model (decorate it with @op)")
 
     def _near(self, name: str) -> str:

@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 Env = dict[str, Any]
 
 
-# Kind of Python expression that the language does not have -> what to write instead.
-INSTEAD = {
-    "ListComp": "tuple(x for b in c.brokers) is a Vec, tuple(x for x in sequence if ..) a filtered sequence",
-    "SetComp": "frozenset(b for b in set if ..) filters a set of brokers",
-    "DictComp": "one value for each broker is a Vec: tuple(x for b in c.brokers)",
-    "List": "a sequence starts as () and grows by log + (entry,)",
-    "Dict": "one value for each broker is a Vec: tuple(x for b in c.brokers)",
-    "Lambda": "write a function of its own and decorate it with @op",
-    "JoinedStr": "there are no texts; a set of possible values is an enum.Enum",
-    "NamedExpr": "assign the name in a line of its own",
+# Kind of Python expression that the language does not have -> its name, and what to write instead.
+FOREIGN = {
+    "ListComp": ("a list", "tuple(x for b in c.brokers) is a Vec, tuple(x for x in sequence if ..) filters"),
+    "SetComp": ("a set comprehension", "frozenset(b for b in set if ..) filters a set of brokers"),
+    "GeneratorExp": ("a bare generator", "it stands in all(..), any(..), tuple(..) and the like"),
+    "DictComp": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "List": ("a list", "a sequence starts as () and grows by log + (entry,)"),
+    "Dict": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "Lambda": ("lambda", "write a function of its own and decorate it with @op"),
+    "JoinedStr": ("a text", "a set of possible values is an enum.Enum"),
+    "NamedExpr": (":=", "assign the name in a line of its own"),
 }
 
 
@@ -52,8 +53,8 @@ class Expressions(Calls):
         """E, or a View for a whole state."""
         method = getattr(self, "x_" + type(node).__name__, None)
         if method is None:
-            kind = type(node).__name__
-            self.source.error(node, f"{kind} is not in the modelling language", INSTEAD.get(kind, ""))
+            name, help = FOREIGN.get(type(node).__name__, (type(node).__name__, ""))
+            self.source.error(node, f"{name} is not in the modelling language", help)
         made = method(node, env)
         if isinstance(made, E) and not made.line:
             made.line = self.source.line_of(node)

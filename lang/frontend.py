@@ -33,15 +33,17 @@ ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
     "rule": ((0,), "bool", "no state of the model"),
 }
 CHOOSING = ("action", "leads_to")
-# Kind of statement that the language does not have -> what to write instead, where that is no guess.
+# Kind of statement that the language does not have -> its name, and what to write instead.
 STATEMENTS = {
-    "For": "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)",
-    "While": "there are no loops; what repeats is a comprehension, or a step that is possible again",
-    "AugAssign": "give the new value a name: more = n + 1",
-    "Raise": "a step that is not possible is refused by require(condition, name)",
-    "Assert": "a step that is not possible is refused by require(condition, name)",
-    "Expr": "a value that nobody uses does nothing, and calls have no side effects",
-    "FunctionDef": "write it at the level of the module and decorate it with @op",
+    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
+    "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
+    "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
+    "Return": ("return without a value", ""),
+    "Raise": ("raise", "a step that is not possible is refused by require(condition, name)"),
+    "Assert": ("assert", "a step that is not possible is refused by require(condition, name)"),
+    "FunctionDef": ("a function inside a function", "write it at the level of the module, with @op"),
+    "Pass": ("pass", ""),
+    "Try": ("try", "ask before: with if, or require()"),
 }
 
 
@@ -141,6 +143,9 @@ class FunctionCompiler(Expressions):
             self.source.error(tree, said)
         if returns and fn.ret.kind != returns:
             self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
+        if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
+            said = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
+            self.source.error(tree, said, "quantify: all(.. for b in c.brokers)")
         if fn.kind in CHOOSING:
             for arg in tree.args.args:
                 ty = dict(fn.params).get(arg.arg)
@@ -199,13 +204,16 @@ class FunctionCompiler(Expressions):
                 self.source.error(
                     first, "only 'name = expression': values are immutable, use replace() or put()"
                 )
+            case ast.Expr():
+                self.ex(first.value, env)  # what is wrong with the expression itself goes first
+                self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
             case _:
-                kind = "return without a value" if isinstance(first, ast.Return) else type(first).__name__
+                name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
                 self.source.error(
                     first,
-                    f"{kind} is not in the modelling language: "
+                    f"{name} is not in the modelling language: "
                     "write assignments, if/elif/else, require() and return",
-                    STATEMENTS.get(type(first).__name__, ""),
+                    help,
                 )
 
     def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[E, str]:

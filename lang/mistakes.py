@@ -35,7 +35,7 @@ def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> Model
         if Path(_file(frame)).parent not in owned:
             continue
         if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
-            return error_at(_file(frame), line, told, "the module cannot be imported until this line is right")
+            return error_at(_file(frame), line, told, "the module cannot be imported before this is right")
         if _is_rule(frame):
             help = "the compiled model reads a blank value where plain Python stops: ask for it before"
             return error_at(_file(frame), line, f"{told}, in {frame.f_code.co_name} in plain Python", help)
