@@ -114,7 +114,7 @@ class Calls:
         for name in used.ty.fields:
             if name not in known:
                 said = f"there is no field of this name in {limits.ty}"
-                raise error_in_field(used.ty.cls, name, said, near(name, known))
+                raise error_in_field(used.ty.cls, name, said, f"declare it in {limits.ty}, with a default")
         parts = tuple(
             E("le", BOOL, (E("field", ty, (used,), name), E("param", known[name], x=name)))
             for name, ty in used.ty.fields.items()

@@ -198,7 +198,9 @@ class Expressions(Calls):
         if hasattr(config, node.attr):
             said = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
             self.source.error(node, said)
-        help = f"{near(node.attr, fields)} Or declare it in class {config.__name__}, with its default"
+        declare = f"declare it in class {config.__name__}, with a default and a comment"
+        close = near(node.attr, fields)
+        help = f"{close} Or {declare}" if close else declare
         self.source.error(node, f"the configuration has no field '{node.attr}'", help)
 
     def _member(self, node: ast.Attribute, fields: dict[str, Any], what: str) -> Any:

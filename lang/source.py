@@ -14,6 +14,9 @@ from typing import Any, NoReturn
 from elrcheck.lang.runtime import Role
 
 
+FEW = 16
+
+
 class ModelError(Exception):
     """Model source that the language refuses.
 
@@ -47,10 +50,12 @@ def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelE
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Help for an unknown word: the closest known one, or else all of them."""
+    """Help for an unknown word: the closest known one, or else all of them if they are few; may be empty."""
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known: {', '.join(names)}" if 0 < len(names) <= FEW else ""
 
 
 class Source:

@@ -361,6 +361,6 @@ def check_knobs(owner: str, values: dict[str, Any]) -> None:
     known = {part.name: type(part.default) for part in fields(Config)}
     for name, value in values.items():
         if name not in known:
-            raise TypeError(f"{owner}: there is no knob '{name}'; {near(name, known)}")
+            raise TypeError(f"{owner}: there is no knob '{name}'. {near(name, known)}".rstrip())
         if type(value) is not known[name]:
             raise TypeError(f"{owner}: '{name}' is a {known[name].__name__}, not {value!r}")
