@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from elrcheck.lang.runtime import Role
 
-
 FEW = 16
 
 

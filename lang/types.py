@@ -202,7 +202,8 @@ def check_limits(ty: Ty, config: Any) -> None:
         for limit in (ty.hi, ty.cap):
             if isinstance(limit, str) and limit not in known:
                 said = f"the limit '{limit}' is no field of {config.__name__}"
-                raise error_in_field(cls, name, said, near(limit, known) or f"declare it in {config.__name__}")
+                help = near(limit, known) or f"declare it in {config.__name__}"
+                raise error_in_field(cls, name, said, help)
         if ty.arg is not None:
             visit(ty.arg, cls, name)
         if ty.kind in ("record", "state") and ty.cls not in seen:
