@@ -31,6 +31,7 @@ from elrcheck.report.model import Report
 from elrcheck.report.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
 
+LANGUAGE = "docs/reading-the-model.md says what the language has"
 _MACHINE_FAULTS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
      errno.ENOMEM, errno.EIO, errno.EFBIG}
@@ -202,7 +203,7 @@ def _in_the_model(fault: Exception) -> UsageFault | None:
         found.message,
         where=f"{near}{colon}{line}" if found.where else None,
         excerpt=found.excerpt or None,
-        help=found.help or "docs/reading-the-model.md says what the language has",
+        help=found.help or (LANGUAGE if "not in the modelling language" in found.message else None),
     )
 
 

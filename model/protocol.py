@@ -61,11 +61,11 @@ def load_model(*extra: ModuleType) -> Model:
     demand_listed(Path(__file__).parent, ("action", "init", "bound"), MODULES, "MODULES of model/protocol.py")
     model = load(state.State, Config, [*MODULES, *extra])
     demand_documents(model)
-    _demand_counted(model)
+    demand_counted(model)
     return model
 
 
-def _demand_counted(model: Model) -> None:
+def demand_counted(model: Model) -> None:
     """That some rule counts each budget: what nothing counts bounds nothing."""
     nodes = (node for fn in model.fns.values() for node in fn_nodes(fn))
     counted = {name for node in nodes if node.kind == "upd" and node.ty.cls is Spent for name in node.x}
