@@ -113,7 +113,10 @@ def config_fields(config_cls: type[Any]) -> dict[str, type]:
     for part in dataclasses.fields(config_cls):
         kind = hints[part.name]
         if not (isinstance(kind, type) and (kind in (bool, int) or issubclass(kind, Enum))):
-            raise TypeError(f"{config_cls.__name__}.{part.name}: a configuration cannot hold {kind!r}")
+            from elrcheck.lang.source import error_in_field
+
+            said = f"a configuration holds bools, whole numbers and enums, not {kind}"
+            raise error_in_field(config_cls, part.name, said)
         kinds[part.name] = kind
     return kinds
 

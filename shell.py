@@ -31,6 +31,7 @@ from elrcheck.report.model import Report
 from elrcheck.report.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
 
+LANGUAGE = "docs/reading-the-model.md says what the language has"
 _MACHINE_FAULTS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
      errno.ENOMEM, errno.EIO, errno.EFBIG}
@@ -151,6 +152,9 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
             return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
+        mistake = _in_the_model(fault)
+        if mistake is not None:
+            return _show(mistake)
         return _internal(fault, argv)
 
 
@@ -180,6 +184,27 @@ def _from_click(fault: click.UsageError) -> UsageFault:
     message = message[:1].lower() + message[1:]
     context = fault.ctx
     return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+
+
+def _in_the_model(fault: Exception) -> UsageFault | None:
+    """Model source that does not load is a mistake of whoever changed it, and none of this program."""
+    import elrcheck
+    from elrcheck.lang.mistakes import behind
+
+    package = Path(str(elrcheck.__file__)).parent
+    found = behind(fault, package, ("model", "invariants"))
+    if found is None:
+        return None
+    place, colon, line = found.where.rpartition(":")
+    file = Path(place)
+    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return UsageFault(
+        "model-source",
+        found.message,
+        where=f"{near}{colon}{line}" if found.where else None,
+        excerpt=found.excerpt or None,
+        help=found.help or (LANGUAGE if "not in the modelling language" in found.message else None),
+    )
 
 
 def _show(fault: ElrError) -> int:

@@ -383,8 +383,11 @@ class _Attempt:
     def _within(self, after: Mapping[str, Any]) -> Iterable[Node]:
         """Conjuncts of the bound on the successor; one that also holds now for certain folds away."""
         body = self.model.bound.body
-        parts = body.value.args if isinstance(body, Ret) and isinstance(body.value, E) else ()
-        for part in parts:
-            value = self.evaluator.ev(part, {"$states": (after,), "$memo": {}})
+        if isinstance(body, Ret) and isinstance(body.value, E) and body.value.kind in ("conj", "and"):
+            env: dict[str, Any] = {"$states": (after,), "$memo": {}}
+            values = [self.evaluator.ev(part, env) for part in body.value.args]
+        else:
+            values = [self.evaluator.call(self.model.bound, (after,), {})]
+        for value in values:
             if value is not True:
                 yield self._node(value)

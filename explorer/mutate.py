@@ -23,12 +23,14 @@ from elrcheck.explorer.outcome import Outcome
 from elrcheck.explorer.replay import Finding, Origin, replay, store
 from elrcheck.explorer.select import find_variant, select_properties
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.catalogue import change_text
 from elrcheck.model.config import Config
 from elrcheck.model.hazard import Hazard
 from elrcheck.model.hazards import HAZARDS
+from elrcheck.model.hazards_logs import LOGS
 from elrcheck.model.knobs import plain
 from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.report.progress import Progress
@@ -43,6 +45,8 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     chosen = () if request.hazards is None else select_hazards(request.hazards)
+    for hazard in chosen:
+        demand_known(model, hazard)
     every = (*model.always, *model.leads_to)
     named = select_properties(model, request.properties) if request.properties else every
     wanted = frozenset(fn.ident for fn in named)
@@ -97,6 +101,25 @@ def sides(hazard: Hazard) -> Pair:
     base = build_config(Config, *layers)
     changed = build_config(Config, *layers, hazard.knobs)
     return Pair(base, changed, (*hazard.settings, *hazard.knobs))
+
+
+def demand_known(model: Model, hazard: Hazard) -> None:
+    """UsageFault if a row names a property, an action or a guard that there is not: it would show nothing."""
+    action, guard = hazard.guard or (None, None)
+    guards = {fn.name: guard_names(fn) for fn in model.actions}
+    properties = [fn.ident for fn in (*model.always, *model.leads_to)]
+    asked: list[tuple[str, str, Sequence[str]]] = [("property", p, properties) for p in hazard.expected]
+    if action is not None and guard is not None:
+        asked.append(("action", action, list(guards)))
+        asked.append((f"guard of {action}", guard, guards.get(action, ())))
+    for what, name, known in asked:
+        if name not in known:
+            raise UsageFault(
+                "model-source",
+                f"hazard {hazard.id}: there is no {what} `{name}`",
+                where="model/hazards_logs.py" if hazard in LOGS else "model/hazards.py",
+                help=did_you_mean(name, known),
+            )
 
 
 def run_hazard(

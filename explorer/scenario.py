@@ -23,10 +23,11 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.types import Ty
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain
 from elrcheck.model.scenario_file import Claim, Run, Scenario, StoryStep
-from elrcheck.model.state import Partition, Spent, State
+from elrcheck.model.state import Partition, State
 from elrcheck.report.scenario import (
     BrokenReport,
     Mismatch,

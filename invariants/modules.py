@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
 from elrcheck.invariants import (
     acknowledgements,
@@ -20,7 +22,7 @@ from elrcheck.invariants import (
     witnesses,
 )
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
+from elrcheck.lang.load import Model, demand_listed
 from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, acknowledgements, operations, witnesses)
@@ -29,19 +31,28 @@ LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
 
+KINDS = ("always", "sometimes", "leads_to", "lemma", "rule")
+
+
 def load_checked_model() -> Model:
     """The protocol with its properties and witnesses."""
-    return in_order(load_model(*CHECKED))
+    return _load(*CHECKED)
 
 
 def load_whole_model() -> Model:
     """The protocol with all its properties, liveness included."""
-    return in_order(load_model(*CHECKED, *LIVENESS))
+    return _load(*CHECKED, *LIVENESS)
 
 
 def load_proof_model() -> Model:
     """The protocol with its properties and the lemmas they are proved from."""
-    return in_order(load_model(*CHECKED, *LEMMAS))
+    return _load(*CHECKED, *LEMMAS)
+
+
+def _load(*modules: ModuleType) -> Model:
+    every = (*CHECKED, *LIVENESS, *LEMMAS, *CONTROLLER)
+    demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
+    return in_order(load_model(*modules))
 
 
 def in_order(model: Model) -> Model:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.lang.ir import E, View
 from elrcheck.lang.runtime import Role
-from elrcheck.lang.source import Source
+from elrcheck.lang.source import Source, error_in_field, near
 from elrcheck.lang.types import BOOL, INT, REPLICA, RSET, Ty, opt, type_of
 
 if TYPE_CHECKING:
@@ -28,14 +30,20 @@ class Calls:
     if TYPE_CHECKING:
 
         def ex(self, node: ast.expr, env: Env) -> Any: ...
+        def part(self, node: ast.expr, env: Env) -> E: ...
         def boolean(self, node: ast.expr, env: Env) -> E: ...
         def number(self, node: ast.expr, env: Env) -> E: ...
         def coerce(self, made: Any, ty: Ty, node: ast.AST) -> E: ...
+        def value(self, value: Any, node: ast.AST) -> E: ...
         def fresh(self, name: str) -> str: ...
 
     def x_Call(self, node: ast.Call, env: Env) -> Any:
         if not isinstance(node.func, ast.Name):
-            self.source.error(node, "only plain function calls: no methods, no attributes")
+            self.source.error(
+                node,
+                "only plain function calls: no methods, no attributes",
+                "values never change: a set is made with | & -, a Vec with put(), a record with replace()",
+            )
         name = node.func.id
         if name in BINDERS and node.args and isinstance(node.args[0], ast.GeneratorExp):
             return self._binder(name, node, node.args[0], env)
@@ -48,12 +56,28 @@ class Calls:
         role = getattr(target, "__elr_role__", None)
         if isinstance(role, Role):
             return self._call(node, target, env)
+        if target is None and name not in dir(builtins):
+            self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
+        if target is None:
+            known = ", ".join(sorted({*BINDERS, *(n[2:] for n in dir(self) if n.startswith("c_"))}))
+            said = f"'{name}' is not in the modelling language"
+            self.source.error(node, said, f"it has {known}, and functions with @op")
         self.source.error(node, f"'{name}' is not a function of this model (decorate it with @op)")
+
+    def _near(self, name: str) -> str:
+        offered = [n for n, v in self.globals.items() if hasattr(v, "__elr_role__")]
+        return near(name, [*BINDERS, *(n[2:] for n in dir(self) if n.startswith("c_")), *offered])
+
+    def _taken(self, node: ast.Call, count: int, usage: str) -> list[ast.expr]:
+        """The arguments of a built-in function that takes exactly so many, by position."""
+        if node.keywords or len(node.args) != count:
+            self.source.error(node, f"write {usage}")
+        return node.args
 
     # ------------------------------------------------------------------------- builtins
 
     def c_len(self, node: ast.Call, env: Env) -> E:
-        arg = self.ex(node.args[0], env)
+        arg = self.part(self._taken(node, 1, "len(set or sequence)")[0], env)
         if arg.ty.kind == "set":
             return E("card", Ty("nat", "int"), (arg,))
         if arg.ty.kind == "seq":
@@ -61,7 +85,7 @@ class Calls:
         self.source.error(node, f"len() of {arg.ty}")
 
     def _extreme(self, kind: str, node: ast.Call, env: Env) -> E:
-        if len(node.args) != 2:
+        if len(node.args) != 2 or node.keywords:
             self.source.error(node, f"{kind}() takes two numbers, or a comprehension with default=")
         return E(kind, INT, tuple(self.number(a, env) for a in node.args))
 
@@ -72,7 +96,7 @@ class Calls:
         return self._extreme("max", node, env)
 
     def c_implies(self, node: ast.Call, env: Env) -> E:
-        premise, conclusion = node.args
+        premise, conclusion = self._taken(node, 2, "implies(premise, conclusion)")
         return E("implies", BOOL, (self.boolean(premise, env), self.boolean(conclusion, env)))
 
     def c_conj(self, node: ast.Call, env: Env) -> E:
@@ -81,29 +105,48 @@ class Calls:
         parts = tuple(self.boolean(k.value, env) for k in node.keywords)
         return E("conj", BOOL, parts, tuple(str(k.arg) for k in node.keywords))
 
+    def c_within(self, node: ast.Call, env: Env) -> E:
+        """A conjunction of one comparison for each field of the record, named by the field."""
+        used, limits = (self.part(a, env) for a in self._taken(node, 2, "within(record, c)"))
+        if used.ty.kind != "record" or limits.ty.kind != "config":
+            self.source.error(node, f"within() compares a record with the configuration, not {used.ty}")
+        known = limits.ty.fields
+        for name in used.ty.fields:
+            if name not in known:
+                said = f"there is no field of this name in {limits.ty}"
+                raise error_in_field(used.ty.cls, name, said, f"declare it in {limits.ty}, with a default")
+        parts = tuple(
+            E("le", BOOL, (E("field", ty, (used,), name), E("param", known[name], x=name)))
+            for name, ty in used.ty.fields.items()
+        )
+        return E("conj", BOOL, parts, tuple(used.ty.fields))
+
     def c_frozenset(self, node: ast.Call, env: Env) -> E:
-        if not node.args:
+        if not node.args and not node.keywords:
             return E("setlit", RSET)
-        arg = self.ex(node.args[0], env)
+        arg = self.part(self._taken(node, 1, "frozenset({x}), or of a set or a list of brokers")[0], env)
         if arg.ty.kind == "set":
-            return arg  # type: ignore[no-any-return]
+            return arg
         if arg.ty.kind == "seq" and arg.ty.elem.kind == "replica":
             return E("elems", RSET, (arg,))
         self.source.error(node, f"frozenset() of {arg.ty}")
 
     def c_tuple(self, node: ast.Call, env: Env) -> E:
-        if len(node.args) != 1 or self.ex(node.args[0], env).kind != "universe":
+        if len(node.args) != 1 or self.part(node.args[0], env).kind != "universe":
             self.source.error(node, "tuple(c.brokers) is the list of all brokers in order")
         return E("ordered", Ty("seq", "Seq", REPLICA, hi="broker_count"))
 
     def c_put(self, node: ast.Call, env: Env) -> E:
-        vector, index, value = (self.ex(a, env) for a in node.args)
+        given = self._taken(node, 3, "put(vector, broker, value)")
+        vector, index, value = (self.part(a, env) for a in given)
         if vector.ty.kind != "vec":
             self.source.error(node.args[0], f"put() changes a Vec, this is {vector.ty}")
         where = self.coerce(index, REPLICA, node.args[1])
         return E("put", vector.ty, (vector, where, self.coerce(value, vector.ty.elem, node.args[2])))
 
     def c_replace(self, node: ast.Call, env: Env) -> Any:
+        if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
+            self.source.error(node, "write replace(record, field=value, ...)")
         base = self.ex(node.args[0], env)
         if isinstance(base, View):
             fields = dict(base.fields)
@@ -123,7 +166,7 @@ class Calls:
     def _field(self, keyword: ast.keyword, known: dict[str, Ty], what: str) -> Ty:
         if keyword.arg not in known:
             self.source.error(
-                keyword.value, f"{what} has no field '{keyword.arg}' (fields: {', '.join(known)})"
+                keyword.value, f"{what} has no field '{keyword.arg}'", near(str(keyword.arg), known)
             )
         return known[keyword.arg]
 
@@ -131,13 +174,20 @@ class Calls:
         ty = type_of(cls)
         known = ty.fields
         given = {str(k.arg): k.value for k in node.keywords}
-        if node.args or set(given) != set(known):
-            missing = ", ".join(f for f in known if f not in given) or "none"
+        parts = dataclasses.fields(cls)
+        defaults = {f.name: f.default for f in parts if f.default is not dataclasses.MISSING}
+        if node.args or not set(known) - set(defaults) <= set(given) <= set(known):
+            missing = ", ".join(f for f in known if f not in given and f not in defaults) or "none"
             unknown = ", ".join(f for f in given if f not in known) or "none"
             self.source.error(
                 node, f"{ty} is built from all its fields by name; missing: {missing}; unknown: {unknown}"
             )
-        values = {f: self.coerce(self.ex(given[f], env), known[f], given[f]) for f in known}
+        values = {
+            f: self.coerce(self.ex(given[f], env), known[f], given[f])
+            if f in given
+            else self.coerce(self.value(defaults[f], node), known[f], node)
+            for f in known
+        }
         if ty.kind == "state":
             return View("now", values, False)
         return E("rec", ty, tuple(values.values()), tuple(values))
@@ -149,7 +199,10 @@ class Calls:
         args = [self.ex(a, env) for a in node.args]
         expected = fn.has_config + len(fn.states) + len(fn.params)
         if node.keywords or len(args) != expected:
-            self.source.error(node, f"{fn.name} takes {expected} positional arguments")
+            takes = ["c"] * fn.has_config + fn.states + [name for name, _ in fn.params]
+            self.source.error(
+                node, f"{fn.name} takes {expected} positional arguments: {fn.name}({', '.join(takes)})"
+            )
         rest = list(zip(args, node.args, strict=True))
         if fn.has_config:
             first = rest.pop(0)
@@ -173,6 +226,7 @@ class Calls:
         loop = generator.generators[0]
         if len(generator.generators) != 1 or not isinstance(loop.target, ast.Name):
             self.source.error(generator, "one 'for' with one simple name for each comprehension")
+        self._only(name, node)
         variable, domain, kind, inner = self._domain(loop.target.id, loop.iter, env)
         condition: E | None = None
         for test in loop.ifs:
@@ -196,7 +250,7 @@ class Calls:
             return E(name + "of", body.ty, (domain, condition, body, self.number(default, env)), x)
         if name == "tuple":
             return self._tuple(node, element, domain, kind, condition, variable, inner)
-        made = self.ex(element, inner)
+        made = self.part(element, inner)
         if made is not variable:
             self.source.error(element, f"{name}() only filters: {name}(x for x in X if condition)")
         if name == "frozenset":
@@ -214,6 +268,13 @@ class Calls:
             )
         return E("first", opt(REPLICA), (domain, condition), x)
 
+    def _only(self, name: str, node: ast.Call) -> None:
+        """Nothing beside the comprehension but what the function is documented to take here."""
+        more = [ast.unparse(a) for a in node.args[2 if name == "next" else 1 :]]
+        more += [f"{k.arg}=" for k in node.keywords if k.arg != "default" or name not in ("min", "max")]
+        if more:
+            self.source.error(node, f"{name}() takes a comprehension here and no {', '.join(more)}")
+
     def _tuple(
         self,
         node: ast.Call,
@@ -224,7 +285,7 @@ class Calls:
         variable: E,
         inner: Env,
     ) -> E:
-        body = self.ex(element, inner)
+        body = self.part(element, inner)
         if kind == "seq" and body is variable:
             return E("seqfilter", domain.ty, (domain, condition), (variable, kind))
         if domain.kind != "universe" or condition is not None:
@@ -236,10 +297,10 @@ class Calls:
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[E, E, str, Env]:
         local = self.fresh(name)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            domain = self.number(node.args[0], env)
+            domain = self.number(self._taken(node, 1, "range(n): from 0 to n - 1")[0], env)
             kind, ty = "range", Ty("nat", "int", hi=domain.ty.hi)
         else:
-            domain = self.ex(node, env)
+            domain = self.part(node, env)
             kind = domain.ty.kind
             if kind not in ("set", "seq"):
                 self.source.error(

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import ast
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from elrcheck.lang.calls import Calls
 from elrcheck.lang.ir import E, View
-from elrcheck.lang.source import Source
+from elrcheck.lang.source import Source, near
 from elrcheck.lang.types import BOOL, INT, NONE, REPLICA, RSET, Ty, opt, record_fields, type_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.frontend import Frontend
 
 Env = dict[str, Any]
+
+
+# Kind of Python expression that the language does not have -> its name, and what to write instead.
+FOREIGN = {
+    "ListComp": ("a list", "tuple(x for b in c.brokers) is a Vec, tuple(x for x in sequence if ..) filters"),
+    "SetComp": ("a set comprehension", "frozenset(b for b in set if ..) filters a set of brokers"),
+    "GeneratorExp": ("a bare generator", "it stands in all(..), any(..), tuple(..) and the like"),
+    "DictComp": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "List": ("a list", "a sequence starts as () and grows by log + (entry,)"),
+    "Dict": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "Lambda": ("lambda", "write a function of its own and decorate it with @op"),
+    "JoinedStr": ("a text", "a set of possible values is an enum.Enum"),
+    "NamedExpr": (":=", "assign the name in a line of its own"),
+}
 
 
 class Expressions(Calls):
@@ -39,13 +53,21 @@ class Expressions(Calls):
         """E, or a View for a whole state."""
         method = getattr(self, "x_" + type(node).__name__, None)
         if method is None:
-            self.source.error(node, f"{type(node).__name__} is not in the modelling language")
+            name, help = FOREIGN.get(type(node).__name__, (type(node).__name__, ""))
+            self.source.error(node, f"{name} is not in the modelling language", help)
         made = method(node, env)
         if isinstance(made, E) and not made.line:
             made.line = self.source.line_of(node)
         if isinstance(made, E) and made.node is None:
             made.node = node
         return made
+
+    def part(self, node: ast.expr, env: Env) -> E:
+        """An expression that is no whole state."""
+        made = self.ex(node, env)
+        if isinstance(made, View):
+            self.source.error(node, "this is a whole state: name a part of it, such as s.partition")
+        return made  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------------- types
 
@@ -105,6 +127,8 @@ class Expressions(Calls):
                 for f in a.fields
             }
             return View(a.name, fields, False)
+        if isinstance(a, View) or isinstance(b, View):
+            self.source.error(node, "one side is a whole state, the other is not")
         ty = a.ty
         if a.ty.kind == "none" or b.ty.kind == "none":
             other = b.ty if a.ty.kind == "none" else a.ty
@@ -128,7 +152,11 @@ class Expressions(Calls):
             return E("setlit", RSET)
         if isinstance(value, enum.Enum):
             return E("enumc", type_of(type(value)), x=value.name)
-        self.source.error(node, f"the Python value {value!r} cannot be used in a model")
+        self.source.error(
+            node,
+            f"the Python value {value!r} cannot be used in a model",
+            "constants are bools, whole numbers, enum members and EMPTY; a function is called: f(..)",
+        )
 
     def x_Constant(self, node: ast.Constant, env: Env) -> E:
         return E("none", NONE) if node.value is None else self.value(node.value, node)
@@ -138,16 +166,15 @@ class Expressions(Calls):
             return env[node.id]
         if node.id in self.globals:
             return self.value(self.globals[node.id], node)
-        self.source.error(node, f"unknown name '{node.id}'")
+        self.source.error(node, f"unknown name '{node.id}'", near(node.id, [*env, *self.globals]))
 
     def x_Attribute(self, node: ast.Attribute, env: Env) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id not in env:
             cls = self.globals.get(node.value.id)
             if isinstance(cls, type) and issubclass(cls, enum.Enum):
                 if node.attr not in cls.__members__:
-                    self.source.error(
-                        node, f"{cls.__name__} has no member '{node.attr}': {', '.join(cls.__members__)}"
-                    )
+                    said = f"{cls.__name__} has no member '{node.attr}'"
+                    self.source.error(node, said, near(node.attr, cls.__members__))
                 return E("enumc", type_of(cls), x=node.attr)
         base = self.ex(node.value, env)
         if isinstance(base, View):
@@ -157,7 +184,7 @@ class Expressions(Calls):
                 return E("universe", RSET)
             fields = record_fields(self.frontend.config)
             if node.attr not in fields:
-                self.source.error(node, f"the configuration has no field '{node.attr}'")
+                self._no_knob(node, list(fields))
             return E("param", fields[node.attr], x=node.attr)
         if base.ty.kind == "opt" and base.ty.elem.kind == "record":
             base = E("get", base.ty.elem, (base,))
@@ -166,19 +193,29 @@ class Expressions(Calls):
         ty = self._member(node, base.ty.fields, str(base.ty))
         return E("field", ty, (base,), node.attr)
 
+    def _no_knob(self, node: ast.Attribute, fields: list[str]) -> NoReturn:
+        config = self.frontend.config
+        if hasattr(config, node.attr):
+            said = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
+            self.source.error(node, said)
+        declare = f"declare it in class {config.__name__}, with a default and a comment"
+        close = near(node.attr, fields)
+        help = f"{close} Or {declare}" if close else declare
+        self.source.error(node, f"the configuration has no field '{node.attr}'", help)
+
     def _member(self, node: ast.Attribute, fields: dict[str, Any], what: str) -> Any:
         if node.attr not in fields:
-            self.source.error(node, f"{what} has no field '{node.attr}' (fields: {', '.join(fields)})")
+            self.source.error(node, f"{what} has no field '{node.attr}'", near(node.attr, fields))
         return fields[node.attr]
 
     def x_Subscript(self, node: ast.Subscript, env: Env) -> E:
-        base = self.ex(node.value, env)
+        base = self.part(node.value, env)
         if isinstance(node.slice, ast.Slice):
             if base.ty.kind != "seq" or node.slice.lower or node.slice.step or node.slice.upper is None:
                 self.source.error(node, "the only slice of the language is a prefix of a sequence: log[:n]")
             return E("take", base.ty, (base, self.number(node.slice.upper, env)))
         if base.ty.kind == "vec":
-            index = self.ex(node.slice, env)
+            index = self.part(node.slice, env)
             if index.ty.kind not in ("replica", "opt") and index.kind != "const":
                 self.source.error(node.slice, f"a Vec is indexed by a Replica, not by {index.ty}")
             return E("vget", base.ty.elem, (base, self.coerce(index, REPLICA, node.slice)))
@@ -197,7 +234,7 @@ class Expressions(Calls):
 
     def _compare(self, operator: str, ln: ast.expr, rn: ast.expr, env: Env, node: ast.AST) -> E:
         if operator in ("In", "NotIn"):
-            left, right = self.ex(ln, env), self.ex(rn, env)
+            left, right = self.part(ln, env), self.part(rn, env)
             if right.ty.kind == "seq" and right.ty.elem.kind == "replica":
                 right = E("elems", RSET, (right,))
             if left.kind == "const":
@@ -209,9 +246,9 @@ class Expressions(Calls):
             made = E("in", BOOL, (left, right))
             return made if operator == "In" else E("not", BOOL, (made,))
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
-            made = self._equality(self.ex(ln, env), self.ex(rn, env), node)
+            made = self._equality(self.part(ln, env), self.part(rn, env), node)
             return made if operator in ("Is", "Eq") else E("not", BOOL, (made,))
-        left, right = self.ex(ln, env), self.ex(rn, env)
+        left, right = self.part(ln, env), self.part(rn, env)
         if left.ty.kind == "set" and right.ty.kind == "set" and operator in ("LtE", "GtE"):
             return E("subset", BOOL, (left, right) if operator == "LtE" else (right, left))
         kind = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}[operator]
@@ -246,17 +283,17 @@ class Expressions(Calls):
         self.source.error(node, "the only unary operator of the language is 'not'")
 
     def x_BinOp(self, node: ast.BinOp, env: Env) -> E:
-        left = self.ex(node.left, env)
+        left = self.part(node.left, env)
         operator = type(node.op).__name__
         if left.ty.kind == "seq" and operator == "Add":
             if not isinstance(node.right, ast.Tuple):
-                more = self.coerce(self.ex(node.right, env), left.ty, node.right)
+                more = self.coerce(self.part(node.right, env), left.ty, node.right)
                 return E("concat", left.ty, (left, more))
             if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
             element = self.coerce(self.ex(node.right.elts[0], env), left.ty.elem, node.right)
             return E("append", left.ty, (left, element))
-        right = self.ex(node.right, env)
+        right = self.part(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):
                 self.source.error(
@@ -269,7 +306,8 @@ class Expressions(Calls):
             a, b = self.number(node.left, env), self.number(node.right, env)
             return E("add" if operator == "Add" else "sub", INT, (a, b))
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
-        self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}")
+        known = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
+        self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", known)
 
     def x_IfExp(self, node: ast.IfExp, env: Env) -> Any:
         return self.ite(

@@ -17,10 +17,34 @@ from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
 from elrcheck.lang.runtime import LeadsTo, Role
-from elrcheck.lang.source import ModelError, Source
-from elrcheck.lang.types import ModelTypeError, Ty, record_fields, type_of
+from elrcheck.lang.source import ModelError, Source, error_at
+from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, record_fields, type_of
 
 Env = dict[str, Any]
+# Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
+ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
+    "init": ((0,), "state", "the configuration, (c)"),
+    "bound": ((1,), "bool", "(c, s)"),
+    "action": ((1,), "", "one state, (c, s, ..)"),
+    "always": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
+    "sometimes": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
+    "lemma": ((1,), "bool", "(c, s)"),
+    "leads_to": ((1,), "", "one state, (c, s, ..)"),
+    "rule": ((0,), "bool", "no state of the model"),
+}
+CHOOSING = ("action", "leads_to")
+# Kind of statement that the language does not have -> its name, and what to write instead.
+STATEMENTS = {
+    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
+    "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
+    "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
+    "Return": ("return without a value", ""),
+    "Raise": ("raise", "a step that is not possible is refused by require(condition, name)"),
+    "Assert": ("assert", "a step that is not possible is refused by require(condition, name)"),
+    "FunctionDef": ("a function inside a function", "write it at the level of the module, with @op"),
+    "Pass": ("pass", ""),
+    "Try": ("try", "ask before: with if, or require()"),
+}
 
 
 class Frontend:
@@ -29,6 +53,8 @@ class Frontend:
     def __init__(self, state: type, config: type) -> None:
         self.state, self.config = state, config
         self.state_fields = record_fields(state)
+        record_fields(config)
+        check_limits(type_of(state), config)
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., Any]] = {}
         self._busy: list[str] = []
@@ -37,10 +63,13 @@ class Frontend:
         """The compiled form of a decorated function; ModelError if it leaves the language."""
         name = function.__name__
         if name in self._busy:
-            raise ModelError(f"{' -> '.join([*self._busy, name])}: model functions must not be recursive")
+            chain = " -> ".join([*self._busy[self._busy.index(name) :], name])
+            said = f"{chain}: model functions must not be recursive"
+            raise _at(function, said, "what repeats is a comprehension over brokers, a sequence or range(n)")
         if name in self.fns:
             if self._sources[name] is not function:
-                raise ModelError(f"two model functions are called {name}: names must be unique in a model")
+                said = f"two model functions are called {name}: names must be unique in a model"
+                raise _at(function, said, f"the other one is at {self.fns[name].place}")
             return self.fns[name]
         self._busy.append(name)
         try:
@@ -61,6 +90,7 @@ class FunctionCompiler(Expressions):
 
     def run(self) -> Fn:
         source, tree = self.source, self.source.tree
+        self._plain_parameters(tree.args)
         fn = Fn(
             name=self.function.__name__,
             kind=self.role.kind,
@@ -71,7 +101,10 @@ class FunctionCompiler(Expressions):
             file=source.file,
             line=source.line_of(tree),
         )
-        hints = get_type_hints(self.function, include_extras=True)
+        try:
+            hints = get_type_hints(self.function, include_extras=True)
+        except NameError as fault:
+            source.error(tree, f"{fault}: an annotation needs it", "import it")
         env: Env = {}
         for arg in tree.args.args:
             if arg.arg not in hints:
@@ -80,10 +113,7 @@ class FunctionCompiler(Expressions):
         if "return" not in hints:
             source.error(tree, "the result needs a type annotation: -> bool, -> State, ...")
         fn.ret = self._type(tree, hints["return"])
-        if fn.kind == "action" and fn.ret.kind != "state":
-            source.error(tree, f"an action returns the next state, not {fn.ret}")
-        if fn.kind == "leads_to" and (fn.ret.cls is not LeadsTo or len(fn.states) != 1):
-            source.error(tree, "a leads_to property takes one state and returns LeadsTo(premise, conclusion)")
+        self._role(fn)
         self.used = {name for name, _ in fn.params}
         statements = [
             s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
@@ -91,11 +121,50 @@ class FunctionCompiler(Expressions):
         fn.body = self._block(statements, env, fn)
         return fn
 
+    def _plain_parameters(self, given: ast.arguments) -> None:
+        """Only parameters that are passed by position and have no default."""
+        others = [*given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]
+        odd = next((arg for arg in others if arg is not None), None)
+        if odd is not None:
+            self.source.error(odd, f"'{odd.arg}': model functions have plain parameters, no *, / or **")
+        if given.defaults:
+            self.source.error(given.defaults[0], "parameters of model functions have no defaults")
+
+    def _role(self, fn: Fn) -> None:
+        """What a function of its kind takes and returns."""
+        tree = self.source.tree
+        states, returns, shape = ROLES.get(fn.kind, ((0, 1, 2), "", ""))
+        if len(fn.states) not in states:
+            self.source.error(tree, f"@{fn.kind} takes {shape}; this has {len(fn.states)} states")
+        if fn.kind == "action" and fn.ret.kind != "state":
+            self.source.error(tree, f"an action returns the next state, not {fn.ret}")
+        if fn.kind == "leads_to" and fn.ret.cls is not LeadsTo:
+            said = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
+            self.source.error(tree, said)
+        if returns and fn.ret.kind != returns:
+            self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
+        if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
+            said = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
+            self.source.error(tree, said, "quantify: all(.. for b in c.brokers)")
+        if fn.kind in CHOOSING:
+            for arg in tree.args.args:
+                ty = dict(fn.params).get(arg.arg)
+                if ty is not None and not is_finite(ty):
+                    self.source.error(
+                        arg,
+                        f"every value of '{arg.arg}' is tried, and {ty} has no end",
+                        "choices are Replica, RSet, bool, an enum, T | None, or a nat(..) with hi=",
+                    )
+
     def _type(self, node: ast.AST, hint: Any) -> Ty:
         try:
-            return type_of(hint)
+            ty = type_of(hint)
         except ModelTypeError as error:
-            self.source.error(node, str(error))
+            self.source.error(node, str(error), error.help)
+        if isinstance(ty.hi, str) and not hasattr(self.frontend.config, ty.hi):
+            config = self.frontend.config.__name__
+            self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
+        return ty
 
     def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: Any) -> None:
         ty = self._type(arg, hint)
@@ -120,8 +189,9 @@ class FunctionCompiler(Expressions):
         match first:
             case ast.Return(value=ast.expr() as value):
                 return Ret(self._result(value, env, fn))
-            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[condition, *_]) as call):
-                return Require(self.boolean(condition, env), label(call), self._block(rest, env, fn))
+            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[_, *_]) as call):
+                condition, name = self._guard(call, env, fn)
+                return Require(condition, name, self._block(rest, env, fn))
             case ast.Assign(targets=[ast.Name(id=name_)], value=value):
                 return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
             case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
@@ -134,12 +204,30 @@ class FunctionCompiler(Expressions):
                 self.source.error(
                     first, "only 'name = expression': values are immutable, use replace() or put()"
                 )
+            case ast.Expr():
+                self.ex(first.value, env)  # what is wrong with the expression itself goes first
+                self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
             case _:
+                name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
                 self.source.error(
                     first,
-                    f"{type(first).__name__} is not in the modelling language: "
+                    f"{name} is not in the modelling language: "
                     "write assignments, if/elif/else, require() and return",
+                    help,
                 )
+
+    def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[E, str]:
+        """The condition and the name of a guard."""
+        if fn.kind != "action":
+            self.source.error(
+                call,
+                f"require() is for actions, and this is @{fn.kind}",
+                "return a bool here, and let the action require it",
+            )
+        condition, *names = call.args
+        if call.keywords or len(names) > 1 or not all(_is_text(name) for name in names):
+            self.source.error(call, 'write require(condition, "what has to hold")')
+        return self.boolean(condition, env), label(call)
 
     def _result(self, node: ast.expr, env: Env, fn: Fn) -> E | View:
         value = self.ex(node, env)
@@ -213,6 +301,15 @@ class FunctionCompiler(Expressions):
         local = self.fresh(name)
         env[name] = E("var", value.ty, x=local)
         return Let(local, value, then(env))
+
+
+def _at(function: Callable[..., Any], message: str, help: str) -> ModelError:
+    """An error about a whole function."""
+    return error_at(function.__code__.co_filename, function.__code__.co_firstlineno + 1, message, help)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _returns(body: list[ast.stmt]) -> bool:

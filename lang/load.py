@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
-from elrcheck.lang.source import ModelError
+from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.types import Ty, record_fields, type_of
+
+IDENT = re.compile(r"[A-Z]+-\d+\w*")
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
     for kind in ("init", "bound"):
         if len(found.get(kind, [])) != 1:
             raise ModelError(f"a model has exactly one @{kind} function, found {len(found.get(kind, []))}")
-    kinds = ("always", "sometimes", "leads_to")
-    idents = [fn.ident for kind in kinds for fn in found.get(kind, [])]
-    twice = sorted({i for i in idents if idents.count(i) > 1})
-    if twice:
-        raise ModelError(f"property ids must be unique: {', '.join(twice)}")
+    _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in found.get(kind, [])])
     return Model(
         state=state,
         config=config,
@@ -67,6 +67,50 @@ def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
         leads_to=tuple(found.get("leads_to", ())),
         fns=frontend.fns,
     )
+
+
+def _check_ids(properties: Iterable[Fn]) -> None:
+    """Ids are a letter or two, a dash and a number; no two properties have the same."""
+    known: dict[str, Fn] = {}
+    for fn in properties:
+        if not IDENT.fullmatch(fn.ident):
+            raise _error(fn, f"'{fn.ident}' is no id of a property", "such as P-32, P-3b, W-15, V-11")
+        if fn.ident in known:
+            other = known[fn.ident]
+            said = f"property ids must be unique: {fn.ident}"
+            raise _error(fn, said, f"{other.name} at {other.place} has it too")
+        known[fn.ident] = fn
+
+
+def demand_documents(model: Model) -> None:
+    """Whatever `list` lists has a text; ModelError names the first function without."""
+    for fn in (*model.actions, *model.always, *model.sometimes, *model.leads_to):
+        if not fn.doc:
+            raise _error(
+                fn,
+                f"{fn.kind} {fn.name} has no docstring",
+                "say what happens or holds, and where that is written: a KIP section, a Kafka class",
+            )
+
+
+def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleType], registry: str) -> None:
+    """That every file of a folder that has a function of these kinds is one of the modules.
+
+    registry: the place where the modules are listed. ModelError names the first function left out.
+    """
+    listed = {Path(str(module.__file__)).name for module in modules}
+    mark = re.compile(rf"^@({'|'.join(kinds)})\b")
+    for file in sorted(folder.glob("*.py")):
+        if file.name in listed:
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            if mark.match(line):
+                said = f"no model has this function: {file.stem} is in no list of modules"
+                raise error_at(str(file), number, said, f"import {file.stem} and list it in {registry}")
+
+
+def _error(fn: Fn, message: str, help: str) -> ModelError:
+    return error_at(fn.file, fn.line, message, help)
 
 
 def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:

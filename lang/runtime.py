@@ -64,6 +64,12 @@ def conj(**named: bool) -> bool:
     return Conjunction(named)  # type: ignore[return-value]
 
 
+def within(used: Any, limits: Any) -> bool:
+    """Every field of a record is at most the field of the same name of the configuration, by name."""
+    names = [field.name for field in dataclasses.fields(used)]
+    return conj(**{name: getattr(used, name) <= getattr(limits, name) for name in names})
+
+
 def implies(premise: bool, conclusion: bool) -> bool:
     """Material implication. Both sides are evaluated, as in TLA+ on total operators."""
     return (not premise) or conclusion
@@ -114,11 +120,20 @@ class Role:
 
 
 def _mark(kind: str) -> Callable[[F], F]:
-    def mark(function: F) -> F:
+    def mark(*functions: F) -> F:
+        if len(functions) != 1 or not callable(functions[0]):
+            raise TypeError(f"@{kind} takes no arguments: write @{kind} alone above the function")
+        (function,) = functions
         function.__elr_role__ = Role(kind)  # type: ignore[attr-defined]
         return function
 
     return mark
+
+
+def _named(kind: str, ident: object) -> None:
+    """Without its id a decorator would be given the function, and the property would silently vanish."""
+    if not isinstance(ident, str):
+        raise TypeError(f'@{kind} takes the id of the property: write @{kind}("P-32")')
 
 
 op = _mark("op")
@@ -134,6 +149,8 @@ def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
     bounded_only: why the property needs the budgets of a scope and cannot be proved without them.
     """
 
+    _named("always", ident)
+
     def mark(function: F) -> F:
         function.__elr_role__ = Role("always", ident, bounded_only)  # type: ignore[attr-defined]
         return function
@@ -143,6 +160,8 @@ def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
 
 def sometimes(ident: str) -> Callable[[F], F]:
     """A witness that must be reachable in some state or step: it guards against vacuous passes."""
+
+    _named("sometimes", ident)
 
     def mark(function: F) -> F:
         function.__elr_role__ = Role("sometimes", ident)  # type: ignore[attr-defined]
@@ -178,6 +197,8 @@ def leads_to(ident: str) -> Callable[[F], F]:
     "Follows" is now or later, on every fair behaviour. Further parameters make one property of each
     choice, such as one for every broker.
     """
+
+    _named("leads_to", ident)
 
     def mark(function: F) -> F:
         function.__elr_role__ = Role("leads_to", ident)  # type: ignore[attr-defined]

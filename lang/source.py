@@ -3,17 +3,58 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
 import linecache
+import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from elrcheck.lang.runtime import Role
 
+FEW = 16
+
 
 class ModelError(Exception):
-    """Model source that the language refuses: file, line, underlined source and what to write instead."""
+    """Model source that the language refuses.
+
+    message: what is wrong; where: `file:line`, empty if the mistake has no one place; excerpt: the source,
+    underlined; help: what to write instead, where the message does not say it already.
+    """
+
+    def __init__(self, message: str, *, where: str = "", excerpt: str = "", help: str = "") -> None:
+        shown = f"{where}: {message}" if where else message
+        super().__init__("\n".join(part for part in (shown, textwrap.indent(excerpt, "    "), help) if part))
+        self.message, self.where, self.excerpt, self.help = message, where, excerpt, help
+
+
+def error_at(file: str, line: int, message: str, help: str = "") -> ModelError:
+    """An error about one line of a file, which is quoted."""
+    excerpt = linecache.getline(file, line).strip()
+    return ModelError(message, where=f"{file}:{line}", excerpt=excerpt, help=help)
+
+
+def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelError:
+    """An error about one field of a class of the model; about the class where its source cannot be read."""
+    title = f"{cls.__name__}.{name}: {message}"
+    try:
+        lines, first = inspect.getsourcelines(cls)
+        file = inspect.getsourcefile(cls) or "<unknown>"
+    except (OSError, TypeError):
+        return ModelError(title, help=help)
+    declaration = re.compile(rf"\s+{re.escape(name)}\s*:")
+    declared = (n for n, text in enumerate(lines, start=first) if declaration.match(text))
+    return error_at(file, next(declared, first), title, help)
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Help for an unknown word: the closest known one, or else all of them if they are few; may be empty."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known: {', '.join(names)}" if 0 < len(names) <= FEW else ""
 
 
 class Source:
@@ -28,18 +69,24 @@ class Source:
         self.title = f"{role.kind} {function.__name__}"
         node = ast.parse(textwrap.dedent(text)).body[0]
         if not isinstance(node, ast.FunctionDef):
-            raise ModelError(f"{self.file}:{self.first_line}: {self.title} is not a plain function")
+            raise error_at(self.file, self.first_line, f"{self.title} is not a plain function: write def")
         self.tree: ast.FunctionDef = node
 
     def line_of(self, node: ast.AST) -> int:
         return self.first_line + int(getattr(node, "lineno", 1)) - 1
 
-    def error(self, node: ast.AST, message: str) -> NoReturn:
-        """Raise ModelError that points at the node."""
+    def error(self, node: ast.AST, message: str, help: str = "") -> NoReturn:
+        """Raise ModelError that points at the node; at the first line of a node of several."""
         line = self.line_of(node)
         text = linecache.getline(self.file, line).rstrip("\n")
         start = getattr(node, "col_offset", 0) + self.indent
         same_line = getattr(node, "end_lineno", None) == getattr(node, "lineno", None)
         end = (getattr(node, "end_col_offset", start + 1) + self.indent) if same_line else len(text)
-        underline = " " * start + "^" * max(1, end - start)
-        raise ModelError(f"{self.file}:{line}: in {self.title}: {message}\n    {text}\n    {underline}")
+        margin = len(text) - len(text.lstrip())
+        underline = " " * (start - margin) + "^" * max(1, end - start)
+        raise ModelError(
+            f"in {self.title}: {message}",
+            where=f"{self.file}:{line}",
+            excerpt=f"{text.strip()}\n{underline}",
+            help=help,
+        )

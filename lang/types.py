@@ -21,6 +21,8 @@ import typing
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
+from elrcheck.lang.source import error_in_field, near
+
 
 @dataclass(frozen=True)
 class Ty:
@@ -104,7 +106,29 @@ def opt(arg: Ty) -> Ty:
 
 
 class ModelTypeError(TypeError):
-    """An annotation that the language does not know."""
+    """An annotation that the language does not know. help: what to write instead."""
+
+    def __init__(self, hint: Any) -> None:
+        shown = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
+        super().__init__(f"not a type of the modelling language: {shown}")
+        self.help = _instead(get_origin(hint) or hint)
+
+
+def _instead(kind: Any) -> str:
+    """What to write instead of a Python type that the language does not have."""
+    if kind in (set, frozenset):
+        return "a set of brokers is RSet"
+    if kind in (list, tuple):
+        return "one value for each broker is Vec[T]; a sequence is Annotated[tuple[T, ...], SeqMark(limit)]"
+    if kind is dict:
+        return "one value for each broker is Vec[T]; there are no other maps"
+    if kind is str:
+        return "make an enum.Enum of the values it can have"
+    if kind is float:
+        return "numbers are natural: int, or Annotated[int, nat(..)] for a field of the state"
+    if isinstance(kind, type):
+        return f"decorate the class {kind.__name__} with @record, or make it an enum.Enum"
+    return "the types are bool, int, nat(..), enums, Replica, RSet, Vec[T], sequences, T | None and records"
 
 
 def type_of(hint: Any) -> Ty:
@@ -137,14 +161,54 @@ def type_of(hint: Any) -> Ty:
             return Ty("config", hint.__name__, cls=hint)
         if is_dataclass(hint) and getattr(hint, "__elr_role__", None) in ("record", "state"):
             return Ty(hint.__elr_role__, hint.__name__, cls=hint)  # type: ignore[attr-defined]
-    raise ModelTypeError(f"not a type of the modelling language: {hint!r}")
+    raise ModelTypeError(hint)
 
 
 def record_fields(cls: Any) -> dict[str, Ty]:
     """Field name -> type of a record, state or configuration class; resolved once per class."""
     found = cls.__dict__.get("__elr_fields__")
     if found is None:
-        hints = get_type_hints(cls, include_extras=True)
-        found = {f.name: type_of(hints[f.name]) for f in fields(cls)}
+        try:
+            hints = get_type_hints(cls, include_extras=True)
+        except NameError as fault:
+            own = [f.name for f in fields(cls) if fault.name and fault.name in str(f.type)]
+            raise error_in_field(cls, own[0] if own else "", f"{fault}: import it") from None
+        found = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
         cls.__elr_fields__ = found
     return typing.cast("dict[str, Ty]", found)
+
+
+def _field_type(cls: Any, name: str, hint: Any) -> Ty:
+    try:
+        return type_of(hint)
+    except ModelTypeError as fault:
+        raise error_in_field(cls, name, str(fault), fault.help) from None
+
+
+def is_finite(ty: Ty) -> bool:
+    """Whether all values of the type can be listed under a configuration (`elrcheck.lang.load.domain`)."""
+    if ty.kind == "opt":
+        return is_finite(ty.elem)
+    return ty.kind in ("bool", "replica", "enum", "set") or (ty.kind == "nat" and ty.hi is not None)
+
+
+def check_limits(ty: Ty, config: Any) -> None:
+    """That every limit in a type is a number or a field of the configuration; ModelError names the field."""
+    known = [f.name for f in fields(config)]
+    known += [name for name, value in vars(config).items() if isinstance(value, property)]
+    seen: set[Any] = set()
+
+    def visit(ty: Ty, cls: Any, name: str) -> None:
+        for limit in (ty.hi, ty.cap):
+            if isinstance(limit, str) and limit not in known:
+                said = f"the limit '{limit}' is no field of {config.__name__}"
+                help = near(limit, known) or f"declare it in {config.__name__}"
+                raise error_in_field(cls, name, said, help)
+        if ty.arg is not None:
+            visit(ty.arg, cls, name)
+        if ty.kind in ("record", "state") and ty.cls not in seen:
+            seen.add(ty.cls)
+            for field, kind in ty.fields.items():
+                visit(kind, ty.cls, field)
+
+    visit(ty, ty.cls, "")

@@ -11,8 +11,11 @@ Healing (restart, registration, unfencing, fetching, catching up) is never bound
 from __future__ import annotations
 
 import enum
+from dataclasses import fields
+from typing import Any
 
 from elrcheck.lang.runtime import Universe, config
+from elrcheck.lang.source import near
 
 
 class CleanCheck(enum.Enum):
@@ -351,3 +354,13 @@ class Config:
     @property
     def cap_broker_epoch(self) -> int:
         return 1 + self.crashes + self.kills + self.clean_stops
+
+
+def check_knobs(owner: str, values: dict[str, Any]) -> None:
+    """TypeError if one of the values is for no field of `Config`, or is none that the field can have."""
+    known = {part.name: type(part.default) for part in fields(Config)}
+    for name, value in values.items():
+        if name not in known:
+            raise TypeError(f"{owner}: there is no knob '{name}'. {near(name, known)}".rstrip())
+        if type(value) is not known[name]:
+            raise TypeError(f"{owner}: '{name}' is a {known[name].__name__}, not {value!r}")

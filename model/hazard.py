@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from elrcheck.model.config import check_knobs
+
 SCOPE = "two-brokers-quiet"
 NO_KNOB = "no knob yet"
 
@@ -27,3 +29,6 @@ class Hazard:
     variant: str = "kip_full"
     scope: str = SCOPE
     left_out: str | None = None
+
+    def __post_init__(self) -> None:
+        check_knobs(f"hazard {self.id}", {**self.settings, **self.knobs})

@@ -14,8 +14,8 @@ import tokenize
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
-from elrcheck.model.state import Spent
 from elrcheck.model.variants import VARIANTS
 
 Plain = bool | int | str

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 
-from elrcheck.lang.load import Model, load
+from elrcheck.lang.ir import fn_nodes
+from elrcheck.lang.load import Model, demand_documents, demand_listed, load
+from elrcheck.lang.source import error_in_field
 from elrcheck.model import (
     absent,
     acknowledgement,
@@ -26,6 +30,7 @@ from elrcheck.model import (
     start,
     state,
 )
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 
 MODULES: tuple[ModuleType, ...] = (
@@ -53,4 +58,18 @@ MODULES: tuple[ModuleType, ...] = (
 
 def load_model(*extra: ModuleType) -> Model:
     """The protocol, with modules of properties or lemmas added by the caller."""
-    return load(state.State, Config, [*MODULES, *extra])
+    demand_listed(Path(__file__).parent, ("action", "init", "bound"), MODULES, "MODULES of model/protocol.py")
+    model = load(state.State, Config, [*MODULES, *extra])
+    demand_documents(model)
+    demand_counted(model)
+    return model
+
+
+def demand_counted(model: Model) -> None:
+    """That some rule counts each budget: what nothing counts bounds nothing."""
+    nodes = (node for fn in model.fns.values() for node in fn_nodes(fn))
+    counted = {name for node in nodes if node.kind == "upd" and node.ty.cls is Spent for name in node.x}
+    for part in fields(Spent):
+        if part.name not in counted:
+            help = f"its action has spent=replace(s.spent, {part.name}=s.spent.{part.name} + 1)"
+            raise error_in_field(Spent, part.name, "no action counts this budget", help)

@@ -53,8 +53,8 @@ from typing import Any, NoReturn
 
 from elrcheck.config import check_value, config_fields, read_toml
 from elrcheck.errors import UsageFault, did_you_mean
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
-from elrcheck.model.state import Spent
 from elrcheck.model.variants import VARIANTS
 
 KeyPath = tuple[str | int, ...]

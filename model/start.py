@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.runtime import EMPTY, bound, conj, init, op
+from elrcheck.lang.runtime import EMPTY, bound, init, op, within
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.forgetting import still_to_reach
 from elrcheck.model.state import (
@@ -15,7 +16,6 @@ from elrcheck.model.state import (
     Recovery,
     Registration,
     Settings,
-    Spent,
     State,
     Status,
     View,
@@ -87,49 +87,11 @@ def Init(c: Config) -> State:
         fetching=(),
         committed=(),
         lossy=EMPTY,
-        spent=Spent(
-            records=0,
-            acks_one=0,
-            acks_zero=0,
-            crashes=0,
-            kills=0,
-            clean_stops=0,
-            fences=0,
-            shrinks=0,
-            shutdowns=0,
-            unregistrations=0,
-            elections=0,
-            unclean_elections=0,
-            reassignments=0,
-            min_isr_changes=0,
-            feature_changes=0,
-            directory_changes=0,
-            failovers=0,
-            late_fetches=0,
-        ),
+        spent=Spent(),
     )
 
 
 @bound
 def WithinBudget(c: Config, s: State) -> bool:
-    """The bound of a search: perturbations are limited, healing never is."""
-    return conj(
-        records=s.spent.records <= c.records,
-        acks_one=s.spent.acks_one <= c.acks_one,
-        acks_zero=s.spent.acks_zero <= c.acks_zero,
-        crashes=s.spent.crashes <= c.crashes,
-        kills=s.spent.kills <= c.kills,
-        clean_stops=s.spent.clean_stops <= c.clean_stops,
-        fences=s.spent.fences <= c.fences,
-        shrinks=s.spent.shrinks <= c.shrinks,
-        shutdowns=s.spent.shutdowns <= c.shutdowns,
-        unregistrations=s.spent.unregistrations <= c.unregistrations,
-        elections=s.spent.elections <= c.elections,
-        unclean_elections=s.spent.unclean_elections <= c.unclean_elections,
-        reassignments=s.spent.reassignments <= c.reassignments,
-        min_isr_changes=s.spent.min_isr_changes <= c.min_isr_changes,
-        feature_changes=s.spent.feature_changes <= c.feature_changes,
-        directory_changes=s.spent.directory_changes <= c.directory_changes,
-        failovers=s.spent.failovers <= c.failovers,
-        late_fetches=s.spent.late_fetches <= c.late_fetches,
-    )
+    """The bound of a search: perturbations are limited, healing never is (`elrcheck.model.budgets`)."""
+    return within(s.spent, c)

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation, RecoveryStrategy
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
@@ -264,30 +265,6 @@ class Broker:
     settled: Settled
     peers: Vec[Peer]
     alter: Exchange
-
-
-@record
-class Spent:
-    """Budgets used so far; only the bound of a search reads them."""
-
-    records: Annotated[int, nat("Records", cap="records")]
-    acks_one: Annotated[int, nat("AcksOne", cap="acks_one")]
-    acks_zero: Annotated[int, nat("AcksZero", cap="acks_zero")]
-    crashes: Annotated[int, nat("Crashes", cap="crashes")]
-    kills: Annotated[int, nat("Kills", cap="kills")]
-    clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")]
-    fences: Annotated[int, nat("Fences", cap="fences")]
-    shrinks: Annotated[int, nat("Shrinks", cap="shrinks")]
-    shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")]
-    unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")]
-    elections: Annotated[int, nat("Elections", cap="elections")]
-    unclean_elections: Annotated[int, nat("UncleanElections", cap="unclean_elections")]
-    reassignments: Annotated[int, nat("Reassignments", cap="reassignments")]
-    min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")]
-    feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")]
-    directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")]
-    failovers: Annotated[int, nat("Failovers", cap="failovers")]
-    late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")]
 
 
 @state

@@ -18,6 +18,7 @@ from elrcheck.model.config import (
     RecoveryQuorum,
     RecoveryStrategy,
     Reregistration,
+    check_knobs,
 )
 
 
@@ -28,6 +29,9 @@ class Variant:
     name: str
     summary: str
     knobs: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        check_knobs(f"variant {self.name}", self.knobs)
 
 
 _CODE = {

@@ -14,8 +14,9 @@ from typing import Any
 
 from elrcheck.config import check_value, config_fields
 from elrcheck.errors import UsageFault, did_you_mean
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.state import Partition, Recovery, Registration, Settings, Spent
+from elrcheck.model.state import Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import VARIANTS
 from elrcheck.model.what_if_json import Fields, array, integer, mistyped
 

@@ -22,6 +22,7 @@ from elrcheck.config import (
     scope_names,
 )
 from elrcheck.errors import UsageFault
+from elrcheck.lang.source import ModelError
 from elrcheck.settings import Settings, load_settings
 
 
@@ -197,12 +198,12 @@ def test_the_checks_of_the_config_are_usage_faults() -> None:
     assert "`brokers`" in fault_of(lambda: build_config(Knobs)).message
 
 
-def test_a_field_that_cannot_be_configured_is_a_programming_error() -> None:
+def test_a_field_that_cannot_be_configured_is_a_mistake_of_the_model() -> None:
     @dataclasses.dataclass(frozen=True)
     class Odd:
         names: tuple[str, ...] = ()
 
-    with pytest.raises(TypeError, match=r"Odd\.names"):
+    with pytest.raises(ModelError, match=r"Odd\.names"):
         config_fields(Odd)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from elrcheck.config import config_values
-from elrcheck.explorer.mutate import run_hazard, select_hazards, sides
+from elrcheck.errors import UsageFault
+from elrcheck.explorer.mutate import demand_known, run_hazard, select_hazards, sides
 from elrcheck.explorer.mutation_run import Searches, dropped, lassos_of, outcome_of
 from elrcheck.explorer.outcome import Outcome
 from elrcheck.explorer.select import find_variant, reject_impossible, select_properties
@@ -89,6 +91,23 @@ def test_the_change_moves_the_model_away_from_the_base_variant() -> None:
     for hazard in RUN:
         base = dataclasses.asdict(Config(**find_variant(hazard.variant).knobs))
         assert all(base[name] != value for name, value in hazard.knobs.items()), hazard.id
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "help"),
+    [
+        ({"expected": ("P-111",)}, "there is no property `P-111`", "did you mean `P-11`?"),
+        ({"guard": ("Regster", "b is starting")}, "there is no action `Regster`", "did you mean `Register`?"),
+        ({"guard": ("Register", "b is startin")}, "no guard of Register `b is startin`", "`b is starting`"),
+    ],
+)
+def test_a_row_that_names_what_is_not_there(
+    model: Model, change: dict[str, Any], said: str, help: str
+) -> None:
+    with pytest.raises(UsageFault, match=said) as caught:
+        demand_known(model, dataclasses.replace(HAZARDS[0], **change))
+    assert help in str(caught.value.help)
+    demand_known(model, HAZARDS[0])
 
 
 def test_names_are_found_in_any_case_and_with_their_halves() -> None:

@@ -23,7 +23,7 @@ import enum
 from dataclasses import replace
 from typing import Annotated
 from elrcheck.lang.runtime import EMPTY, Universe, action, bound, config, conj, implies
-from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state
+from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state, within
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 
 Count = Annotated[int, nat("Count", cap=7)]
@@ -37,10 +37,16 @@ class C:
     @property
     def brokers(self) -> Universe:
         return Universe(range(self.broker_count))
+    @property
+    def twice(self) -> int:
+        return 2 * self.broker_count
 @record
 class Item:
     n: Count
     who: Replica | None
+@record
+class Spent:
+    broker_count: Count = 0
 @state
 class S:
     group: RSet
@@ -79,13 +85,13 @@ def loaded(tmp_path: Path, body: str) -> tuple[Model, ModuleType]:
 REFUSED = {
     "set where a bool is wanted": ("return s.group", "expected bool"),
     "condition": ("return True if s.group else False", "explicit comparison"),
-    "loop": ("for x in s.group:\n        pass\n    return True", "For is not in the modelling language"),
+    "loop": ("for x in s.group:\n        pass\n    return True", "a for loop is not in the modelling"),
     "unknown field": ("return s.nothing == 1", "the state has no field 'nothing'"),
     "unknown record field": ("return s.item.m == 1", "has no field 'm'"),
     "never equal": ("return s.mode == s.item.n", "can never be equal"),
     "never None": ("return s.group is None", "never None"),
     "method": ("return s.group.issubset(s.group)", "only plain function calls"),
-    "foreign function": ("return abs(s.item.n) == 1", "not a function of this model"),
+    "foreign function": ("return abs(s.item.n) == 1", "'abs' is not in the modelling language"),
     "unnamed conjunct": ("return conj(True)", "name every conjunct"),
     "enum member": ("return s.mode == Mode.MAYBE", "has no member 'MAYBE'"),
     "slice": ("return len(s.order[1:]) == 1", "prefix of a sequence"),
@@ -94,7 +100,89 @@ REFUSED = {
     "arity": ("return helper(c)", "takes 2 positional arguments"),
     "wrong sum": ("return sum(b for b in s.group) == 1", "only counts"),
     "half a record": ("return Item(n=1) == s.item", "missing: who"),
+    "while": ("while True:\n        pass", "a step that is possible again"),
+    "augmented": ("n = 1\n    n += 1\n    return True", "more = n + 1"),
+    "list": ("x = [b for b in s.group]\n    return True", "tuple(x for b in c.brokers) is a Vec"),
+    "side effect": ("print(s)\n    return True", "'print' is not in the modelling language"),
+    "changed in place": ("s.group.add(1)\n    return True", "a set is made with | & -"),
+    "unused value": ("len(s.group)\n    return True", "a value that nobody uses"),
+    "misspelt field": ("return s.itm == s.item", "did you mean 'item'?"),
+    "misspelt function": ("return lenn(s.group) == 1", "did you mean 'len'?"),
+    "no knob": ("return c.broker_cnt == 1", "did you mean 'broker_count'? Or declare it in class C"),
+    "no field": ("return c.twice == 6", "is no field: rules read fields"),
+    "guard": ("require(True, 'x')\n    return True", "require() is for actions, and this is @op"),
+    "whole state": ("return s == s", "name a part of it, such as s.partition"),
+    "range from": ("return all(s.order[k] == 1 for k in range(1, 2))", "range(n): from 0 to n - 1"),
+    "a second argument": ("return sum((1 for b in s.group), 2) == 5", "a comprehension here and no 2"),
+    "key": ("return min((b for b in s.order), default=0, key=len) == 0", "no key="),
+    "too few": ("return put(s.items, 1) == s.items", "write put(vector, broker, value)"),
+    "two for implies": ("return implies(True)", "write implies(premise, conclusion)"),
+    "times": ("return s.item.n * 2 == 2", "numbers have + and -"),
+    "raise": ("raise ValueError", "refused by require(condition, name)"),
+    "bare return": ("return", "return without a value"),
 }
+
+
+# What is wrong with a whole function, or a class -> part of the message, or of the help.
+REFUSED_WHOLE = {
+    "type": (
+        "@op\ndef f(c: C, x: list[int]) -> bool:\n    return True",
+        "one value for each broker is Vec[T]",
+    ),
+    "text": ("@op\ndef f(c: C, x: str) -> bool:\n    return True", "make an enum.Enum"),
+    "unknown type": ("@op\ndef f(c: C, x: Itm) -> bool:\n    return True", "'Itm' is not defined"),
+    "plain class": ("class X:\n    pass\n@op\ndef f(c: C, x: X) -> bool:\n    return True", "X with @record"),
+    "default": ("@op\ndef f(c: C, n: Count = 1) -> bool:\n    return True", "no defaults"),
+    "keyword only": ("@op\ndef f(c: C, *, n: Count) -> bool:\n    return True", "plain parameters"),
+    "endless choice": ("@action\ndef F(c: C, s: S, n: Count) -> S:\n    return s", "has no end"),
+    "no state": ("@action\ndef F(c: C) -> S:\n    return Init(c)", "@action takes one state"),
+    "property of a number": (
+        "@always('P-1')\ndef F(c: C, s: S) -> int:\n    return 1",
+        "@always returns bool",
+    ),
+    "property of a choice": (
+        "@always('P-1')\ndef F(c: C, s: S, b: Replica) -> bool:\n    return True",
+        "and no 'b'",
+    ),
+    "id": ("@always('P1')\ndef F(c: C, s: S) -> bool:\n    return True", "such as P-32"),
+    "name of a guard": (
+        "@action\ndef F(c: C, s: S) -> S:\n    require(True, 1)\n    return s",
+        "write require",
+    ),
+    "field of a record": (
+        "@record\nclass R:\n    x: dict\n@op\ndef f(c: C, r: R) -> bool:\n    return r.x",
+        "R.x",
+    ),
+    "limit": (
+        "N = Annotated[int, nat('N', hi='nothing')]\n@op\ndef f(c: C, n: N) -> bool:\n    return True",
+        "the limit 'nothing' of N is no field of C",
+    ),
+    "mutual recursion": (
+        "@op\ndef f(c: C, n: Count) -> bool:\n    return g(c, n)\n"
+        "@op\ndef g(c: C, n: Count) -> bool:\n    return f(c, n)",
+        "f -> g -> f",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_WHOLE)
+def test_a_function_or_class_is_refused(tmp_path: Path, case: str) -> None:
+    text, message = REFUSED_WHOLE[case]
+    with pytest.raises(ModelError) as caught:
+        loaded(tmp_path, f"from elrcheck.lang.runtime import always\n{text}\n")
+    assert message in str(caught.value)
+    file, _, line = caught.value.where.rpartition(":")
+    assert Path(file).parent == tmp_path and line.isdigit()
+    assert Path(file).read_text().splitlines()[int(line) - 1].strip() == caught.value.excerpt.split("\n")[0]
+
+
+def test_a_decorator_without_its_id_or_with_parentheses_is_refused(tmp_path: Path) -> None:
+    """It would replace the function by something else, and the property would silently be none."""
+    with pytest.raises(TypeError, match=r'write @always\("P-32"\)'):
+        text = "from elrcheck.lang.runtime import always\n@always\ndef F(c: C, s: S) -> bool: ...\n"
+        module(tmp_path, text)
+    with pytest.raises(TypeError, match="write @action alone"):
+        module(tmp_path, "@action()\ndef F(c: C, s: S) -> S: ...\n")
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -158,6 +246,8 @@ def test_ids_are_unique_across_kinds(tmp_path: Path) -> None:
 
 
 EXPRESSIONS = [
+    "within(Spent(), c) and not within(Spent(broker_count=4), c)",
+    "Spent(broker_count=1).broker_count == 1",
     "len(s.group - {0}) == 2",
     "all(s.items[b].who == b for b in s.group)",
     "any(b in s.group and s.items[b].who == b for b in c.brokers)",

@@ -1,0 +1,66 @@
+"""Mistakes in model source that Python itself meets: while it is imported, or while a rule runs as it is.
+
+A syntax error, a name that is not there or a misspelt knob of a variant is not found by the compiler of the
+language but raises what Python raises. `behind` tells these from errors of the program around the model.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import textwrap
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from elrcheck.lang.runtime import Role
+from elrcheck.lang.source import ModelError, error_at
+
+
+def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> ModelError | None:
+    """The mistake in a file of these folders of the package that the exception comes from, if it does."""
+    if isinstance(fault, ModelError):
+        return fault
+    owned = [package / folder for folder in folders]
+    if isinstance(fault, SyntaxError):
+        return _syntax(fault, owned)
+    foreign = isinstance(fault, ModuleNotFoundError) and not (fault.name or "").startswith("elrcheck.")
+    frames = [f for f in traceback.walk_tb(fault.__traceback__) if package in Path(_file(f[0])).parents]
+    ours = [package / "lang", *owned]
+    if foreign or not frames or Path(_file(frames[-1][0])).parent not in ours:
+        return None
+    told = f"{type(fault).__name__}: {fault}"
+    for frame, line in reversed(frames):
+        if Path(_file(frame)).parent not in owned:
+            continue
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
+            return error_at(_file(frame), line, told, "the module cannot be imported before this is right")
+        if _is_rule(frame):
+            help = "the compiled model reads a blank value where plain Python stops: ask for it before"
+            return error_at(_file(frame), line, f"{told}, in {frame.f_code.co_name} in plain Python", help)
+    return None
+
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+def _is_rule(frame: FrameType) -> bool:
+    """Whether the frame is that of a decorated function."""
+    function = frame.f_globals.get(frame.f_code.co_name)
+    return isinstance(getattr(function, "__elr_role__", None), Role)
+
+
+def _syntax(fault: SyntaxError, owned: Sequence[Path]) -> ModelError | None:
+    file = fault.filename or ""
+    if Path(file).parent not in owned or fault.lineno is None:
+        return None
+    text = linecache.getline(file, fault.lineno).rstrip("\n")
+    margin = len(text) - len(text.lstrip())
+    mark = " " * max(0, (fault.offset or 1) - 1 - margin) + "^"
+    return ModelError(
+        f"not valid Python: {fault.msg}",
+        where=f"{file}:{fault.lineno}",
+        excerpt=f"{textwrap.dedent(text)}\n{mark}",
+    )

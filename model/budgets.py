@@ -1,0 +1,37 @@
+"""The budgets used so far: how often a run has been disturbed, in the order of `Config`.
+
+A budget is a field here and a field of the same name in `Config`, whose comment says what it counts. The
+action that it bounds adds one; `start.WithinBudget` compares the two. No rule reads these numbers, but that
+records are numbered as they are written.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from elrcheck.lang.runtime import record
+from elrcheck.lang.types import nat
+
+
+@record
+class Spent:
+    """Budgets used so far; only the bound of a search reads them. `cap`: the budget itself is room enough."""
+
+    records: Annotated[int, nat("Records", cap="records")] = 0
+    acks_one: Annotated[int, nat("AcksOne", cap="acks_one")] = 0
+    acks_zero: Annotated[int, nat("AcksZero", cap="acks_zero")] = 0
+    crashes: Annotated[int, nat("Crashes", cap="crashes")] = 0
+    kills: Annotated[int, nat("Kills", cap="kills")] = 0
+    clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")] = 0
+    fences: Annotated[int, nat("Fences", cap="fences")] = 0
+    shrinks: Annotated[int, nat("Shrinks", cap="shrinks")] = 0
+    shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")] = 0
+    unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")] = 0
+    elections: Annotated[int, nat("Elections", cap="elections")] = 0
+    unclean_elections: Annotated[int, nat("UncleanElections", cap="unclean_elections")] = 0
+    reassignments: Annotated[int, nat("Reassignments", cap="reassignments")] = 0
+    min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")] = 0
+    feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")] = 0
+    directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")] = 0
+    failovers: Annotated[int, nat("Failovers", cap="failovers")] = 0
+    late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0
