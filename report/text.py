@@ -114,8 +114,7 @@ def print_violation(found: PropertyReport, report: CheckReport, page: Page, deta
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
-        command = "trace show" if found.kind == "leads_to" else "explain"
-        page.labelled("next", f"elrcheck {command} {place}")
+        page.labelled("next", f"elrcheck explain {place}")
     page.line()
 
 
