@@ -107,9 +107,7 @@ class _Finder:
                 return next(filter(None, (self.why(part, at) for part in e.args)), ())
             case "implies":
                 premise, conclusion = e.args
-                whom = self.who(premise, at)
-                found = whom + self.why(conclusion, replace(at, named=at.named or bool(whom)))
-                return found or self._values(premise, at)
+                return self.why(conclusion, at) + self.who(premise, at) or self._values(premise, at)
             case "not":
                 return self.who(e.args[0], at) or self._values(e.args[0], at)
             case _:
@@ -122,9 +120,7 @@ class _Finder:
             return ()
         ev = self.evaluator.ev
         held = [
-            value
-            for holds, value, inner in self.evaluator.over(e, at.past)
-            if holds and ev(e.args[2], inner)
+            value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.args[2], inner)
         ]
         texts = (text for value in held for _, text in self._bound(e, value))
         before = f" ({','.join(texts)} before the step)" if held else ""

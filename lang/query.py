@@ -119,6 +119,7 @@ class _Typed:
             end = len(lines[at].encode()[: getattr(node, "end_col_offset", 0)].decode(errors="replace"))
         word = node.func if isinstance(node, ast.Call) else node
         name = getattr(word, "attr", None) or getattr(word, "id", "")
+        message = message.removesuffix(" (decorate it with @op)")
         raise QueryError(message, above + begin, above + end, str(name))
 
 

@@ -66,7 +66,7 @@ def _print_wait(found: Explained, page: Page, detail: int) -> None:
     page.verdict_line("fail", f"{found.id} {found.name}{whom}: from state {wait.since} on it waits for ever")
     page.labelled("", found.statement, indent=0)
     page.line(f"{'':10}waits in state {wait.since}:")
-    _print_clause(wait.premise, page, detail, 1, False)
+    _print_clause(wait.premise, page, detail if detail > 0 else -1, 1, False)
     groups: dict[Clause, list[str]] = {}
     for goal in wait.goals:
         groups.setdefault(goal.clause, []).append(str(goal.state))
@@ -81,14 +81,14 @@ def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
     """What has to happen finally and how the cycle does it justice. A row for each action and reason."""
     rows: dict[tuple[str, str], list[str]] = {}
     for step in cycle.steps:
+        how = f"not possible in state {step.idle}, {step.why}"
         if step.taken is not None:
             how = f"taken, step {step.taken}"
         elif not step.settled:
             how = "never taken, though it has to be"
-        else:
-            where = "never possible" if step.never else f"not possible in state {step.idle}"
-            how = f"{where}: {step.why}"
-        if step.taken is not None or not step.settled or detail > 0 or not step.never:
+        elif step.never:
+            how = f"never possible, {step.why}"
+        if detail > 0 or cycle.stops or not step.never:
             choice = ", ".join(f"{a.name}={a.value}" for a in step.arguments) or "-"
             rows.setdefault((step.action, how), []).append(choice)
     page.table(
@@ -99,7 +99,9 @@ def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
     what = f"nothing happens any more in state {cycle.loop}"
     if not cycle.stops:
         what = f"states {cycle.loop} to {cycle.last} repeat"
-    page.labelled("for ever", f"{what}; {never} of {len(cycle.steps)} fair steps are never possible there")
+    why = "" if detail > 0 or cycle.stops or not never else " (why: -v)"
+    fair = f"{never} of {len(cycle.steps)} fair steps are never possible there{why}"
+    page.labelled("for ever", f"{what}; {fair}")
     if not cycle.fair:
         page.labelled("unfair", "a fair behaviour would leave this cycle, so it refutes nothing")
 

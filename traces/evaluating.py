@@ -15,9 +15,7 @@ FEW = 12
 """How many names a message lists at most."""
 
 
-def evaluate(
-    subject: Subject, expressions: Sequence[str], first: int, last: int
-) -> tuple[Evaluation, ...]:
+def evaluate(subject: Subject, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
     """The values around steps `first` to `last`, the state before them included."""
     queries = [read_query(subject.model, text) for text in expressions]
     asker = Asker(subject.model, subject.selected.config)
@@ -46,9 +44,7 @@ def read_query(model: Model, text: str) -> Query:
         ) from fault
 
 
-def _values(
-    asker: Asker, query: Query, subject: Subject, first: int, last: int
-) -> Iterator[Evaluated]:
+def _values(asker: Asker, query: Query, subject: Subject, first: int, last: int) -> Iterator[Evaluated]:
     """Of an expression about steps the value of step n has the number n, as the state it leads to."""
     before: tuple[str | None, str | None] | None = None
     for number in range(first if query.is_step else first - 1, last + 1):

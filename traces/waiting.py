@@ -11,12 +11,15 @@ from elrcheck.explorer.describe import ReplayError, arguments
 from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.invariants.fairness import FAIR, Fair, Fairness
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import guard_names, guards_of_state
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.report.tracing import Cycle, Explained, FairStep, Goal, Wait
 from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.subject import Subject
+
+REFUSED = "refused by: "
 
 
 def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
@@ -58,14 +61,19 @@ def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
 
 
 def cycle_of(subject: Subject) -> Cycle:
-    """The cycle, and what it owes every fair step."""
+    """The cycle, and what it owes every fair step that some state could allow."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
     stops = subject.loop == len(subject.labels)
     plain, taken = subject.plain, dict(enumerate(subject.labels[first:], start=first + 1))
     states = {number: subject.states[number] for number in range(first, last + 1)}
-    owed = tuple(_owed(plain, label, entry, states, taken) for label, entry in _fair(plain))
-    return Cycle(first, last, stops, owed)
+    owed = (_owed(plain, label, entry, states, taken) for label, entry in _fair(plain))
+    constant = {
+        fn.name: {REFUSED + guard for guard in guard_names(fn) if guard not in guards_of_state(fn)}
+        for fn in plain.model.actions
+    }
+    steps = tuple(step for step in owed if not (step.never and step.why in constant[step.action]))
+    return Cycle(first, last, stops, steps)
 
 
 def _last(subject: Subject) -> int:
@@ -136,11 +144,11 @@ def _refusal(plain: PlainModel, label: Label, entry: Fair, state: Any) -> str | 
     if entry.when is not None:
         fn = plain.model.fns[entry.when.__name__]
         if not plain.says(fn, state, label.args):
-            return f"only while {fn.name}"
+            return f"it is fair only while {fn.name}"
     try:
         after = plain.step(state, label)
     except NotEnabled as refusal:
-        return refusal.guard
+        return REFUSED + refusal.guard
     if after == state:
-        return "changes nothing"
-    return None if plain.within(after) else "leaves the budgets"
+        return "it changes nothing"
+    return None if plain.within(after) else "it leaves the budgets"
