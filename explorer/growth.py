@@ -2,7 +2,7 @@
 
 Levels of a bounded scope grow, ever more slowly, and then shrink: the logarithm of the growth from one level
 to the next falls nearly in a straight line. The guess prolongs that line through the last levels until a
-level has less than one state. It is a guess: never a bound, and nothing is decided by it.
+level has less than one state. It is a guess, at first too low: never a bound, and nothing is decided by it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def growth_of(levels: Sequence[int]) -> float | None:
     return round(levels[-1] / levels[-2], 2) if len(levels) > 1 and levels[-2] else None
 
 
-def project(levels: Sequence[int]) -> Projection | None:
-    """A guess from whole levels; None where the growth does not fall yet."""
+def project(levels: Sequence[int], before: int = 0) -> Projection | None:
+    """A guess from whole levels; None where the growth does not fall yet. before: levels left out."""
     if len(levels) < LEAST or not all(levels):
         return None
     last = levels[-SEEN - 1 :]
@@ -43,7 +43,7 @@ def project(levels: Sequence[int]) -> Projection | None:
     slope, end = _line(logs)
     if slope > FLAT:
         return None
-    size, total, depth = float(levels[-1]), float(sum(levels)), len(levels)
+    size, total, depth = float(levels[-1]), float(sum(levels)), before + len(levels)
     while True:
         end += slope
         size *= math.exp(end)

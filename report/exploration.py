@@ -13,6 +13,14 @@ ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 
 @dataclass(frozen=True)
+class Projection:
+    """A guess how large an incomplete search would become (`explorer.growth`): distinct states, levels."""
+
+    states: int
+    levels: int
+
+
+@dataclass(frozen=True)
 class SpaceReport:
     """The size of what was explored, counted as by `check`.
 
@@ -31,6 +39,7 @@ class SpaceReport:
     seconds: float
     stopped_by: str | None = None
     overflows: Mapping[str, int] | None = None
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True)
