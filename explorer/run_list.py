@@ -1,7 +1,8 @@
 """The runs in a folder of runs: what each one is, how large, and which can be removed.
 
-A run is finished (its traces and its report are all there is), resumable (a manifest says how far it came), or unfinished:
-it has level files and no manifest, so it goes on at this moment or was killed before it saved anything.
+A run is finished (traces and a report are all there is), resumable (a manifest says how far it came), or
+unfinished: it has level files and no manifest, so it goes on at this moment or was killed before it saved
+anything.
 """
 
 from __future__ import annotations
