@@ -5,6 +5,7 @@ They belong to the group in `cli.py`, which adds them; the same rules hold here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.options import REDUCTIONS, duration, format_option
+from elrcheck.options import EXIT_CODES, REDUCTIONS, duration, format_option, output_options
 from elrcheck.report.request import Selection
 from elrcheck.shell import Shell
 
@@ -98,6 +99,25 @@ def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
     kept = len(found) - len(chosen)
     shell.note(f"{len(chosen)} removed, {kept} kept" if not dry_run else f"{kept} would be kept")
     return ExitCode.HOLDS
+
+
+@runs.command(epilog=EXIT_CODES)
+@click.argument("paths", metavar="[RUN|FILE]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@folder_option
+@click.option("--strict", is_flag=True, help="Exit with 1 if something never happened in any run.")
+@output_options
+@click.pass_obj
+def coverage(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+             paths: tuple[Path, ...], folder: Path, strict: bool) -> ExitCode:  # fmt: skip
+    """What runs cover together: actions that never fired, witnesses that no run reached.
+
+    RUN is the folder of a run, FILE a report of `check` or `mutate --guards` as JSON; otherwise every run
+    in the folder of runs.
+    """
+    from elrcheck.explorer.run_coverage import merge, stored_reports
+
+    report = merge(paths or stored_reports(folder), strict)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
 def _row(run: StoredRun) -> tuple[str, ...]:

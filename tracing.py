@@ -106,6 +106,11 @@ def filter_options(function: Any) -> Any:
     return function
 
 
+eval_option = click.option(
+    "--eval", "expressions", metavar="EXPR", multiple=True,
+    help="Also the value of EXPR, in the modelling language over the state s: len(s.partition.isr); "
+    "may be repeated.",
+)  # fmt: skip
 format_file_option = click.option("--file-format", "source_format", type=click.Choice(FROM_FORMATS),
                                   help="The notation of FILE; otherwise told from its contents.")  # fmt: skip
 
@@ -121,6 +126,7 @@ def _filters(options: dict[str, Any]) -> Filters:
 @repro_option
 @format_file_option
 @filter_options
+@eval_option
 @notation_option
 @save_option
 @selection_options
@@ -128,7 +134,7 @@ def _filters(options: dict[str, Any]) -> Filters:
 @click.pass_obj
 def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
          path: Path | None, repro: str | None, source_format: Any, notation: str | None, save: Path | None,
-         **options: Any) -> ExitCode:  # fmt: skip
+         expressions: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
     """A trace, each step with what it changed.
 
     It is followed in the model first; a file that the model refuses is for `elrcheck replay`.
@@ -136,6 +142,8 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
     from elrcheck.traces import viewing
     from elrcheck.traces.subject import subject_of
 
+    if notation is not None and expressions:
+        raise UsageFault("usage-eval", "--eval is part of a report: leave out --as")
     filters = _filters(options)
     subject = subject_of(path, repro, _given(options), source_format)
     if notation is not None:
@@ -145,7 +153,8 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
             shell.note("only the witness; `elrcheck export trace` writes all that TLC needs")
         shell.write(text)
         return ExitCode.HOLDS
-    return shell.deliver(viewing.show(subject, filters, save=save), form, outputs, exit_zero=exit_zero)
+    report = viewing.show(subject, filters, save=save, expressions=expressions)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
 @traces.command(epilog=EXIT_CODES)

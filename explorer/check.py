@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
-from elrcheck.explorer.outcome import Outcome, explore
+from elrcheck.explorer.atomic import write_file
+from elrcheck.explorer.outcome import Outcome, explore, projection_of
 from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
-from elrcheck.explorer.runs import place_of_run
+from elrcheck.explorer.runs import REPORT, place_of_run
 from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.explorer.truth import with_truths
 from elrcheck.invariants.modules import load_whole_model
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
-    """Search and report; UsageFault for names that do not exist."""
+    """Search and report, also into the folder of the run if it has one; UsageFault for unknown names."""
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     saved = None
@@ -55,7 +56,12 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
         saved = read_run(request.resume)
         request = as_saved(request, saved)
     selected = resolve(request.selection)
-    return check_selected(request, selected, progress, place_of_run(request, selected), saved)
+    report = check_selected(request, selected, progress, place_of_run(request, selected), saved)
+    if report.run_dir is not None:
+        from elrcheck.report.json import to_json
+
+        write_file(Path(report.run_dir) / REPORT, to_json(report))
+    return report
 
 
 def check_selected(
@@ -211,6 +217,7 @@ def _search(outcome: Outcome) -> SearchReport:
         peak_memory_bytes=outcome.peak_bytes,
         spilled=outcome.spilled,
         resumable=outcome.resumable,
+        projection=projection_of(outcome),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.lang.guards import requires
+from elrcheck.lang.guards import guard_names, guards_of_state
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
@@ -57,10 +57,9 @@ def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
 
 
-def because(fn: Fn, args: Sequence[Any]) -> str:
-    """Why a step was possible: the conditions its guards are named after."""
-    del args
-    return "; ".join(guard.name for guard in requires(fn.body))
+def because(fn: Fn) -> str:
+    """Why a step was possible: the guards that look at the state, or all if none does."""
+    return "; ".join(guards_of_state(fn) or guard_names(fn))
 
 
 class ReplayError(Exception):
@@ -101,7 +100,7 @@ def trace_view(
                 index,
                 label.action,
                 arguments(fn, label.args),
-                because(fn, label.args),
+                because(fn),
                 changes(before, after, ty),
                 fn.place,
             )

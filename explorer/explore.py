@@ -21,7 +21,7 @@ from elrcheck.errors import UsageFault
 from elrcheck.explorer.compiled import Search
 from elrcheck.explorer.components import NONE, parts_of
 from elrcheck.explorer.graph import BATCH, Graph, graph_of_search
-from elrcheck.explorer.outcome import Ended, outcome_of, run_search
+from elrcheck.explorer.outcome import Ended, outcome_of, projection_of, run_search
 from elrcheck.explorer.select import Selected, resolve, select_properties
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
@@ -222,6 +222,7 @@ def _report(
         seconds=round(outcome.seconds, 3),
         stopped_by=outcome.reason,
         overflows=outcome.overflow,
+        projection=projection_of(outcome),
     )
     return ExploreReport(
         verdict="explored" if outcome.complete else "inconclusive",

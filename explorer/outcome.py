@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.errors import EnvironmentFault, Interrupted, UsageFault
+from elrcheck.explorer.growth import growth_of, project
 from elrcheck.explorer.interrupts import Interrupts
 from elrcheck.explorer.memory import used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.report.exploration import Projection
 from elrcheck.report.progress import LevelDone, Progress
 from elrcheck.report.request import CheckRequest
 
@@ -63,6 +65,17 @@ class Outcome:
     spilled: bool = False
     peak_bytes: int = 0
     resumable: str | None = None
+
+
+def projection_of(outcome: Outcome) -> Projection | None:
+    """A guess from the whole levels of an incomplete search; the last one may be a part."""
+    if outcome.complete:
+        return None
+    whole = outcome.levels if (outcome.reason or "").startswith("--max-depth") else outcome.levels[:-1]
+    guess = project(whole)
+    if guess is None or guess.states <= outcome.distinct:
+        return None
+    return Projection(guess.states, guess.levels)
 
 
 OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
@@ -124,12 +137,17 @@ def run_search(
     folder: RunFolder | None = None
     interrupts = Interrupts()
 
+    sizes: dict[int, int] = {}
+
     def tell(level: LevelStats) -> None:
+        sizes[level.depth] = level.frontier
+        seen, guess = list(sizes.values()), project(list(sizes.values()))
         progress.level(
             LevelDone(
-                level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark
+                level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark,
+                growth_of(seen), None if guess is None else max(guess.states, level.distinct),
             )
-        )
+        )  # fmt: skip
 
     with contextlib.ExitStack() as stack:
         if request.engine == "numpy":

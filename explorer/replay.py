@@ -46,7 +46,8 @@ def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
     last = tuple(states[-2:]) if fn.is_step else (states[-1],)
     if plain.holds(fn, *last) != (fn.kind == "sometimes"):
         raise ReplayError(f"{fn.ident} is not hit at the end of its trace in the plain model")
-    broken = explain(model, config, fn, last) if fn.kind == "always" else Broken(None, None)
+    before = states[-2] if len(states) > 1 else None
+    broken = explain(model, config, fn, last, before) if fn.kind == "always" else Broken(None, None)
     steps = tuple(Step(label.action, label.args) for label in labels)
     return Finding(tuple(states), steps, trace_view(model, states, labels, repro), broken)
 

@@ -1,7 +1,8 @@
 """The runs in a folder of runs: what each one is, how large, and which can be removed.
 
-A run is finished (its traces are all there is), resumable (a manifest says how far it came), or unfinished:
-it has level files and no manifest, so it goes on at this moment or was killed before it saved anything.
+A run is finished (traces and a report are all there is), resumable (a manifest says how far it came), or
+unfinished: it has level files and no manifest, so it goes on at this moment or was killed before it saved
+anything.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import UsageFault
-from elrcheck.explorer.runs import MANIFEST
+from elrcheck.explorer.runs import MANIFEST, REPORT
 
 TRACE = ".trace.json"
 STATES = (".parquet", ".rows", ".whos")
@@ -91,6 +92,8 @@ def _run(place: Path, now: float) -> StoredRun:
 
             document = read_trace(traces[0])
             variant, scope = document.variant, document.scope
+        elif (place / REPORT).is_file():
+            variant, scope = _reported(place / REPORT)
     except UsageFault as fault:
         kind, trouble = "damaged", fault.message
     stats = [path.lstat() for path in files]
@@ -110,6 +113,16 @@ def _run(place: Path, now: float) -> StoredRun:
         trouble=trouble,
         foreign=_foreign(place, files),
     )
+
+
+def _reported(path: Path) -> tuple[str | None, str | None]:
+    """Variant and scope of a stored report."""
+    from elrcheck.explorer.strictjson import load
+
+    raw, _ = load(path, "report-file")
+    told = raw if isinstance(raw, dict) else {}
+    variant, scope = told.get("variant"), told.get("scope")
+    return (str(variant) if variant else None, str(scope) if scope else None)
 
 
 def _in_order(ident: str) -> tuple[str, int, str]:
@@ -138,5 +151,5 @@ def _ours(inside: Path) -> bool:
     if name.startswith(".") and name.endswith(".tmp"):
         return True
     if len(inside.parts) == 1:
-        return name == MANIFEST or name.endswith(TRACE)
+        return name in (MANIFEST, REPORT) or name.endswith(TRACE)
     return inside.parts[0] == "levels" and name.endswith(STATES)

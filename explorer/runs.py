@@ -15,6 +15,9 @@ RUNS = Path(".elrcheck") / "runs"
 MANIFEST = "run.json"
 """The file that makes a folder one of a run that can be gone on with (`checkpoint`)."""
 
+REPORT = "report.json"
+"""What a check with a folder leaves there, as `--format json` has it."""
+
 
 def run_folder(selected: Selected, *how: str | int) -> Path:
     """The folder named by what was explored and how: the same run has the same folder."""

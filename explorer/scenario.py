@@ -257,7 +257,8 @@ def _seen(fn: Fn, went: Played, index: int) -> tuple[State, ...]:
 
 
 def _broken(model: Model, went: Played, fn: Fn, index: int) -> BrokenReport:
-    why = explain(model, went.config, fn, _seen(fn, went, index))
+    before = went.states[index - 1] if index else None
+    why = explain(model, went.config, fn, _seen(fn, went, index), before)
     step = went.story[index - 1] if index else 0
     return BrokenReport(fn.ident, fn.name, step, why.conjunct, why.witness)
 

@@ -173,7 +173,7 @@ def run_controller(request: ControllerRequest, progress: Progress) -> Controller
         brokers=batches[0].config.broker_count,
         solver=SolverSettings("z3", z3.get_version_string(), timeout),
         seconds=round(time.perf_counter() - started, 3),
-        rules=tuple(RuleReport(fn.ident, fn.name, summary(fn.doc), fn.note) for fn in rules),
+        rules=tuple(RuleReport(fn.ident, fn.name, summary(fn.doc), fn.note, fn.place) for fn in rules),
         variants=variants,
     )
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret
+from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, walk
 from elrcheck.lang.source import Source
 
 
@@ -33,6 +33,32 @@ def requires(block: Block) -> Iterator[Require]:
 def guard_names(fn: Fn) -> tuple[str, ...]:
     """Each name once: guards of one name are one guard, in whatever branches they stand."""
     return tuple(dict.fromkeys(guard.name for guard in requires(fn.body)))
+
+
+def guards_of_state(fn: Fn) -> tuple[str, ...]:
+    """The guards that look at the state; the others are about constants and the choice of arguments."""
+    return tuple(dict.fromkeys(_of_state(fn.body, frozenset())))
+
+
+def _of_state(block: Block, locals_: frozenset[str]) -> Iterator[str]:
+    """locals_: names whose values are from the state."""
+    match block:
+        case Let(name=name, value=value, rest=rest):
+            yield from _of_state(rest, locals_ | {name} if _reads(value, locals_) else locals_)
+        case Require(condition=condition, name=name, rest=rest):
+            if _reads(condition, locals_):
+                yield name
+            yield from _of_state(rest, locals_)
+        case If(then=then, orelse=orelse):
+            yield from _of_state(then, locals_)
+            yield from _of_state(orelse, locals_)
+
+
+def _reads(root: E, locals_: frozenset[str]) -> bool:
+    return any(
+        e.kind == "svar" or (e.kind == "var" and e.x in locals_) or (e.kind == "call" and bool(e.x[1]))
+        for e in walk(root)
+    )
 
 
 def label(call: ast.Call) -> str:

@@ -16,12 +16,13 @@ TotalVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 @dataclass(frozen=True)
 class RuleReport:
-    """A rule: `source` is where it is written."""
+    """A rule: `source` is the text it is from, `place` where it is written, ``folder/file.py:line``."""
 
     id: str
     name: str
     title: str
     source: str
+    place: str | None = None
 
 
 @dataclass(frozen=True)

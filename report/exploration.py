@@ -14,6 +14,14 @@ ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 
 @dataclass(frozen=True)
+class Projection:
+    """A guess how large an incomplete search would become (`explorer.growth`): distinct states, levels."""
+
+    states: int
+    levels: int
+
+
+@dataclass(frozen=True)
 class SpaceReport:
     """The size of what was explored, counted as by `check`.
 
@@ -32,6 +40,7 @@ class SpaceReport:
     seconds: float
     stopped_by: str | None = None
     overflows: Mapping[str, int] | None = None
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True)

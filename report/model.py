@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 
 from elrcheck.errors import ExitCode
 from elrcheck.report.controller import ControllerReport
-from elrcheck.report.exploration import ExploreReport
+from elrcheck.report.coverage import CoverageReport
+from elrcheck.report.exploration import ExploreReport, Projection
 from elrcheck.report.gate import GateReport
 from elrcheck.report.mutation import MutateReport
 from elrcheck.report.scenario import ScenarioReport
@@ -67,7 +68,8 @@ class SearchReport:
     `bytes_per_state` is of the states kept in memory and of what finds them, `peak_memory_bytes` of the
     whole process; `fingerprint_bits` is None if whole states were compared, else `collision_probability`
     bounds the chance that two were taken for one.  `spilled`: they did not fit `--memory` and were kept
-    on disk.  `resumable` is the folder from which an incomplete search can go on.
+    on disk.  `resumable` is the folder from which an incomplete search can go on; `projection` guesses
+    how large that search is as a whole.
     """
 
     complete: bool
@@ -87,6 +89,7 @@ class SearchReport:
     peak_memory_bytes: int = 0
     spilled: bool = False
     resumable: str | None = None
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True)
@@ -320,5 +323,6 @@ Report: TypeAlias = (
     | ExploreReport
     | SweepReport
     | GateReport
+    | CoverageReport
     | TracingReport
 )

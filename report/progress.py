@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LevelDone:
-    """A level of the search is finished; the counts are totals so far."""
+    """A level of the search is finished; the counts are totals so far.
+
+    growth: how many times as many states it has as the level before; projected: a guess how many states the
+    whole search has.
+    """
 
     depth: int
     frontier: int
@@ -27,13 +31,17 @@ class LevelDone:
     distinct: int
     seconds: float
     remark: str = ""
+    growth: float | None = None
+    projected: int | None = None
 
     def __str__(self) -> str:
         rate = self.distinct / self.seconds if self.seconds > 0 else 0.0
+        size = "" if self.growth is None else f", growth {self.growth:.2f}"
+        size += "" if self.projected is None else f", projected {self.projected:,} states"
         remark = f", {self.remark}" if self.remark else ""
         return (
             f"depth {self.depth}: {self.distinct:,} states, {self.frontier:,} new, "
-            f"{self.generated:,} generated, {self.seconds:.1f} s, {rate:,.0f} states/s{remark}"
+            f"{self.generated:,} generated, {self.seconds:.1f} s, {rate:,.0f} states/s{size}{remark}"
         )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from elrcheck.errors import UsageFault
-from elrcheck.report.controller import ControllerReport, StepReport
+from elrcheck.report.controller import ControllerReport, RuleReport, StepReport
 from elrcheck.report.gate import GateReport
 from elrcheck.report.model import (
     CellReport,
@@ -173,11 +173,11 @@ def _skipped_case(skipped: Skipped) -> Case:
 
 
 def _controller_sheet(report: ControllerReport) -> Sheet:
-    names = {rule.id: rule.name for rule in report.rules}
+    rules = {rule.id: rule for rule in report.rules}
     suites = tuple(
         Suite(
             variant.variant,
-            tuple(_step_case(step, names) for step in variant.cells),
+            tuple(_step_case(step, rules.get(step.rule)) for step in variant.cells),
             report.brokers,
             variant.seconds,
         )
@@ -188,8 +188,8 @@ def _controller_sheet(report: ControllerReport) -> Sheet:
     return Sheet("prove --controller", report.verdict, summary, report.exit_code, suites)
 
 
-def _step_case(step: StepReport, names: Mapping[str, str]) -> Case:
-    rule, trace, said = f"{step.rule} {names.get(step.rule, '')}".strip(), None, ""
+def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
+    rule, trace, said = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
     if step.verdict != "proved":
         said = f"{step.event} does not keep {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
@@ -199,7 +199,7 @@ def _step_case(step: StepReport, names: Mapping[str, str]) -> Case:
         trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
     return Case(
         f"{step.event} x {step.rule}", f"{step.event} keeps {rule}", _PROOF[step.verdict], step.verdict,
-        said, trace=trace, seconds=step.seconds, rule=step.rule,
+        said, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
     )  # fmt: skip
 
 

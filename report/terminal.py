@@ -50,6 +50,8 @@ STYLES: Mapping[str, str] = {
     "accepted": "green",
     "enabled": "green",
     "refused": "bold yellow",
+    "complete": "green",
+    "gaps": "bold yellow",
 }
 
 

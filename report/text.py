@@ -13,6 +13,7 @@ The block of a violated property::
 from __future__ import annotations
 
 from elrcheck.report.controller import ControllerReport
+from elrcheck.report.coverage import CoverageReport
 from elrcheck.report.exploration import ExploreReport
 from elrcheck.report.gate import GateReport
 from elrcheck.report.model import (
@@ -30,7 +31,7 @@ from elrcheck.report.simulation import SimulationReport
 from elrcheck.report.sweep import SweepReport
 from elrcheck.report.terminal import Page
 from elrcheck.report.text_controller import print_controller
-from elrcheck.report.text_exploration import print_exploration
+from elrcheck.report.text_exploration import print_exploration, print_levels, projected
 from elrcheck.report.text_mutation import print_mutate
 from elrcheck.report.text_proof import print_prove, print_tlc
 from elrcheck.report.text_scenario import print_scenario
@@ -71,6 +72,10 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             from elrcheck.report.text_gate import print_gate
 
             print_gate(report, page, detail)
+        case CoverageReport():
+            from elrcheck.report.text_coverage import print_coverage
+
+            print_coverage(report, page, detail)
         case ReplayReport() | TraceReport() | TraceDiffReport() | ExplainReport():
             _print_tracing(report, page, detail)
 
@@ -114,8 +119,7 @@ def print_violation(found: PropertyReport, report: CheckReport, page: Page, deta
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
-        command = "trace show" if found.kind == "leads_to" else "explain"
-        page.labelled("next", f"elrcheck {command} {place}")
+        page.labelled("next", f"elrcheck explain {place}")
     page.line()
 
 
@@ -168,11 +172,7 @@ def _print_details(report: CheckReport, page: Page) -> None:
         ((variable.name, page.count(variable.distinct)) for variable in report.variables),
         right=("distinct values",),
     )
-    page.table(
-        ("depth", "new states"),
-        ((str(depth), page.count(states)) for depth, states in enumerate(report.search.levels)),
-        right=("depth", "new states"),
-    )
+    print_levels(report.search.levels, page)
     page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
 
 
@@ -196,11 +196,15 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     if search.deadlocks:
         states += f", {page.count(search.deadlocks)} deadlocks"
     page.labelled("states", states)
+    page.labelled("perhaps", projected(search.projection, page))
     page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
     detail = f", {engine.detail}" if engine.detail else ""
     page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
     page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
     page.labelled("run", report.run_dir)
+    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
+    if stored:
+        page.labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
     page.labelled("go on", search.resumable and f"elrcheck check --resume {search.resumable}")
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.report.tracing import Clause, Explained, ExplainReport
+from elrcheck.report.tracing import Clause, Cycle, Explained, ExplainReport
 
 WIDEST = 140
 CHOICES = 3
@@ -24,7 +24,9 @@ def print_explain(report: ExplainReport, page: Page, detail: int = 0) -> None:
     """detail: below 0 only which part decides, above 0 also the parts that do not, and the state."""
     actions = [one for one in report.explained if not one.id]
     for one in report.explained:
-        if one.id:
+        if report.cycle is not None:
+            _print_wait(one, page, detail)
+        elif one.id:
             _print_property(one, report.at, page, detail)
     if len(actions) == 1 or (detail > 0 and actions):
         for one in actions:
@@ -34,6 +36,8 @@ def print_explain(report: ExplainReport, page: Page, detail: int = 0) -> None:
     if detail > 0:
         for path, value in report.state.items():
             page.labelled("state", f"{path} = {value}")
+    if report.cycle is not None:
+        _print_cycle(report.cycle, page, detail)
     origin = report.origin
     led = f", after {report.led}" if report.led else ""
     where = f"state {report.at} of {report.steps}{led} ({origin.variant}, {origin.scope})"
@@ -46,8 +50,60 @@ def _print_property(found: Explained, at: int, page: Page, detail: int) -> None:
     page.labelled("", found.statement, indent=0)
     for clause in found.clauses:
         _print_clause(clause, page, detail, 0, found.value)
+    page.labelled("witness", found.witness)
     page.labelled("", found.source and f"({found.source})", indent=0)
     page.line()
+
+
+def _print_wait(found: Explained, page: Page, detail: int) -> None:
+    """The goal in each state of the cycle; states where it is false for the same reasons are told once."""
+    wait, whom = found.wait, f" for {found.witness}" if found.witness else ""
+    if wait is None:
+        page.verdict_line("holds", f"{found.id} {found.name}: no wait is without an end here")
+        page.labelled("", found.statement, indent=0)
+        page.line()
+        return
+    page.verdict_line("fail", f"{found.id} {found.name}{whom}: from state {wait.since} on it waits for ever")
+    page.labelled("", found.statement, indent=0)
+    page.line(f"{'':10}waits in state {wait.since}:")
+    _print_clause(wait.premise, page, detail if detail > 0 else -1, 1, False)
+    groups: dict[Clause, list[str]] = {}
+    for goal in wait.goals:
+        groups.setdefault(goal.clause, []).append(str(goal.state))
+    for clause, states in groups.items():
+        page.line(f"{'':10}not reached in state{'s' * (len(states) > 1)} {', '.join(states)}:")
+        _print_clause(clause, page, detail, 1, False)
+    page.labelled("", found.source and f"({found.source})", indent=0)
+    page.line()
+
+
+def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
+    """What has to happen finally and how the cycle does it justice. A row for each action and reason."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for step in cycle.steps:
+        how = f"not possible in state {step.idle}, {step.why}"
+        if step.taken is not None:
+            how = f"taken, step {step.taken}"
+        elif not step.settled:
+            how = "never taken, though it has to be"
+        elif step.never:
+            how = f"never possible, {step.why}"
+        if detail > 0 or cycle.stops or not step.never:
+            choice = ", ".join(f"{a.name}={a.value}" for a in step.arguments) or "-"
+            rows.setdefault((step.action, how), []).append(choice)
+    page.table(
+        ("fair step", "in the cycle", "choices"),
+        [(action, how, "; ".join(choices)) for (action, how), choices in rows.items()],
+    )
+    never = sum(step.never for step in cycle.steps)
+    what = f"nothing happens any more in state {cycle.loop}"
+    if not cycle.stops:
+        what = f"states {cycle.loop} to {cycle.last} repeat"
+    why = "" if detail > 0 or cycle.stops or not never else " (why: -v)"
+    fair = f"{never} of {len(cycle.steps)} fair steps are never possible there{why}"
+    page.labelled("for ever", f"{what}; {fair}")
+    if not cycle.fair:
+        page.labelled("unfair", "a fair behaviour would leave this cycle, so it refutes nothing")
 
 
 def _print_action(found: Explained, page: Page, detail: int) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from elrcheck.report.exploration import ExploreReport, SpaceReport
+import itertools
+from collections.abc import Sequence
+
+from elrcheck.report.exploration import ExploreReport, Projection, SpaceReport
 from elrcheck.report.terminal import Page
 
 
@@ -14,12 +17,26 @@ def print_exploration(report: ExploreReport, page: Page, detail: int = 0) -> Non
     _print_summary(report, page)
 
 
-def _print_tables(report: ExploreReport, page: Page) -> None:
+def print_levels(levels: Sequence[int], page: Page) -> None:
+    """New states by depth, and how many times as many as one step before."""
+    grown = ["", *(f"{after / before:.2f}" for before, after in itertools.pairwise(levels))]
     page.table(
-        ("depth", "new states"),
-        ((str(depth), page.count(states)) for depth, states in enumerate(report.space.levels)),
-        right=("depth", "new states"),
+        ("depth", "new states", "growth"),
+        ((str(depth), page.count(states), grown[depth]) for depth, states in enumerate(levels)),
+        right=("depth", "new states", "growth"),
     )
+
+
+def projected(guess: Projection | None, page: Page) -> str | None:
+    """How large an incomplete search would be, in words that nobody takes for a result."""
+    if guess is None:
+        return None
+    size = f"{page.count(guess.states)} states in {guess.levels} levels"
+    return f"{size}, projected from how the growth falls; a guess, no result"
+
+
+def _print_tables(report: ExploreReport, page: Page) -> None:
+    print_levels(report.space.levels, page)
     page.table(
         ("steps from a state", "states"),
         ((str(row.degree), page.count(row.states)) for row in report.degrees),
@@ -49,6 +66,7 @@ def _print_summary(report: ExploreReport, page: Page) -> None:
     for leaf, count in (space.overflows or {}).items():
         page.labelled("overflow", f"{leaf} outgrew its room in {page.count(count)} steps")
     page.labelled("states", _states(space, page))
+    page.labelled("perhaps", projected(space.projection, page))
     page.labelled(
         "steps",
         f"{page.count(space.steps)} within the budgets, {page.count(space.cut)} beyond, "

@@ -100,7 +100,7 @@ def _print_hits(label: str, hits: Sequence[Hit], page: Page) -> None:
 def print_trace_report(report: TraceReport, page: Page, detail: int = 0) -> None:
     """detail: below 0 only what it violates, above 0 also where it starts."""
     if detail >= 0:
-        print_trace(report.trace, page, initial=detail > 0)
+        print_trace(report.trace, page, initial=detail > 0, notes=_evaluated(report, detail > 0))
         page.line()
     where = f"{report.origin.variant}, {report.origin.scope}"
     whole = report.last - report.first + 1 == report.steps
@@ -119,6 +119,17 @@ def print_trace_report(report: TraceReport, page: Page, detail: int = 0) -> None
     _print_hits("violates", report.violated, page)
     if detail > 0:
         _print_hits("reaches", report.reached, page)
+
+
+def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
+    """What expressions say after so many steps, where it changed or everywhere."""
+    notes: dict[int, list[str]] = {}
+    for one in report.evaluations:
+        for found in one.values:
+            if found.changed or every:
+                value = f"no value: {found.why}" if found.value is None else found.value
+                notes.setdefault(found.at, []).append(f"{one.expression} = {value}")
+    return notes
 
 
 def _steps(number: int) -> str:

@@ -114,6 +114,25 @@ class Shortened:
 
 
 @dataclass(frozen=True)
+class Evaluated:
+    """The value of an expression after so many steps, None if it has none there: `why` then says so."""
+
+    at: int
+    value: str | None
+    why: str | None = None
+    changed: bool = True
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An expression (`--eval`) along a trace. step: it is about steps, and its values are those of steps."""
+
+    expression: str
+    step: bool
+    values: tuple[Evaluated, ...]
+
+
+@dataclass(frozen=True)
 class TraceReport:
     """The result of `elrcheck trace show`, `sample` and `minimise`. steps: of the whole trace.
 
@@ -131,6 +150,7 @@ class TraceReport:
     seed: int | None = None
     shortened: Shortened | None = None
     stored: str | None = None
+    evaluations: tuple[Evaluation, ...] = ()
     schema: Literal["elrcheck.trace-view/1"] = "elrcheck.trace-view/1"
 
     @property
@@ -196,11 +216,69 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What a wait waits for, in a state where it is not so."""
+
+    state: int
+    clause: Clause
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A wait without an end. since: the state in which it begins, by the premise; goals: in the cycle."""
+
+    since: int
+    premise: Clause
+    goals: tuple[Goal, ...]
+
+
+@dataclass(frozen=True)
+class FairStep:
+    """What a cycle owes a step that finally has to happen, and how it has paid.
+
+    strong: it has to be taken if it is possible again and again, not only if it always is.
+    taken: the number of a step that is this one; idle: a state where it is not possible, and why not there;
+    never: it is possible in no state of the cycle. The cycle is not fair to it if there is none of these.
+    """
+
+    action: str
+    arguments: tuple[Argument, ...]
+    strong: bool
+    taken: int | None = None
+    idle: int | None = None
+    why: str | None = None
+    never: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
+
+    @property
+    def settled(self) -> bool:
+        return self.taken is not None or self.never or (self.idle is not None and not self.strong)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What repeats for ever: states `loop` to `last`; stops: nothing happens in it any more."""
+
+    loop: int
+    last: int
+    stops: bool
+    steps: tuple[FairStep, ...]
+
+    @property
+    def fair(self) -> bool:
+        return all(step.settled for step in self.steps)
+
+
+@dataclass(frozen=True)
 class Explained:
     """One property in one state, or one choice of an action's arguments.
 
     guard: the condition that refuses the action; clauses: conjuncts, or guards in the order tested up to
-    the first that refuses; later: guards that were not asked any more.
+    the first that refuses; later: guards that were not asked any more. arguments, wait: of a liveness
+    property whom it is about, and how it waits; none if it does not.
     """
 
     id: str
@@ -213,13 +291,16 @@ class Explained:
     statement: str = ""
     source: str | None = None
     changes: tuple[Change, ...] = ()
+    witness: str | None = None
+    wait: Wait | None = None
 
 
 @dataclass(frozen=True)
 class ExplainReport:
     """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state.
 
-    at: the number of the state, 0 the initial one; led: the step that led there.
+    at: the number of the state, 0 the initial one; led: the step that led there; cycle: of a liveness
+    property, what repeats for ever.
     """
 
     verdict: Literal["holds", "violated", "enabled", "refused"]
@@ -229,6 +310,7 @@ class ExplainReport:
     led: str | None = None
     explained: tuple[Explained, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)
+    cycle: Cycle | None = None
     schema: Literal["elrcheck.explain/1"] = "elrcheck.explain/1"
 
     @property

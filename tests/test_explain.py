@@ -87,7 +87,7 @@ def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
         (Question((), "Fence(9)"), "no such choice"),
         (Question((), "Fence(__import__('os'))"), "not part of a TLA"),
         (Question((), "Crash(b=0, keep=99)"), "no such choice"),
-        (Question(("V-1",)), "about a whole behaviour"),
+        (Question(("V-1",)), "never ends, and this trace ends"),
         (Question(("P-8",), "Fetch"), "different questions"),
     ],
 )

@@ -90,7 +90,7 @@ CONTROLLER = ControllerReport(
     brokers=2,
     solver=SolverSettings("z3", "4.13", None),
     seconds=1.0,
-    rules=(RuleReport("CT-1", "IsrNotEmpty", "t", "B.2"),),
+    rules=(RuleReport("CT-1", "IsrNotEmpty", "t", "B.2", "invariants/controller_rules.py:40"),),
     variants=(
         VariantReport("kip_full", "refuted", 1, 1, 0, 0.5, {}, (), (), (
             StepReport("FENCE", "CT-1", "proved", 0.1),
@@ -160,3 +160,10 @@ def test_single_controller_steps_as_cases() -> None:
     assert result["ruleId"] == "CT-1"
     assert result["message"]["text"] == "UNFENCE does not keep CT-1 IsrNotEmpty: refuted (kip_full)."
     assert "Note over Controller: isr: {} → {0}" in render(CONTROLLER, "markdown")
+
+
+def test_a_broken_rule_of_the_controller_is_where_it_is_written() -> None:
+    (result,) = sarif(CONTROLLER)
+    assert result["ruleId"] == "CT-1"
+    assert place(result["locations"][0]) == "invariants/controller_rules.py:40"
+    assert "UNFENCE does not keep CT-1 IsrNotEmpty" in render(CONTROLLER, "html")

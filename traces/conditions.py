@@ -6,7 +6,7 @@ The tree is made of the same IR that every engine runs, evaluated over plain val
 * a quantifier that one element decides has that element as its witness, and the body for it; an `any`
   that no element satisfies has the body for each;
 * an implication has its premise, and its conclusion if the premise holds;
-* a call goes on in the body of the operator, with its arguments;
+* a call goes on in the body of the operator, with its arguments, and a local in what it stands for;
 * whatever else is a comparison, with the values that it compares.
 """
 
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from elrcheck.explorer.looking import ALIAS, looked_at, place_of, source_text, value_text
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
 from elrcheck.lang.guards import requires
@@ -23,8 +24,9 @@ from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret
 from elrcheck.lang.load import Model
 from elrcheck.report.trace import Argument
 from elrcheck.report.tracing import Clause
-from elrcheck.traces.looking import ALIAS, looked_at, place_of, source_text, value_text
 
+MEANS = "="
+"""In an environment: before the name of a local, for the expression that it stands for."""
 DEEPEST = 12
 """How deep a tree may become; beyond it a part is a leaf."""
 
@@ -53,6 +55,15 @@ class Conditions:
         lifted = tuple(self.evaluator.structure.lift(s, self.model.state_ty) for s in states)
         return self._block(fn.body, {STATES: lifted, MEMO: {}}, 0)
 
+    def of_wait(self, fn: Fn, state: Any, args: Sequence[Any]) -> tuple[Clause, Clause]:
+        """The premise and the conclusion of a `leads_to` property in a state."""
+        lift = self.evaluator.structure.lift
+        env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
+        env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
+        made, env = self._returned(fn.body, env)
+        parts = dict(zip(made.x, made.args, strict=True))
+        return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
+
     def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
         """The guards of an action with its arguments, up to the one that refuses."""
         lift = self.evaluator.structure.lift
@@ -70,7 +81,8 @@ class Conditions:
         ev = self.evaluator
         match block:
             case Let(name=name, value=value, rest=rest):
-                return rest, {**ev.bind(env, name, ev.ev(value, env)), **self._alias(name, value, env)}
+                known = {**self._alias(name, value, env), MEANS + name: value}
+                return rest, {**ev.bind(env, name, ev.ev(value, env)), **known}
             case Require(condition=condition, name=name, rest=rest):
                 asked.append(replace(self.clause(condition, env), name=name))
                 return rest, env
@@ -84,11 +96,15 @@ class Conditions:
         return {} if place is None else {ALIAS + name: place}
 
     def _block(self, block: Block, env: Env, depth: int) -> Clause:
-        """The expression that a body returns."""
+        value, env = self._returned(block, env)
+        return self.clause(value, env, depth)
+
+    def _returned(self, block: Block, env: Env) -> tuple[E, Env]:
+        """The expression that a body returns, and what its names mean."""
         while not isinstance(block, Ret):
             block, env = self._next(block, env, [])
         assert isinstance(block.value, E)
-        return self.clause(block.value, env, depth)
+        return block.value, env
 
     # ------------------------------------------------------------------------- expressions
 
@@ -125,6 +141,8 @@ class Conditions:
             case "call":
                 looked = looked_at(self.evaluator, e, env)
                 return replace(made, looked=looked, parts=(self._call(e, env, depth + 1),))
+            case "var" if (meant := env.get(MEANS + str(e.x))) is not None:
+                return replace(made, parts=(self.clause(meant, env, depth + 1),))
             case "var" | "svar" | "field" | "vget" | "const" | "param":
                 return made
         return replace(made, looked=looked_at(self.evaluator, e, env))

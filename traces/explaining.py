@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from elrcheck.errors import NothingChecked, UsageFault
 from elrcheck.explorer.describe import ReplayError, arguments, changes, leaves
+from elrcheck.explorer.explain import explain
 from elrcheck.explorer.select import choose
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
@@ -17,6 +18,7 @@ from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.follow import first_hit, spelled
 from elrcheck.traces.labels import asked
 from elrcheck.traces.subject import Subject
+from elrcheck.traces.waiting import cycle_of, explain_waits, with_liveness
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,16 @@ def run_explain(subject: Subject, question: Question) -> ExplainReport:
     if question.action is not None:
         at = last if question.at is None else question.at
         return _report(subject, at, _action(subject, question.action, at))
+    subject = with_liveness(subject, question.properties)
     chosen = _chosen(subject, question)
+    waiting = tuple(fn for fn in chosen if fn.kind == "leads_to")
+    if waiting:
+        if len(waiting) < len(chosen):
+            raise UsageFault(
+                "usage-explain", "V-* are about a whole behaviour, other properties about a state",
+                help="ask for them one after the other",
+            )  # fmt: skip
+        return _behaviour(subject, waiting, question.at)
     at = _place(subject, chosen, question.at)
     return _report(subject, at, tuple(_property(subject, fn, at) for fn in chosen))
 
@@ -66,20 +77,29 @@ def _report(subject: Subject, at: int, explained: tuple[Explained, ...]) -> Expl
     )
 
 
+# ---------------------------------------------------------------------------- liveness
+
+
+def _behaviour(subject: Subject, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
+    """A cycle that is not fair refutes nothing."""
+    assert subject.loop is not None
+    cycle = cycle_of(subject)
+    explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
+    report = _report(subject, subject.loop if at is None else at, explained)
+    verdict: Literal["holds", "violated"]
+    verdict = "violated" if report.verdict == "violated" and cycle.fair else "holds"
+    return replace(report, verdict=verdict, cycle=cycle)
+
+
 # ---------------------------------------------------------------------------- properties
 
 
 def _chosen(subject: Subject, question: Question) -> tuple[Fn, ...]:
     model = subject.model
-    every = (*model.always, *model.sometimes)
+    every = (*model.always, *model.sometimes, *model.leads_to)
     wanted = question.properties
     if not wanted and subject.origin.property:
         wanted = (subject.origin.property,)
-    if any(word.upper().startswith("V-") for word in wanted):
-        raise UsageFault(
-            "explain-liveness", "a liveness property is about a whole behaviour, not about a state",
-            help="use `elrcheck trace show`",
-        )  # fmt: skip
     if wanted:
         return choose(every, wanted, "property")
     failing = tuple(fn for fn in model.always if first_hit(subject.plain, fn, subject.states) is not None)
@@ -113,7 +133,13 @@ def _property(subject: Subject, fn: Fn, at: int) -> Explained:
         raise ReplayError(f"{fn.ident} is {clause.value} in the IR and not in plain Python")
     parts = clause.parts if any(part.name for part in clause.parts) else (clause,)
     statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
-    return Explained(fn.ident, fn.name, clause.value, parts, statement=statement, source=fn.place)
+    witness = None
+    if fn.kind == "always" and not clause.value:
+        before = subject.states[at - 1] if at else None
+        witness = explain(subject.model, config, fn, states, before).witness
+    return Explained(
+        fn.ident, fn.name, clause.value, parts, statement=statement, source=fn.place, witness=witness
+    )
 
 
 # ---------------------------------------------------------------------------- actions

@@ -118,7 +118,8 @@ def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = 
         step = first_hit(plain, fn, states)
         if step is not None:
             at = states[step - 1 : step + 1] if fn.is_step else states[step : step + 1]
-            broken = explain(plain.model, plain.config, fn, at)
+            before = states[step - 1] if step else None
+            broken = explain(plain.model, plain.config, fn, at, before)
             found.append(Hit(fn.ident, fn.name, step, broken.conjunct, broken.witness))
     return tuple(found)
 

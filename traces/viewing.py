@@ -19,6 +19,7 @@ from elrcheck.report.trace import Step, TraceView
 from elrcheck.report.tracing import Shortened, TraceReport
 from elrcheck.tla_export.diagrams import dot
 from elrcheck.tla_export.export import export_loaded
+from elrcheck.traces.evaluating import evaluate
 from elrcheck.traces.follow import reached, violations
 from elrcheck.traces.recorded import Given
 from elrcheck.traces.subject import Subject, origin
@@ -45,10 +46,15 @@ def show(
     seed: int | None = None,
     shortened: Shortened | None = None,
     save: Path | None = None,
+    expressions: Sequence[str] = (),
 ) -> TraceReport:
-    """The report of a trace; what it violates is of the whole of it. save: also store it there."""
+    """The report of a trace; what it violates is of the whole of it.
+
+    save: also store it there; expressions: of the modelling language, evaluated in every state shown.
+    """
     plain, view, number = subject.plain, subject.view, len(subject.labels)
     first, last = _range(filters, number)
+    evaluations = evaluate(subject, expressions, first, last)
     if save is not None:
         write_trace(save, subject.loaded.trace, subject.model.state_ty)
     return TraceReport(
@@ -63,6 +69,7 @@ def show(
         seed=seed,
         shortened=shortened,
         stored=None if save is None else str(save),
+        evaluations=evaluations,
     )
 
 

@@ -1,0 +1,249 @@
+"""A single expression of the modelling language, compiled and evaluated for a person.
+
+The expression is parsed and typed as those of the model are, never given to Python. Its names: `s`, the
+state; `t`, the state after the next step; `c`, the configuration; the operators, enums and constants of the
+model. Where the model's own source may use a value that is not there because nothing depends on it, a query
+says so: `s.broker[s.partition.leader]` has no value while there is no leader.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.expressions import Expressions
+from elrcheck.lang.ir import E, Fn, View, walk
+from elrcheck.lang.load import Model
+from elrcheck.lang.types import Ty, record_fields
+
+LONGEST = 2000
+"""Characters of an expression."""
+WIDEST = 1000
+"""How many numbers `range` may have, as far as that is known beforehand."""
+BUILTINS = ("len", "all", "any", "sum", "min", "max", "frozenset", "tuple", "next", "implies", "range")
+
+
+class QueryError(Exception):
+    """What is wrong with an expression. begin, end: the characters it is about; meant: names known there."""
+
+    def __init__(self, message: str, begin: int = 0, end: int = 0, word: str = "") -> None:
+        super().__init__(message)
+        self.begin, self.end, self.word = begin, max(end, begin + 1), word
+        self.meant: tuple[str, ...] = ()
+
+
+class NoValue(Exception):
+    """The expression has no value in this state; the message says why."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A compiled expression. is_step: it is about a state and the next one."""
+
+    text: str
+    expression: E
+    is_step: bool
+
+    @property
+    def ty(self) -> Ty:
+        return self.expression.ty
+
+
+def compile_query(model: Model, text: str) -> Query:
+    """The expression; QueryError if it leaves the language."""
+    if len(text) > LONGEST:
+        raise QueryError(f"an expression may have {LONGEST} characters, this has {len(text)}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as fault:
+        begin = max(0, (fault.offset or 1) - 1)
+        raise QueryError(f"this is no expression: {fault.msg}", begin) from fault
+    except (ValueError, RecursionError, MemoryError) as fault:
+        raise QueryError("this is no expression") from fault
+    source = _Typed(text.strip())
+    reader = _Reader(_Known(model), source, _scope(model))
+    fields = model.state_fields
+    env: dict[str, Any] = {"c": E("config", _config_type(model))}
+    for name, which in (("s", "now"), ("t", "next")):
+        env[name] = View(which, {f: E("svar", ty, x=(which, f)) for f, ty in fields.items()}, True)
+    try:
+        made = reader.ex(tree, env)
+    except RecursionError as fault:
+        raise QueryError("the expression is too deep") from fault
+    if isinstance(made, View):
+        source.error(tree, "this is a whole state: choose a part of it, such as s.partition")
+    if made.ty.kind in ("config", "none"):
+        source.error(tree, "this is no value of a state")
+    is_step = any(isinstance(node, ast.Name) and node.id == "t" for node in ast.walk(tree))
+    return Query(text.strip(), made, is_step)
+
+
+class Asker:
+    """Evaluates queries over plain states of one configuration."""
+
+    def __init__(self, model: Model, config: Any) -> None:
+        self.ty = model.state_ty
+        self.evaluator = _Careful(model.fns, config, ConcreteAlgebra(config.broker_count))
+
+    def value(self, query: Query, *states: Any) -> Any:
+        """A plain value of `query.ty`; NoValue if it has none here. states: one, or two for a step."""
+        structure = self.evaluator.structure
+        env: Env = {STATES: tuple(structure.lift(state, self.ty) for state in states), MEMO: {}}
+        return structure.lower(self.evaluator.ev(query.expression, env), query.ty)
+
+
+# ---------------------------------------------------------------------------- compiling
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """In the place of a function's source: an expression that somebody typed, of one line or more."""
+
+    text: str
+
+    def line_of(self, node: ast.AST) -> int:
+        return int(getattr(node, "lineno", 1))
+
+    def error(self, node: ast.AST, message: str) -> NoReturn:
+        lines = self.text.splitlines(keepends=True)
+        at = self.line_of(node) - 1
+        above = sum(map(len, lines[:at]))
+        begin = len(lines[at].encode()[: getattr(node, "col_offset", 0)].decode(errors="replace"))
+        end = begin + 1
+        if getattr(node, "end_lineno", None) == at + 1:
+            end = len(lines[at].encode()[: getattr(node, "end_col_offset", 0)].decode(errors="replace"))
+        word = node.func if isinstance(node, ast.Call) else node
+        name = getattr(word, "attr", None) or getattr(word, "id", "")
+        message = message.removesuffix(" (decorate it with @op)")
+        raise QueryError(message, above + begin, above + end, str(name))
+
+
+class _Known:
+    """In the place of the frontend: functions that the model has compiled already."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.state, self.config = model.state, model.config
+        self.state_fields = model.state_fields
+
+    def fn(self, function: Any) -> Fn:
+        return self.model.fns[function.__name__]
+
+
+class _Reader(Expressions):
+    """The expressions of the language, for text that nobody has tried before."""
+
+    def __init__(self, known: _Known, source: _Typed, scope: dict[str, Any]) -> None:
+        super().__init__(known, source, scope)  # type: ignore[arg-type]
+        self.known = known
+
+    def ex(self, node: ast.expr, env: dict[str, Any]) -> Any:
+        """As in the model; what the language has no message for is an error at the innermost place."""
+        try:
+            made = super().ex(node, env)
+        except QueryError as fault:
+            if not fault.meant and fault.word:
+                fault.meant = self._meant(node, fault, env)
+            raise
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
+            self.source.error(node, "this is not written as the modelling language wants it")
+        if isinstance(made, E):
+            self._limit(made, node)
+        return made
+
+    def _limit(self, made: E, node: ast.expr) -> None:
+        if made.kind in ("all", "any", "count", "minof", "maxof") and made.x[1] == "range":
+            wide = [e for e in walk(made.args[0]) if e.kind == "const" and int(e.x) > WIDEST]
+            if wide:
+                self.source.error(node, f"a range of more than {WIDEST} numbers")
+
+    def _meant(self, node: ast.expr, fault: QueryError, env: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names that could have stood where the fault is."""
+        if isinstance(node, ast.Attribute):
+            records = {ty.name: ty for ty in _records(self.known.model)}
+            fields = {name for ty in records.values() for name in ty.fields}
+            enums = (v for v in self.globals.values() if isinstance(v, type) and issubclass(v, enum.Enum))
+            members = {name for cls in enums for name in cls.__members__}
+            own = {*self.known.state_fields, *fields, *record_fields(self.known.config), *members}
+            return tuple(sorted(own))
+        if isinstance(node, ast.Name | ast.Call):
+            return tuple(sorted({*env, *self.globals, *BUILTINS}))
+        return ()
+
+
+def _records(model: Model) -> list[Ty]:
+    found: list[Ty] = []
+    todo = list(model.state_fields.values())
+    while todo:
+        ty = todo.pop()
+        if ty.kind == "record" and all(ty.name != known.name for known in found):
+            found.append(ty)
+            todo.extend(ty.fields.values())
+        elif ty.kind in ("vec", "seq", "opt", "set"):
+            todo.append(ty.elem)
+    return found
+
+
+def _scope(model: Model) -> dict[str, Any]:
+    """Operators, properties and what their modules import of the model: enums, records, constants."""
+    found: dict[str, Any] = {}
+    for fn in model.fns.values():
+        for name, value in fn.source.__globals__.items():
+            is_class = isinstance(value, type) and (
+                issubclass(value, enum.Enum) or getattr(value, "__elr_role__", None) == "record"
+            )
+            if is_class or (isinstance(value, frozenset) and not value):
+                found[name] = value
+    return {**found, **{fn.name: fn.source for fn in model.fns.values()}}
+
+
+def _config_type(model: Model) -> Ty:
+    return Ty("config", model.config.__name__)
+
+
+# ---------------------------------------------------------------------------- evaluating
+
+
+class _Careful(Evaluator):
+    """Refuses to go on with a value that is not there, in the query itself.
+
+    Within the model's operators the rules of the language hold: what does not matter may be anything.
+    """
+
+    def __init__(self, fns: Mapping[str, Fn], config: Any, algebra: ConcreteAlgebra) -> None:
+        super().__init__(fns, config, algebra)
+        self.depth = 0
+
+    def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
+        self.depth += 1
+        try:
+            return super().call(fn, states, args)
+        finally:
+            self.depth -= 1
+
+    def on_get(self, e: E, env: Env) -> Any:
+        value = self.ev(e.args[0], env)
+        if not self.depth and value == -1:
+            raise NoValue(f"{_text(e.args[0])} is none")
+        return value
+
+    def on_vget(self, e: E, env: Env) -> Any:
+        index = self.ev(e.args[1], env)
+        if not self.depth and not 0 <= index < self.alg.brokers:
+            raise NoValue(f"there is no broker {index}")
+        return super().on_vget(e, env)
+
+    def on_sget(self, e: E, env: Env) -> Any:
+        (length, _), index = self.ev(e.args[0], env), self.ev(e.args[1], env)
+        if not self.depth and not 0 <= index < length:
+            raise NoValue(f"{_text(e.args[0])} has {length} elements, none at {index}")
+        return super().on_sget(e, env)
+
+
+def _text(e: E) -> str:
+    return "the value" if e.node is None else ast.unparse(e.node)
