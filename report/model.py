@@ -141,8 +141,16 @@ class VariableReport:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
+
+    word: str
+    subjects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CheckReport:
-    """The result of `elrcheck check`."""
+    """The result of `elrcheck check`. failures: why it fails although the verdict does not say so."""
 
     verdict: Verdict
     variant: str
@@ -154,10 +162,13 @@ class CheckReport:
     actions: tuple[ActionReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     run_dir: str | None = None
+    failures: tuple[Failure, ...] = ()
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.failures:
+            return ExitCode.FINDING
         match self.verdict:
             case "holds":
                 return ExitCode.HOLDS
