@@ -11,6 +11,7 @@ import click
 
 from elrcheck.errors import UsageFault, did_you_mean
 
+HELP = "help"
 GROUPS: Mapping[str, Sequence[str]] = {
     "Model": ("variant", "scope", "overrides"),
     "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
@@ -18,7 +19,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",
                "storage", "spark_conf"),
     "Run folder": ("run_dir", "resume", "checkpoint_every"),
-    "Output": ("form", "outputs", "html", "exit_zero", "help"),
+    "Output": ("form", "outputs", "html", "exit_zero", HELP),
 }  # fmt: skip
 """Title -> names of parameters. What is in no group is a command's own and comes first."""
 MANY = 12
@@ -105,7 +106,11 @@ class Verb(click.Command):
     """A command whose help has groups of options and examples."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        records = [(param.name or "", param.get_help_record(ctx)) for param in self.get_params(ctx)]
+        asked = self.get_help_option(ctx)
+        records = [
+            (HELP if param is asked else param.name, param.get_help_record(ctx))
+            for param in self.get_params(ctx)
+        ]
         shown = [(name, record) for name, record in records if record is not None]
         if len(shown) < MANY:
             super().format_options(ctx, formatter)
@@ -135,7 +140,8 @@ def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
         schema = SCHEMAS.get(path)
         described = f", described in docs/schemas/elrcheck.{schema}-1.schema.json" if schema else ""
         formatter.write_paragraph()
-        formatter.write_text(f"Programs read --format json{described}.")
+        with formatter.indentation():
+            formatter.write_text(f"Programs read --format json{described}.")
 
 
 def _choices(param: click.Parameter) -> Sequence[str]:

@@ -196,10 +196,11 @@ def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
             if word.startswith(last)
         ]
 
+    said = "What is a failure" if default else "Also a failure (exit code 1)"
     meant = "; ".join(f"{word} ({FAIL_ON[word]})" for word in known)
     return click.option(
         "--fail-on", metavar="LIST", type=words, default=default, show_default=bool(default),
-        shell_complete=complete, help=f"What makes the exit code 1, commas between: {meant}.",
+        shell_complete=complete, help=f"{said}, commas between: {meant}.",
     )  # fmt: skip
 
 

@@ -85,8 +85,8 @@ def test_words_of_fail_on(ask: Ask) -> None:
 
 def test_names_for_show_list_and_config(ask: Ask) -> None:
     offered = set(values(ask("show", "")))
-    assert offered > {"P-1", "LeaderInIsr", "legacy", "two-brokers", "Fence", "strict_hwm", "F-1", "E-1", "CT-1",
-                      "no-baseline", "sarif", "config"}  # fmt: skip
+    assert offered > {"P-1", "LeaderInIsr", "legacy", "two-brokers", "Fence", "strict_hwm", "F-1", "E-1",
+                      "CT-1", "no-baseline", "sarif", "config"}  # fmt: skip
     assert values(ask("list", "sc")) == ["scopes", "scenarios"]
     assert values(ask("config", "ch")) == ["check"]
     assert "trace" not in values(ask("config", ""))
