@@ -59,7 +59,7 @@ def keep(text: str, folder: Path) -> Path | None:
             handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".txt", dir=place)
             with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
-            return Path(path)
+            return place / Path(path).name
     return None
 
 

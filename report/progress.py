@@ -1,8 +1,8 @@
 """Live progress on stderr, so that stdout carries nothing but the result.
 
 Three manners, chosen by `open_progress`: a status line that rewrites itself on a terminal, one
-line per finished level elsewhere (at most about one a second, and always the last one), and
-silence.  The search and the proof only see the `Progress` protocol.
+line per finished level elsewhere (at most about one a second, and always the last one; in CI every
+one), and silence.  The search and the proof only see the `Progress` protocol.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LevelDone:
-    """A level of the search is finished; the counts are totals so far."""
+    """A level of the search is finished; the counts are totals so far. passing: the search is one of many."""
 
     depth: int
     frontier: int
@@ -27,6 +27,7 @@ class LevelDone:
     distinct: int
     seconds: float
     remark: str = ""
+    passing: bool = False
 
     def __str__(self) -> str:
         rate = self.distinct / self.seconds if self.seconds > 0 else 0.0
@@ -123,11 +124,19 @@ class Silent:
 
 
 class Lines:
-    """Whole lines for logs; events that come faster than `interval` seconds replace each other."""
+    """Whole lines for logs; events that come faster than `interval` seconds replace each other.
+
+    every_level: not so finished levels, unless the search is one of many.
+    """
 
     def __init__(
-        self, stream: TextIO, interval: float = 1.0, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        interval: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        every_level: bool = False,
     ) -> None:
+        self._every_level = every_level
         self._stream = stream
         self._interval = interval
         self._clock = clock
@@ -139,7 +148,11 @@ class Lines:
         self._write(text)
 
     def level(self, event: LevelDone) -> None:
-        self._offer(str(event))
+        if self._every_level and not event.passing:
+            self.close()
+            self._write(str(event))
+        else:
+            self._offer(str(event))
 
     def obligation(self, event: ObligationDone) -> None:
         self._offer(str(event))
@@ -211,7 +224,7 @@ def open_progress(
         yield Silent()
         return
     if environ.get("CI") or environ.get("TERM") == "dumb" or not stream.isatty():
-        lines = Lines(stream)
+        lines = Lines(stream, every_level=bool(environ.get("CI")))
         try:
             yield lines
         finally:

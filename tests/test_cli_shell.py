@@ -239,15 +239,14 @@ BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd",
 
 @pytest.mark.parametrize("fault", BUGS, ids=repr)
 def test_a_bug_exits_with_70_and_leaves_a_report(
-    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     job("elrcheck.explorer.check", "run_check", fault)
     code, out, err = invoke("check")
     assert (code, out) == (70, "")
     assert "error[internal]" in err and "Traceback" not in err
-    (crash,) = tmp_path.glob("elrcheck-crash-*.txt")
-    assert str(crash) in err
+    (crash,) = tmp_path.glob(".elrcheck/bug-report-*.txt")
+    assert str(crash.relative_to(tmp_path)) in err
     assert "Traceback" in crash.read_text() and __version__ in crash.read_text()
 
 

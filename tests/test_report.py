@@ -339,6 +339,18 @@ def test_lines_are_rare_and_the_last_is_never_lost() -> None:
     assert shown == ["depth 0", "depth 4"]
 
 
+def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None:
+    stream = io.StringIO()
+    with open_progress(stream, {"CI": "true"}) as lines:
+        for depth in range(4):
+            lines.level(level(depth))
+        for depth in range(4):
+            lines.level(dataclasses.replace(level(depth), passing=True))
+        lines.level(level(9))
+    shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
+    assert shown == ["depth 0", "depth 1", "depth 2", "depth 3", "depth 0", "depth 3", "depth 9"]
+
+
 def test_a_new_stage_is_always_shown() -> None:
     stream = io.StringIO()
     lines = Lines(stream, 1.0, Clock())
