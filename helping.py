@@ -103,7 +103,18 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 
 
 class Verb(click.Command):
-    """A command whose help has groups of options and examples."""
+    """A command whose help has groups of options and examples.
+
+    The variable of an option is named after the option, ELRCHECK_CHECK_FORMAT for `check --format`; click
+    names it after the parameter of the function.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for param in self.params:
+            if isinstance(param, click.Option) and param.envvar is None and ctx.auto_envvar_prefix:
+                flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
+                param.envvar = f"{ctx.auto_envvar_prefix}_{flag}"
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         asked = self.get_help_option(ctx)

@@ -184,9 +184,11 @@ def test_option_beats_environment_beats_file(
     (tmp_path / "elrcheck.toml").write_text("[check]\nmax-depth = 1\nmax-states = 1\nscope = 'file'\n")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_DEPTH", "2")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_STATES", "2")
+    monkeypatch.setenv("ELRCHECK_CHECK_SET", "min_isr=1 crashes=0")
     invoke("check", "--max-depth", "3")
     request: CheckRequest = calls[0][0]
     assert (request.limits.max_depth, request.limits.max_states, request.selection.scope) == (3, 2, "file")
+    assert request.selection.overrides == ("min_isr=1", "crashes=0")
 
 
 def test_prove_and_tlc_ask_for_what_the_options_say(
