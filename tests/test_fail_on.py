@@ -28,7 +28,7 @@ from elrcheck.report.model import (
     PropertyReport,
     SearchReport,
 )
-from elrcheck.report.request import CheckRequest
+from elrcheck.report.request import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
 from elrcheck.shell import run
 
 ROOT = Path(str(elrcheck.__file__)).parent
@@ -182,3 +182,14 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
     reached = replace(expected, properties={"P-1": "holds", "W-2": "reached at depth 1"})
     assert [d.fails for d in differences(reached, expected, {}, ("unreached-witness",))] == [True]
     assert [d.fails for d in differences(expected, reached, {}, ("unreached-witness",))] == [False]
+
+
+@pytest.mark.parametrize(("schema", "known"), [("gate", GATE_FAIL_ON), ("report", CHECK_FAIL_ON)])
+def test_the_schemas_know_the_words(schema: str, known: tuple[str, ...]) -> None:
+    path = ROOT / "docs" / "schemas" / f"elrcheck.{schema}-1.schema.json"
+    properties = json.loads(path.read_text(encoding="utf-8"))["properties"]
+    items = properties["fail_on"]["items"] if schema == "gate" else (
+        properties["failures"]["items"]["properties"]["word"]
+    )  # fmt: skip
+    assert tuple(items["enum"]) == known
+    assert set(known) <= set(FAIL_ON)
