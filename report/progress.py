@@ -123,10 +123,14 @@ class Silent:
         pass
 
 
+A_MINUTE = 60.0
+
+
 class Lines:
     """Whole lines for logs; events that come faster than `interval` seconds replace each other.
 
-    every_level: not so finished levels, unless the search is one of many.
+    every_level: not so finished levels, unless the search is one of many. A level is told of several times
+    and is finished when the next one is told of; one that lasts has a line a minute.
     """
 
     def __init__(
@@ -142,17 +146,23 @@ class Lines:
         self._clock = clock
         self._last = clock() - interval
         self._held: str | None = None
+        self._depth = -1
 
     def stage(self, text: str) -> None:
         self.close()
         self._write(text)
 
     def level(self, event: LevelDone) -> None:
-        if self._every_level and not event.passing:
-            self.close()
-            self._write(str(event))
-        else:
+        if not self._every_level or event.passing:
             self._offer(str(event))
+            return
+        if event.depth != self._depth:
+            self.close()
+            self._depth, self._last = event.depth, self._clock()
+        self._held = str(event)
+        if self._clock() - self._last >= A_MINUTE:
+            self.close()
+            self._last = self._clock()
 
     def obligation(self, event: ObligationDone) -> None:
         self._offer(str(event))
