@@ -15,6 +15,7 @@ import errno
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -171,7 +172,8 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
             return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
-        return _internal(fault, argv)
+        source = _model_source(fault)
+        return _internal(fault, argv) if source is None else _show(source)
 
 
 def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
@@ -203,6 +205,17 @@ def _from_click(fault: click.UsageError) -> UsageFault:
     message = message[:1].lower() + message[1:]
     context = fault.ctx
     return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+
+
+def _model_source(fault: Exception) -> UsageFault | None:
+    """The message about a mistake in the source of the model, which people change; None for another error."""
+    from elrcheck.lang.source import ModelError
+
+    if not isinstance(fault, ModelError):
+        return None
+    first, _, excerpt = str(fault).partition("\n")
+    help = "lang/frontend.py says what a model function may consist of"
+    return UsageFault("model-source", first, excerpt=textwrap.dedent(excerpt) or None, help=help)
 
 
 def _show(fault: ElrError) -> int:

@@ -20,6 +20,7 @@ import pytest
 from elrcheck import __version__
 from elrcheck.cli import cli
 from elrcheck.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
+from elrcheck.lang.source import ModelError
 from elrcheck.report.model import CheckReport, EngineReport, SearchReport
 from elrcheck.report.request import CheckRequest, ProveRequest, TlcRequest
 from elrcheck.shell import run
@@ -250,6 +251,18 @@ def test_a_bug_exits_with_70_and_leaves_a_report(
     (crash,) = tmp_path.glob(".elrcheck/bug-report-*.txt")
     assert str(crash.relative_to(tmp_path)) in err
     assert "Traceback" in crash.read_text() and __version__ in crash.read_text()
+
+
+def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> None:
+    refused = ModelError("model/a.py:7: in action Fence: no loops\n    while x:\n    ^^^^^")
+    job("elrcheck.explorer.check", "run_check", refused)
+    code, out, err = invoke("check")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[:3] == [
+        "error[model-source]: model/a.py:7: in action Fence: no loops",
+        "   | while x:",
+        "   | ^^^^^",
+    ]
 
 
 def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) -> None:
