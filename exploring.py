@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from elrcheck.errors import ExitCode
+from elrcheck.helping import Verb
 from elrcheck.options import (
     EXIT_CODES,
     chosen_selection,
@@ -29,7 +30,7 @@ from elrcheck.shell import Shell
 GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(cls=Verb, epilog=EXIT_CODES)
 @selection_options
 @property_option
 @click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
@@ -61,7 +62,7 @@ def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(cls=Verb, epilog=EXIT_CODES)
 @selection_options
 @property_option
 @workers_option

@@ -11,17 +11,20 @@ from typing import Any
 
 import click
 
+from elrcheck.completing import completer, entries
 from elrcheck.errors import ExitCode
+from elrcheck.helping import Verb
 from elrcheck.options import (
     EXIT_CODES,
     chosen_selection,
+    fail_on_option,
     located_options,
     property_option,
     reject_given,
     selection_options,
     workers_option,
 )
-from elrcheck.report.request import FAIL_ON, GateRequest, NewEntry
+from elrcheck.report.request import GATE_FAIL_ON, GateRequest, NewEntry
 from elrcheck.shell import Shell
 
 BASELINE = "elrcheck-baseline.toml"
@@ -29,22 +32,12 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
           "teeth")  # fmt: skip
 
 
-def fail_list(text: str) -> tuple[str, ...]:
-    """What is a failure: words of FAIL_ON with commas between them."""
-    words = tuple(word.strip() for word in text.split(","))
-    for word in words:
-        if word not in FAIL_ON:
-            raise click.BadParameter(f"{word!r} is none of {', '.join(FAIL_ON)}")
-    return words
-
-
-@click.command(epilog=EXIT_CODES)
+@click.command(cls=Verb, epilog=EXIT_CODES)
 @click.option("--baseline", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), default=BASELINE,
               show_default=True, help="What to compare with.")
-@click.option("--only", metavar="NAME", multiple=True, help="Only this entry; may be repeated.")
-@click.option("--fail-on", metavar="LIST", type=fail_list, default="drift", show_default=True,
-              help="Commas between: drift (any difference), regression (only for the worse), violated, "
-              "inconclusive (these two also where the baseline expects them).")
+@click.option("--only", metavar="NAME", multiple=True, shell_complete=completer(entries),
+              help="Only this entry; may be repeated.")
+@fail_on_option(GATE_FAIL_ON, "drift")
 @click.option("--update-baseline", is_flag=True, help="Write what was found into the baseline.")
 @click.option("--add", metavar="NAME",
               help="Add an entry to the baseline, or make one; the options below say which.")
@@ -81,7 +74,7 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
-@click.command()
+@click.command(cls=Verb)
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.option("--directory", "-C", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               default=".", help="Where to write, otherwise here.")

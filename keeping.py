@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from elrcheck.completing import commands, completer
 from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.helping import Commands, Verb
 from elrcheck.options import EXIT_CODES, REDUCTIONS, duration, format_option, output_options
 from elrcheck.report.request import Selection
 from elrcheck.shell import Shell
@@ -31,7 +33,7 @@ folder_option = click.option(
 )  # fmt: skip
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Commands, invoke_without_command=True)
 @folder_option
 @format_option
 @click.pass_context
@@ -164,9 +166,9 @@ class Chosen:
     source: str
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(cls=Verb, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @format_option
-@click.argument("command", default="check")
+@click.argument("command", default="check", shell_complete=completer(commands))
 @click.argument("arguments", metavar="[OPTIONS OF COMMAND]", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def config(ctx: click.Context, /, form: str, command: str, arguments: tuple[str, ...]) -> ExitCode:

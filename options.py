@@ -12,9 +12,26 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from elrcheck.completing import (
+    actions,
+    complete_setting,
+    completer,
+    hazards,
+    properties,
+    resumable_runs,
+    scopes,
+    variants,
+)
 from elrcheck.errors import UsageFault
 from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
-from elrcheck.report.request import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, Selection, SparkRequest
+from elrcheck.report.request import (
+    DEFAULT_SCOPE,
+    DEFAULT_VARIANT,
+    FAIL_ON,
+    GUARD_SCOPE,
+    Selection,
+    SparkRequest,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,23 +96,6 @@ def output_file(forms: Sequence[str], text: str) -> tuple[str, Path]:
     return form, path
 
 
-def _complete(
-    kind: str, key: str = "name"
-) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Shell completion with the names of the model's catalogue."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from elrcheck.invariants.catalogue import entries
-
-        return [
-            CompletionItem(entry[key], help=entry.get("summary"))
-            for entry in entries(kind)
-            if entry[key].startswith(incomplete)
-        ]
-
-    return complete
-
-
 def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Several option decorators as one; they appear in the help in this order."""
 
@@ -110,12 +110,13 @@ def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 def _selection(scope: str) -> Callable[[F], F]:
     """Options that choose a model; `scope` is the default one."""
     return _stack(
-        click.option("--variant", metavar="NAME", shell_complete=_complete("variants"),
+        click.option("--variant", metavar="NAME", shell_complete=completer(variants),
                      default=DEFAULT_VARIANT, show_default=True,
                      help="Which version of the protocol; see `elrcheck list variants`."),
-        click.option("--scope", metavar="NAME|FILE", shell_complete=_complete("scopes"), default=scope,
+        click.option("--scope", metavar="NAME|FILE", shell_complete=completer(scopes, "file"), default=scope,
                      show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
         click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
+                     shell_complete=complete_setting,
                      help="Override one size, budget or knob; may be repeated."),
     )  # fmt: skip
 
@@ -131,11 +132,11 @@ def chosen_selection(options: dict[str, Any]) -> Selection:
 
 mutation_options = _stack(
     click.option("--hazard", "hazards", metavar="ID", multiple=True,
-                 shell_complete=_complete("hazards", "id"),
+                 shell_complete=completer(hazards),
                  help="Only this hazard, such as F-1; may be repeated."),
     click.option("--guards", is_flag=True,
                  help="Leave out each guard of each action once, in the scope of the next options."),
-    click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=_complete("actions"),
+    click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
                  help="Only the guards of this action (implies --guards); may be repeated."),
     _selection(GUARD_SCOPE),
     click.option("--timeout", metavar="30s|5m", type=duration, default="60s", show_default=True,
@@ -156,7 +157,7 @@ def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
 
 
 property_option = click.option(
-    "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=_complete("properties"),
+    "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=completer(properties),
     help="Only these properties, by id, name or glob; may be repeated.",
 )  # fmt: skip
 
@@ -176,8 +177,52 @@ limit_options = _stack(
                  help="Use no more memory than this: beyond it states are kept on disk."),
 )  # fmt: skip
 
+
+
+def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
+    """`--fail-on`: words of FAIL_ON with commas between, of those that the command knows."""
+
+    def words(text: str) -> tuple[str, ...]:
+        found = tuple(word.strip() for word in text.split(","))
+        for word in found if text else ():
+            if word not in known:
+                raise click.BadParameter(f"{word!r} is none of {', '.join(known)}")
+        return found if text else ()
+
+    def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem[str]]:
+        before, comma, last = typed.rpartition(",")
+        return [
+            CompletionItem(before + comma + word, help=FAIL_ON[word])
+            for word in known
+            if word.startswith(last)
+        ]
+
+    said = "What is a failure" if default else "Also a failure (exit code 1)"
+    meant = "; ".join(f"{word} ({FAIL_ON[word]})" for word in known)
+    return click.option(
+        "--fail-on", metavar="LIST", type=words, default=default, show_default=bool(default),
+        shell_complete=complete, help=f"{said}, commas between: {meant}.",
+    )  # fmt: skip
+
+
 REDUCTIONS = ("skips_no_news=true", "forgets=true")
 """Knobs that merge states which no property and no step can tell apart (docs/adr/0008, 0009)."""
+
+NEWEST = ".elrcheck/runs/*"
+"""The value of --resume without a folder."""
+
+
+def _resumed(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
+    """The folder to go on with; without a name the newest one, which is said."""
+    if chosen is None or chosen != Path(NEWEST) or ctx.resilient_parsing:
+        return chosen
+    from elrcheck.explorer.run_list import newest_resumable
+
+    found = newest_resumable(chosen.parent)
+    if ctx.obj is not None:
+        ctx.obj.note(f"going on with {found}")
+    return found
+
 
 run_options = _stack(
     click.option("--reduce", is_flag=True,
@@ -186,8 +231,11 @@ run_options = _stack(
                  help="Keep only so many bits of each state; the report bounds the chance of an omission."),
     click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
                  help="Where to keep traces, and what a later --resume needs."),
-    click.option("--resume", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-                 help="Go on with the run in this folder; it knows variant, scope and properties."),
+    click.option("--resume", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path),
+                 is_flag=False, flag_value=NEWEST, callback=_resumed,
+                 shell_complete=completer(resumable_runs, "dir"),
+                 help="Go on with the run in this folder, otherwise with the newest of .elrcheck/runs; "
+                 "it knows variant, scope and properties."),
     click.option("--checkpoint-every", metavar="30s|5m", type=duration, default="5m", show_default=True,
                  help="How often a long search saves what it has."),
 )  # fmt: skip

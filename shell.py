@@ -2,7 +2,7 @@
 
 Rules kept here and nowhere else:
 
-* stdout carries the result and nothing else; errors and progress go to stderr.
+* stdout carries the result and nothing else; errors, progress and annotations go to stderr.
 * A fault of the user or the machine is one message; only an internal error has a traceback, and
   that goes into a file.
 * click's own exit code 1 never escapes: 1 means "a finding" and nothing else.
@@ -14,22 +14,22 @@ from __future__ import annotations
 import errno
 import io
 import os
-import platform
 import sys
-import tempfile
-import traceback
+import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from elrcheck.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
-from elrcheck.report.model import Report
 from elrcheck.report.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
+
+if TYPE_CHECKING:
+    from elrcheck.report.model import Report
 
 LANGUAGE = "docs/reading-the-model.md says what the language has"
 _MACHINE_FAULTS = frozenset(
@@ -97,6 +97,9 @@ class Shell:
                 _stdout().flush()
             except BrokenPipeError:
                 _give_up_stdout()
+            if _annotates():
+                _stderr().write(self.render(report, "github"))
+                _add_step_summary(self.render(report, "markdown"))
         code = report.exit_code
         return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
 
@@ -105,6 +108,24 @@ class Shell:
         from elrcheck.report.formats import render
 
         return render(report, form, self.detail)
+
+
+def _annotates() -> bool:
+    """Whether this is a job of GitHub, and the command has that format and was not told which to print.
+
+    The runner reads commands from stderr as from stdout, so stdout still has the report alone.
+    """
+    context = click.get_current_context(silent=True)
+    if os.environ.get("GITHUB_ACTIONS") != "true" or context is None:
+        return False
+    form = next((param for param in context.command.params if param.name == "form"), None)
+    said = context.get_parameter_source("form")
+    return (
+        form is not None
+        and said is click.core.ParameterSource.DEFAULT
+        and isinstance(form.type, click.Choice)
+        and "github" in form.type.choices
+    )
 
 
 def _add_step_summary(markdown: str) -> None:
@@ -159,9 +180,12 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
 
 
 def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
-    completion = f"_{name.replace('-', '_').upper()}_COMPLETE"
-    if completion in os.environ:
-        command.main(list(argv), prog_name=name, complete_var=completion)
+    asked = os.environ.get(f"_{name.replace('-', '_').upper()}_COMPLETE")
+    if asked:
+        from elrcheck.completing import answer
+
+        _stdout().write(answer(command, asked, name) + "\n")
+        return ExitCode.HOLDS
     try:
         with command.make_context(name, list(argv)) as context:
             code = command.invoke(context)
@@ -218,25 +242,17 @@ def _interrupted() -> int:
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
-    """An error nobody foresaw: the traceback goes into a file that can be attached to a report."""
-    from elrcheck import __version__
+    """An error nobody foresaw: what there is to know goes into a file that can be attached to a report."""
+    from elrcheck.bug_report import bug_report, keep
 
-    trace = "".join(traceback.format_exception(fault))
-    lines = [
-        f"elrcheck {__version__}, Python {platform.python_version()}, {platform.platform()}",
-        "command: " + " ".join(["elrcheck", *argv]),
-        "",
-        trace,
-    ]
     stderr = _stderr()
     stderr.write(f"error[internal]: {type(fault).__name__}: {fault}\n")
-    try:
-        handle, path = tempfile.mkstemp(prefix="elrcheck-crash-", suffix=".txt")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write("\n".join(lines))
+    text, folder = bug_report(fault, argv, os.environ)
+    path = keep(text, folder)
+    if path is None:
+        stderr.write(text)
+    else:
         stderr.write(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file\n")
-    except OSError:
-        stderr.write(trace)
     return ExitCode.INTERNAL
 
 

@@ -24,7 +24,7 @@ SETTINGS = """\
 
 [gate]
 baseline = "elrcheck-baseline.toml"
-# fail-on = "drift"             # or regression, violated, inconclusive, with commas between
+# fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
 """
 WORKFLOW = """\
 # Fails when elrcheck finds something else than elrcheck-baseline.toml says.

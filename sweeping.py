@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from elrcheck.completing import complete_axis
 from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.helping import Verb
 from elrcheck.options import (
     EXIT_CODES,
     REDUCTIONS,
@@ -23,8 +24,10 @@ from elrcheck.options import (
     worker_count,
 )
 from elrcheck.report.request import Limits, SweepRequest
-from elrcheck.report.sweep import SweepReport
 from elrcheck.shell import Shell
+
+if TYPE_CHECKING:
+    from elrcheck.report.sweep import SweepReport
 
 TEXT_FORMS = ("text", "json", "csv", "markdown", "html")
 FORMS = (*TEXT_FORMS, "parquet")
@@ -49,22 +52,8 @@ def output_file(text: str) -> tuple[str, Path]:
     return form or ENDINGS.get(path.suffix, "text"), path
 
 
-def _complete_axis(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Keys, then the names that a key can take."""
-    from elrcheck.sweep.axes import keys, names_of
-
-    key, equals, values = incomplete.partition("=")
-    if not equals:
-        return [CompletionItem(f"{name}=") for name in keys() if name.startswith(key)]
-    if key not in keys():
-        return []
-    before, comma, last = values.rpartition(",")
-    begun = f"{key}={before}{comma}"
-    return [CompletionItem(begun + name) for name in names_of(key) if name.startswith(last)]
-
-
-@click.command(epilog=EXIT_CODES)
-@click.option("--sweep", "sweeps", metavar="KEY=VALUES", multiple=True, shell_complete=_complete_axis,
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.option("--sweep", "sweeps", metavar="KEY=VALUES", multiple=True, shell_complete=complete_axis,
               help="An axis of the grid: variant, scope, or what --set takes; values 1..3, a,b,c or code_*. "
                    "May be repeated.")
 @click.option("--grid", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),

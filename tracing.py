@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from elrcheck.completing import actions, completer, properties, stored_traces
 from elrcheck.errors import ExitCode, UsageFault
+from elrcheck.helping import Commands, Verb
 from elrcheck.options import (
     EXIT_CODES,
     case_options,
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
 FROM_FORMATS = ("elrcheck", "itf", "tlc-json", "tlc-text")
 
-file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path),
+                               shell_complete=completer(stored_traces, "file"))  # fmt: skip
 from_option = click.option("--from", "source_format", type=click.Choice(FROM_FORMATS),
                            help="The notation of FILE; otherwise told from its contents.")  # fmt: skip
 
@@ -46,7 +49,7 @@ def _given(options: dict[str, Any]) -> Given:
     return Given(chosen_selection(options), frozenset(named))
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(cls=Verb, epilog=EXIT_CODES)
 @file_argument
 @from_option
 @selection_options
@@ -70,19 +73,13 @@ def replay(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit
 # ------------------------------------------------------------------------------------- trace
 
 
-class Verbs(click.Group):
-    """Lists its commands in the order of their declaration."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-@click.group(name="trace", cls=Verbs)
+@click.group(name="trace", cls=Commands)
 def traces() -> None:
     """Show, compare, shorten, sample and make traces."""
 
 
-subject_argument = click.argument("path", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+subject_argument = click.argument("path", metavar="[FILE]", required=False, type=click.Path(path_type=Path),
+                                  shell_complete=completer(stored_traces, "file"))  # fmt: skip
 repro_option = click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of FILE.")
 save_option = click.option("--save", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                            help="Store the trace, as `check` does.")  # fmt: skip
@@ -158,8 +155,10 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 
 
 @traces.command(epilog=EXIT_CODES)
-@click.argument("a", metavar="A", type=click.Path(path_type=Path))
-@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.argument("a", metavar="A", type=click.Path(path_type=Path),
+                shell_complete=completer(stored_traces, "file"))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path),
+                shell_complete=completer(stored_traces, "file"))
 @selection_options
 @output_options
 @click.pass_obj
@@ -180,7 +179,8 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 @traces.command(epilog=EXIT_CODES)
 @subject_argument
 @repro_option
-@click.option("--property", "-p", "wanted", metavar="ID", help="The property that must still break.")
+@click.option("--property", "-p", "wanted", metavar="ID", shell_complete=completer(properties),
+              help="The property that must still break.")
 @click.option("--search", is_flag=True, help="Then search for a shorter one, so that there is none.")
 @click.option("--time-budget", metavar="90s|5m", type=duration, default="60s", show_default=True,
               help="For that search.")
@@ -271,12 +271,12 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
 # ----------------------------------------------------------------------------------- explain
 
 
-@click.command(epilog=EXIT_CODES)
+@click.command(cls=Verb, epilog=EXIT_CODES)
 @subject_argument
 @repro_option
 @format_file_option
 @property_option
-@click.option("--action", metavar="NAME[(ARGS)]",
+@click.option("--action", metavar="NAME[(ARGS)]", shell_complete=completer(actions),
               help="Why this action is not possible, instead of a property.")
 @click.option("--at", metavar="N", type=int,
               help="In this state, 0 is the first; otherwise where the property first fails, else the last.")

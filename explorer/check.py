@@ -26,6 +26,7 @@ from elrcheck.report.model import (
     ActionReport,
     CheckReport,
     EngineReport,
+    Failure,
     Overflow,
     PropertyReport,
     PropertyVerdict,
@@ -86,6 +87,7 @@ def check_selected(
         traces = {ident: finding.visited for ident, finding in findings.items() if ident in shown}
         drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
+    actions = _actions(model, outcome)
     return CheckReport(
         verdict=_verdict(properties, outcome),
         variant=selected.variant,
@@ -94,10 +96,11 @@ def check_selected(
         engine=EngineReport(request.engine, outcome.workers, outcome.detail),
         search=_search(outcome),
         properties=properties,
-        actions=_actions(model, outcome),
+        actions=actions,
         variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
         run_dir=None if folder is None else str(folder),
         small_graph=drawn,
+        failures=failures(request.fail_on, properties, actions, outcome.complete),
     )
 
 
@@ -173,6 +176,25 @@ def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
     if any(p.verdict == "violated" for p in properties):
         return "violated"
     return "holds" if outcome.complete else "inconclusive"
+
+
+def failures(
+    fail_on: Sequence[str],
+    properties: Sequence[PropertyReport],
+    actions: Sequence[ActionReport],
+    complete: bool,
+) -> tuple[Failure, ...]:
+    """What `--fail-on` does not accept. What a search that is not complete did not reach is undecided."""
+    found = {
+        "unreached-action": [action.name for action in actions if complete and action.idle],
+        "unreached-witness": [p.id for p in properties if p.verdict == "unreached"],
+        "inconclusive": [p.id for p in properties if p.verdict == "inconclusive"],
+    }
+    return tuple(
+        Failure(word, tuple(found[word]))
+        for word in dict.fromkeys(fail_on)
+        if found[word] or (word == "inconclusive" and not complete)
+    )
 
 
 # ---------------------------------------------------------------------------- the run folder

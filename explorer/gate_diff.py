@@ -12,6 +12,9 @@ from elrcheck.report.model import CheckReport, ProveReport
 from elrcheck.report.mutation import MutateReport
 
 ABSENT = "absent"
+NEVER, BEYOND = "never fires", "only beyond the budgets"
+IDLE = (NEVER, BEYOND)
+"""What is said of an action that is part of no step."""
 COUNT_WORDS: Mapping[str, str] = {
     "generated": "generated states",
     "distinct": "distinct states",
@@ -77,7 +80,7 @@ def differences(
     every = [
         *_properties(expected, found, names, fail_on),
         *_proof(expected.proof, found.proof),
-        *_actions(expected, found),
+        *_actions(expected, found, "unreached-action" in fail_on),
         *_guards(expected, found),
         *_teeth(expected.teeth or {}, found.teeth or {}),
         *_counts(expected, found),
@@ -95,6 +98,8 @@ def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
         or ("regression" in fail_on and changed and one.worse)
         or (one.kind == "violated" and "violated" in fail_on)
         or (one.kind == "inconclusive" and "inconclusive" in fail_on)
+        or (one.kind == "coverage" and one.found in IDLE and "unreached-action" in fail_on)
+        or (one.kind == "witness" and one.found == "unreached" and "unreached-witness" in fail_on)
     )
 
 
@@ -118,8 +123,8 @@ def _properties(
             kind = "witness"
         else:
             kind = "verdict"
-        accepted = was == now and (kind not in ("violated", "inconclusive") or kind not in fail_on)
-        if not accepted:
+        word = kind if kind in ("violated", "inconclusive") else f"{after}-{kind}"
+        if was != now or word in fail_on:
             what = f"{ident} {names.get(ident, '')}".strip()
             yield Difference(ident, what, was, now, kind, _RANK.index(after) > _RANK.index(before))
 
@@ -140,12 +145,16 @@ def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
             yield Difference(name, name, before, after, "proof", worse)
 
 
-def _actions(expected: Expected, found: Expected) -> Iterator[Difference]:
+def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Difference]:
+    """named: an action that does not fire is told also where that is expected."""
+    complete = found.verdict != "inconclusive"
     for name in sorted({*expected.actions, *found.actions}):
         was, now = expected.actions.get(name), found.actions.get(name)
+        before, after = _coverage(was), _coverage(now)
+        if named and complete and was == now and after in IDLE:
+            yield Difference(name, f"action {name}", before, after, "coverage", False)
         if was == now:
             continue
-        before, after = _coverage(was), _coverage(now)
         if before != after:
             worse = after != "fires" and before == "fires"
             yield Difference(name, f"action {name}", before, after, "coverage", worse)
@@ -162,7 +171,7 @@ def _coverage(counts: tuple[int, int] | None) -> str:
     fired, cut = counts
     if fired != cut:
         return "fires"
-    return "only beyond the budgets" if fired else "never fires"
+    return BEYOND if fired else NEVER
 
 
 def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-import resource
 import sys
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+"""What says that a mapping is memory of this process; Windows has no flags for it."""
 
 
 class Region:
@@ -26,7 +28,7 @@ class Region:
         self._map = self._new(self.size)
 
     def _new(self, size: int) -> mmap.mmap:
-        made = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        made = mmap.mmap(-1, size, **PRIVATE)
         self._advise(made)
         return made
 
@@ -46,14 +48,21 @@ class Region:
         """At least `size` bytes; the address may change."""
         if size <= self.size:
             return
-        try:
-            self._map.resize(size)
-        except (OSError, SystemError, ValueError):
+        if not self._resized(size):
             larger = self._new(size)
             larger[: self.size] = self._map[:]
             self._map = larger
         self.size = size
         self._advise(self._map)
+
+    def _resized(self, size: int) -> bool:
+        """Only a private mapping can grow in its place."""
+        try:
+            if PRIVATE:
+                self._map.resize(size)
+            return bool(PRIVATE)
+        except (OSError, SystemError, ValueError):
+            return False
 
     def release(self, start: int, end: int) -> None:
         """Give the whole pages of a range back; their contents are lost."""
@@ -65,7 +74,11 @@ class Region:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has used so far (its greatest resident set)."""
+    """The most memory this process has used so far (its greatest resident set); 0 where nothing tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 

@@ -35,7 +35,7 @@ class _Levels:
         pass
 
     def level(self, event: LevelDone) -> None:
-        self._outer.level(event)
+        self._outer.level(replace(event, passing=True))
 
     def obligation(self, event: ObligationDone) -> None:
         pass

@@ -59,6 +59,18 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
     )
 
 
+def newest_resumable(folder: Path) -> Path:
+    """The run to which something was saved last. UsageFault if none can be gone on with."""
+    manifests = [place / MANIFEST for place in folder.iterdir()] if folder.is_dir() else []
+    found = [manifest for manifest in manifests if manifest.is_file()]
+    if not found:
+        raise UsageFault(
+            "no-checkpoint", f"there is no run to go on with in {folder}",
+            help="`elrcheck runs` lists what is there; --resume DIR names another folder",
+        )  # fmt: skip
+    return max(found, key=lambda manifest: manifest.stat().st_mtime).parent
+
+
 def removable(run: StoredRun, older_than: float, every: bool) -> bool:
     """Whether `runs clean` removes it; every: also what could be gone on with, or still goes on."""
     return run.foreign is None and run.age >= older_than and (every or run.kind == "finished")
@@ -151,5 +163,5 @@ def _ours(inside: Path) -> bool:
     if name.startswith(".") and name.endswith(".tmp"):
         return True
     if len(inside.parts) == 1:
-        return name in (MANIFEST, REPORT) or name.endswith(TRACE)
+        return name in (MANIFEST, REPORT) or name.endswith(TRACE) or name.startswith("bug-report-")
     return inside.parts[0] == "levels" and name.endswith(STATES)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 
+from elrcheck.error_codes import CODES, exit_of
 from elrcheck.errors import UsageFault, did_you_mean
 from elrcheck.invariants.fairness import fairness_of
 from elrcheck.invariants.modules import load_controller_model, load_whole_model, rules_of
@@ -30,6 +31,7 @@ from elrcheck.model.catalogue import (
     variant_entries,
 )
 from elrcheck.model.knobs import summary
+from elrcheck.report.formats import FORMATS
 from elrcheck.report.request import KINDS
 
 _BRIEF = ("id", "name", "summary")
@@ -88,6 +90,13 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return hazard_entries()
         case "rules":
             return _rules()
+        case "errors":
+            return [
+                {"name": code, "summary": f"{about} Exit {exit_of(code)}."}
+                for code, about in CODES.items()
+            ]
+        case "formats":
+            return [{"name": name, "summary": about} for name, about in FORMATS.items()]
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 

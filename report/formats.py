@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from elrcheck.report.model import Report
+if TYPE_CHECKING:
+    from elrcheck.report.model import Report
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
@@ -13,6 +15,25 @@ LISTS = ("junit", "github", "markdown", "html")
 LOCATED = ("sarif",)
 """Formats that also need to know where the cases are written."""
 EVERY = (*PLAIN, *LISTS, *LOCATED)
+FORMATS: Mapping[str, str] = {
+    "text": "For people; every command with a report.",
+    "json": "One document, described in docs/schemas (.json); every command with a report.",
+    "jsonl": "JSON Lines: head, a line for each element, verdict (.jsonl); every command with a report.",
+    "junit": "JUnit XML, a case for each property or obligation (.xml); check, prove, mutate, gate, replay.",
+    "github": "Annotations for GitHub, and its step summary; check, prove, mutate, gate, replay.",
+    "markdown": "Tables, traces, diagrams (.md); check, prove, mutate, gate, replay; sweep: a matrix.",
+    "html": "One page that needs nothing else (.html); check, prove, mutate, gate; sweep: a matrix.",
+    "sarif": "SARIF 2.1.0, findings at the lines of the model (.sarif); check, prove, gate.",
+    "csv": "A row for each configuration (.csv); sweep.",
+    "parquet": "The same as a Parquet file (.parquet); sweep -o.",
+    "trace": "A stored trace, as check writes it (.trace.json); trace --as.",
+    "tla": "A TLA+ module that TLC confirms or rejects; export trace, trace --as.",
+    "itf": "Informal Trace Format, of Apalache and Quint; export trace, trace --as.",
+    "mermaid": "A sequence diagram; export trace, trace --as.",
+    "dot": "Graphviz: a trace or all states; export trace, trace --as, explore --graph.",
+    "graphml": "All states for networkx, yEd and others; explore --graph.",
+}
+"""Everything that can be written, and which command writes it."""
 SUFFIXES: Mapping[str, str] = {
     ".json": "json",
     ".jsonl": "jsonl",

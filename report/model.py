@@ -145,8 +145,19 @@ class VariableReport:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
+
+    word: str
+    subjects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CheckReport:
-    """The result of `elrcheck check`. small_graph: as in the report of `explore`."""
+    """The result of `elrcheck check`. small_graph: as in the report of `explore`.
+
+    failures: why it fails although the verdict does not say so.
+    """
 
     verdict: Verdict
     variant: str
@@ -159,10 +170,13 @@ class CheckReport:
     variables: tuple[VariableReport, ...] = ()
     run_dir: str | None = None
     small_graph: SmallGraph | None = None
+    failures: tuple[Failure, ...] = ()
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.failures:
+            return ExitCode.FINDING
         match self.verdict:
             case "holds":
                 return ExitCode.HOLDS

@@ -1,8 +1,8 @@
 """Live progress on stderr, so that stdout carries nothing but the result.
 
 Three manners, chosen by `open_progress`: a status line that rewrites itself on a terminal, one
-line per finished level elsewhere (at most about one a second, and always the last one), and
-silence.  The search and the proof only see the `Progress` protocol.
+line per finished level elsewhere (at most about one a second, and always the last one; in CI every
+one), and silence.  The search and the proof only see the `Progress` protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class LevelDone:
     """A level of the search is finished; the counts are totals so far.
 
     growth: how many times as many states it has as the level before; projected: a guess how many states the
-    whole search has.
+    whole search has; passing: the search is one of many.
     """
 
     depth: int
@@ -33,6 +33,7 @@ class LevelDone:
     remark: str = ""
     growth: float | None = None
     projected: int | None = None
+    passing: bool = False
 
     def __str__(self) -> str:
         rate = self.distinct / self.seconds if self.seconds > 0 else 0.0
@@ -130,24 +131,46 @@ class Silent:
         pass
 
 
+A_MINUTE = 60.0
+
+
 class Lines:
-    """Whole lines for logs; events that come faster than `interval` seconds replace each other."""
+    """Whole lines for logs; events that come faster than `interval` seconds replace each other.
+
+    every_level: not so finished levels, unless the search is one of many. A level is told of several times
+    and is finished when the next one is told of; one that lasts has a line a minute.
+    """
 
     def __init__(
-        self, stream: TextIO, interval: float = 1.0, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        interval: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        every_level: bool = False,
     ) -> None:
+        self._every_level = every_level
         self._stream = stream
         self._interval = interval
         self._clock = clock
         self._last = clock() - interval
         self._held: str | None = None
+        self._depth = -1
 
     def stage(self, text: str) -> None:
         self.close()
         self._write(text)
 
     def level(self, event: LevelDone) -> None:
-        self._offer(str(event))
+        if not self._every_level or event.passing:
+            self._offer(str(event))
+            return
+        if event.depth != self._depth:
+            self.close()
+            self._depth, self._last = event.depth, self._clock()
+        self._held = str(event)
+        if self._clock() - self._last >= A_MINUTE:
+            self.close()
+            self._last = self._clock()
 
     def obligation(self, event: ObligationDone) -> None:
         self._offer(str(event))
@@ -219,7 +242,7 @@ def open_progress(
         yield Silent()
         return
     if environ.get("CI") or environ.get("TERM") == "dumb" or not stream.isatty():
-        lines = Lines(stream)
+        lines = Lines(stream, every_level=bool(environ.get("CI")))
         try:
             yield lines
         finally:

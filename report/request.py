@@ -6,6 +6,7 @@ with a report.  Names are still texts here; the owner resolves them and says wha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -21,14 +22,22 @@ TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 KINDS = (
     "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
-    "rules",
+    "rules", "errors", "formats",
 )  # fmt: skip
 """What `elrcheck list` lists and `elrcheck show --kind` takes."""
 
 
-FAIL_ON = ("drift", "regression", "violated", "inconclusive")
-"""drift: any difference from the baseline; regression: only those for the worse; violated, inconclusive: also
-where the baseline expects it."""
+FAIL_ON: Mapping[str, str] = {
+    "drift": "any difference from the baseline",
+    "regression": "only those for the worse",
+    "violated": "a violation, also one that the baseline expects",
+    "inconclusive": "a run that a limit ended",
+    "unreached-action": "an action that never fires within the budgets",
+    "unreached-witness": "a witness that is not reached",
+}
+"""What `--fail-on` makes a failure. Words that are not about differences hold whatever a baseline expects."""
+GATE_FAIL_ON = tuple(FAIL_ON)
+CHECK_FAIL_ON = ("unreached-action", "unreached-witness", "inconclusive")
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class CheckRequest:
     a state, 0 for all. `resume`: the folder of a run to go on with; `selected` then says whether the
     selection is to be compared with the run's, or was not given. `checkpoint_every` is in seconds.
     `drawn`: the report is to hold the state graph if it is small.
+    `fail_on`: what is a failure besides violations, of CHECK_FAIL_ON.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -91,6 +101,7 @@ class CheckRequest:
     checkpoint_every: float = 300.0
     spark: SparkRequest = field(default_factory=SparkRequest)
     drawn: bool = False
+    fail_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -216,7 +227,7 @@ class NewEntry:
 class GateRequest:
     """Entries of a baseline to run again: those in `only`, all if empty, or `add` alone.
 
-    update: write what was found into the baseline. fail_on: what is a failure, of FAIL_ON.
+    update: write what was found into the baseline. fail_on: what is a failure, of GATE_FAIL_ON.
     """
 
     baseline: Path

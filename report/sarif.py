@@ -58,7 +58,7 @@ def _rule(name: str, case: Case) -> Node:
         "defaultConfiguration": {"level": "error"},
         "help": _message(
             f"`elrcheck show {name}` prints what is known of it."
-            if case.source
+            if case.place is None
             else "`elrcheck gate --update-baseline` accepts what was found."
         ),
     }

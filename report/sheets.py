@@ -59,7 +59,7 @@ def sheet_of(report: Report) -> Sheet:
 def check_sheet(report: CheckReport) -> Sheet:
     suite = Suite(
         f"{report.variant}, {report.scope}",
-        tuple(property_case(found, report) for found in report.properties),
+        (*(property_case(found, report) for found in report.properties), *_idle_cases(report)),
         broker_count(report),
         report.search.seconds,
         search_facts(report.search),
@@ -69,7 +69,19 @@ def check_sheet(report: CheckReport) -> Sheet:
     if not report.search.complete:
         reach = f"bounded by {report.search.stopped_by or 'an unnamed limit'}"
     summary = f"{suite.name}: {reach}" + (f"; violated: {', '.join(violated)}" if violated else "")
+    if report.failures:
+        summary += f"; fails by --fail-on {','.join(failure.word for failure in report.failures)}"
     return Sheet("check", report.verdict, summary, report.exit_code, (suite,), check_notes(report))
+
+
+def _idle_cases(report: CheckReport) -> list[Case]:
+    """Actions that do not fire, where `--fail-on` does not accept that."""
+    return [
+        Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
+        for failure in report.failures
+        if failure.word == "unreached-action"
+        for name in failure.subjects
+    ]
 
 
 def check_notes(report: CheckReport) -> tuple[str, ...]:
@@ -82,7 +94,10 @@ def check_notes(report: CheckReport) -> tuple[str, ...]:
 
 
 def property_case(found: PropertyReport, report: CheckReport) -> Case:
-    """One property. A witness that is not reached is no failure: `check` does not fail by it."""
+    """One property. A witness that is not reached, or what is undecided, fails only by `--fail-on`."""
+    outcome = _PROPERTY.get(found.verdict, "undecided")
+    if any(found.id in failure.subjects for failure in report.failures):
+        outcome = "failed"
     where = "" if found.depth is None else f" at depth {found.depth}"
     said, text = "", ""
     if found.verdict == "violated":
@@ -95,7 +110,7 @@ def property_case(found: PropertyReport, report: CheckReport) -> Case:
     return Case(
         id=found.id,
         name=found.name,
-        outcome=_PROPERTY.get(found.verdict, "undecided"),
+        outcome=outcome,
         verdict=found.verdict + where,
         message=said,
         text=text,

@@ -180,6 +180,8 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     search, engine = report.search, report.engine
     violated = [found.id for found in report.properties if found.verdict == "violated"]
     unreached = [found.id for found in report.properties if found.verdict == "unreached"]
+    for failure in report.failures:
+        page.verdict_line("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
     page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
     page.labelled("violated", ", ".join(violated))
     page.labelled("unreached", ", ".join(unreached))

@@ -113,7 +113,7 @@ class _Worker:
 def _fate(code: int | None) -> str:
     if code is not None and code < 0:
         name = signal.Signals(-code).name
-        more = "; the memory may have run out, --memory sets a limit" if code == -signal.SIGKILL else ""
+        more = "; the memory may have run out, --memory sets a limit" if name == "SIGKILL" else ""
         return f"the process was ended by {name}{more}"
     return f"the process ended with exit code {code}"
 
@@ -134,6 +134,9 @@ def _end(crew: Sequence[_Worker]) -> None:
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """A process started meanwhile begins with SIGINT blocked."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -159,10 +162,11 @@ class _Tell(Silent):
 
 def _serve(pipe: Any, scratch: Path) -> None:
     """What a process does: jobs until there are no more."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no groups of processes
         os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
+    os.environ.pop(_name, None)
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     _own = tempfile.mkdtemp(prefix="elrcheck-tests-")
     atexit.register(shutil.rmtree, _own, ignore_errors=True)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import elrcheck
-from elrcheck.cli import KINDS as OFFERED
 from elrcheck.cli import cli
 from elrcheck.errors import ExitCode, UsageFault
 from elrcheck.invariants import catalogue
@@ -20,6 +19,7 @@ from elrcheck.model import broker_events
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.shell import run
+from elrcheck.showing import KINDS as OFFERED
 
 ROOT = Path(str(elrcheck.__file__)).parent
 

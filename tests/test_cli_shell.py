@@ -20,6 +20,7 @@ import pytest
 from elrcheck import __version__
 from elrcheck.cli import cli
 from elrcheck.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
+from elrcheck.lang.source import ModelError
 from elrcheck.report.model import CheckReport, EngineReport, SearchReport
 from elrcheck.report.request import CheckRequest, ProveRequest, TlcRequest
 from elrcheck.shell import run
@@ -184,9 +185,11 @@ def test_option_beats_environment_beats_file(
     (tmp_path / "elrcheck.toml").write_text("[check]\nmax-depth = 1\nmax-states = 1\nscope = 'file'\n")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_DEPTH", "2")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_STATES", "2")
+    monkeypatch.setenv("ELRCHECK_CHECK_SET", "min_isr=1 crashes=0")
     invoke("check", "--max-depth", "3")
     request: CheckRequest = calls[0][0]
     assert (request.limits.max_depth, request.limits.max_states, request.selection.scope) == (3, 2, "file")
+    assert request.selection.overrides == ("min_isr=1", "crashes=0")
 
 
 def test_prove_and_tlc_ask_for_what_the_options_say(
@@ -239,16 +242,27 @@ BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd",
 
 @pytest.mark.parametrize("fault", BUGS, ids=repr)
 def test_a_bug_exits_with_70_and_leaves_a_report(
-    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     job("elrcheck.explorer.check", "run_check", fault)
     code, out, err = invoke("check")
     assert (code, out) == (70, "")
     assert "error[internal]" in err and "Traceback" not in err
-    (crash,) = tmp_path.glob("elrcheck-crash-*.txt")
-    assert str(crash) in err
+    (crash,) = tmp_path.glob(".elrcheck/bug-report-*.txt")
+    assert str(crash.relative_to(tmp_path)) in err
     assert "Traceback" in crash.read_text() and __version__ in crash.read_text()
+
+
+def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> None:
+    refused = ModelError("model/a.py:7: in action Fence: no loops\n    while x:\n    ^^^^^")
+    job("elrcheck.explorer.check", "run_check", refused)
+    code, out, err = invoke("check")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[:3] == [
+        "error[model-source]: model/a.py:7: in action Fence: no loops",
+        "   | while x:",
+        "   | ^^^^^",
+    ]
 
 
 def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) -> None:

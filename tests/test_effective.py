@@ -81,3 +81,31 @@ def test_a_mistake_is_told_as_by_the_command(
 ) -> None:
     assert run(cli, ["config", *arguments]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("shown", "plain"),
+    [
+        (["show", "config"], ["config"]),
+        (["show", "config", "check", "--set", "min_isr=1"], ["config", "check", "--set", "min_isr=1"]),
+        (["show", "--format", "json", "config", "gate"], ["config", "--format", "json", "gate"]),
+        (["show", "-fjson", "config"], ["config", "--format", "json"]),
+        (["show", "config", "-f", "json", "check"], ["config", "-f", "json", "check"]),
+        (["show", "config", "chekc"], ["config", "chekc"]),
+    ],
+)
+def test_show_config_is_the_same(
+    shown: list[str], plain: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = []
+    for argv in (shown, plain):
+        code = run(cli, argv)
+        ended.append((code, *capsys.readouterr()))
+    assert ended[0] == ended[1]
+    assert ended[0][1] or ended[0][0] == 2
+
+
+def test_only_a_name_is_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """`config` as the value of an option of `show` is no command."""
+    assert run(cli, ["show", "--kind", "config", "P-1"]) == 2
+    assert "'config' is not one of 'variants'" in capsys.readouterr().err

@@ -15,8 +15,9 @@ import elrcheck
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_MODULES = {
-    "__init__", "__main__", "cli", "config", "doctor", "errors", "exploring", "gating", "json_input",
-    "keeping", "options", "pytest_plugin", "settings", "shell", "starting", "sweeping", "tracing",
+    "__init__", "__main__", "bug_report", "cli", "completing", "config", "doctor", "error_codes", "errors",
+    "exploring", "gating", "helping", "json_input", "keeping", "options", "pytest_plugin", "settings",
+    "shell", "showing", "starting", "sweeping", "tracing",
 }  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]

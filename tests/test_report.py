@@ -339,6 +339,34 @@ def test_lines_are_rare_and_the_last_is_never_lost() -> None:
     assert shown == ["depth 0", "depth 4"]
 
 
+def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None:
+    """A level is told of when it begins, while it lasts and when it is finished."""
+    stream = io.StringIO()
+    with open_progress(stream, {"CI": "true"}) as lines:
+        for depth in (0, 1, 2):
+            for states in (10 * depth, 10 * depth + 5, 10 * depth + 10):
+                lines.level(LevelDone(depth, 1, 1, states, 1.0))
+        lines.stage("the next search")
+        lines.level(LevelDone(0, 1, 1, 1, 1.0))
+    assert [line.split(" states")[0] for line in stream.getvalue().splitlines()] == [
+        "depth 0: 10", "depth 1: 20", "depth 2: 30", "the next search", "depth 0: 1",
+    ]  # fmt: skip
+
+
+def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
+    stream, clock = io.StringIO(), Clock()
+    lines = Lines(stream, 1.0, clock, every_level=True)
+    for depth in range(4):
+        lines.level(dataclasses.replace(level(depth), passing=True))
+    lines.close()
+    assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == ["depth 0", "depth 3"]
+    for _ in range(100):
+        lines.level(level(7))
+        clock.now += 1.5
+    lines.close()
+    assert [line.split(":")[0] for line in stream.getvalue().splitlines()][2:] == ["depth 7"] * 3
+
+
 def test_a_new_stage_is_always_shown() -> None:
     stream = io.StringIO()
     lines = Lines(stream, 1.0, Clock())

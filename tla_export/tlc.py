@@ -220,7 +220,10 @@ def _run(command: list[str], folder: Path, sink: IO[bytes], timeout: float | Non
     finally:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:  # Windows
+                    process.kill()
             process.wait()
 
 

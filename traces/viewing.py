@@ -126,7 +126,7 @@ def _range(filters: Filters, steps: int) -> tuple[int, int]:
         if not 1 <= value <= steps:
             raise UsageFault("no-step", f"there is no step {value}, only 1 to {steps}", where=option)
     if first > last:
-        raise NothingChecked("no-step", f"no step is from {first} to {last}")
+        raise NothingChecked("empty-range", f"no step is from {first} to {last}")
     return first, last
 
 

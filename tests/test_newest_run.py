@@ -1,0 +1,86 @@
+"""`check --resume` without a folder: the newest run that can be gone on with, which is said."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.report.request import CheckRequest
+from elrcheck.shell import run
+
+Go = Callable[..., tuple[int, str, list[CheckRequest]]]
+RUNS = Path(".elrcheck") / "runs"
+
+
+@pytest.fixture
+def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Go:
+    """`elrcheck check` up to the request."""
+    monkeypatch.chdir(tmp_path)
+    asked: list[CheckRequest] = []
+
+    def stand_in(request: CheckRequest, _: object) -> None:
+        asked.append(request)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("elrcheck.explorer.check.run_check", stand_in)
+
+    def call(*argv: str) -> tuple[int, str, list[CheckRequest]]:
+        asked.clear()
+        code = run(cli, ["--no-progress", "check", *argv])
+        return code, capsys.readouterr().err, asked
+
+    return call
+
+
+def make(name: str, file: str, age: int) -> Path:
+    place = RUNS / name / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("{}")
+    os.utime(place, (1_000_000 - age, 1_000_000 - age))
+    return place.parent
+
+
+def test_the_newest_that_can_be_gone_on_with(go: Go) -> None:
+    make("older", "run.json", 20)
+    newest = make("newer", "run.json", 10)
+    make("finished", "P-1.trace.json", 0)
+    _, err, asked = go("--resume", "--max-depth", "12")
+    assert asked[0].resume == newest and asked[0].limits.max_depth == 12
+    assert f"going on with {newest}" in err
+    assert go("--max-depth", "12", "--resume")[2][0].resume == newest
+
+
+def test_a_folder_can_still_be_named(go: Go) -> None:
+    make("newer", "run.json", 10)
+    for argv in (("--resume", "here"), ("--resume=here",)):
+        _, err, asked = go(*argv)
+        assert asked[0].resume == Path("here") and "going on" not in err
+    assert go()[2][0].resume is None
+
+
+def test_there_is_none(go: Go) -> None:
+    make("finished", "P-1.trace.json", 0)
+    code, err, asked = go("--resume")
+    assert code == 2 and asked == []
+    assert "error[no-checkpoint]: there is no run to go on with in .elrcheck/runs" in err
+    assert "`elrcheck runs`" in err
+
+
+def test_config_says_which(go: Go, capsys: pytest.CaptureFixture[str]) -> None:
+    newest = make("newer", "run.json", 10)
+    assert run(cli, ["show", "config", "check", "--resume"]) == 0
+    assert str(newest) in capsys.readouterr().out
+
+
+def test_the_environment_and_the_settings_name_a_folder(
+    go: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELRCHECK_CHECK_RESUME", "there")
+    assert go()[2][0].resume == Path("there")
+    monkeypatch.delenv("ELRCHECK_CHECK_RESUME")
+    (tmp_path / "elrcheck.toml").write_text('[check]\nresume = "file"\n')
+    assert go()[2][0].resume == Path("file")
