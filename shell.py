@@ -15,7 +15,6 @@ import errno
 import io
 import os
 import sys
-import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
