@@ -15,6 +15,7 @@ USAGE: Mapping[str, str] = {
     "usage": "The command line cannot be understood.",
     "usage-bad-value": "An option or argument has a value that it cannot take.",
     "usage-controller": "An option is only for `prove --controller`.",
+    "usage-eval": "--eval is given where no report is printed.",
     "usage-explain": "Two questions are asked of `explain` at once.",
     "usage-filter": "A part of a trace is asked for in a notation that has the whole.",
     "usage-format": "The report has no such format.",
@@ -32,6 +33,7 @@ USAGE: Mapping[str, str] = {
     "mixed-properties": "Liveness properties and others are chosen together.",
     "simulate-liveness": "Random walks are to check a liveness property.",
     # names
+    "bad-expression": "An expression of --eval cannot be understood.",
     "ambiguous-name": "A name means several things.",
     "unknown-action": "There is no such action.",
     "unknown-entry": "The baseline has no such entry.",
@@ -69,6 +71,7 @@ USAGE: Mapping[str, str] = {
     "no-baseline": "There is no baseline.",
     "no-checkpoint": "There is no run or sweep to go on with.",
     "no-folder": "There is no such folder.",
+    "report-file": "A stored report cannot be read.",
     "no-trace": "There is no stored trace there.",
     "resume-mismatch": "The run or sweep to go on with is another one than asked for.",
     "run-dir-is-file": "The run folder is a file.",
@@ -140,6 +143,7 @@ NOTHING: Mapping[str, str] = {
     "empty-range": "No step of the trace is in the range.",
     "empty-trace": "The trace has no state.",
     "no-property": "No property is selected.",
+    "no-report": "No run has left a report.",
     "no-rule": "No rule of `prove --controller` is selected.",
     "sweep-empty": "No configuration of the grid can be checked.",
 }

@@ -77,6 +77,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck explain --repro 1/5 --variant legacy --scope two-brokers --action Produce",
     ),
     "runs": ("elrcheck runs", "elrcheck runs clean --older-than 7d"),
+    "runs coverage": ("elrcheck runs coverage", "elrcheck runs coverage --strict -f json"),
     "runs clean": ("elrcheck runs clean --dry-run", "elrcheck runs clean --older-than 7d"),
     "config": ("elrcheck config", "elrcheck config check --variant legacy --set min_isr=1"),
     "prove": (

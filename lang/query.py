@@ -109,7 +109,8 @@ class _Typed:
     def line_of(self, node: ast.AST) -> int:
         return int(getattr(node, "lineno", 1))
 
-    def error(self, node: ast.AST, message: str) -> NoReturn:
+    def error(self, node: ast.AST, message: str, help: str = "") -> NoReturn:
+        """As for a function of the model; its help is about writing one, and left out."""
         lines = self.text.splitlines(keepends=True)
         at = self.line_of(node) - 1
         above = sum(map(len, lines[:at]))
@@ -119,7 +120,7 @@ class _Typed:
             end = len(lines[at].encode()[: getattr(node, "end_col_offset", 0)].decode(errors="replace"))
         word = node.func if isinstance(node, ast.Call) else node
         name = getattr(word, "attr", None) or getattr(word, "id", "")
-        message = message.removesuffix(" (decorate it with @op)")
+        message = message.removesuffix(" (decorate it with @op)").removesuffix(": import it")
         raise QueryError(message, above + begin, above + end, str(name))
 
 

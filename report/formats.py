@@ -31,6 +31,7 @@ FORMATS: Mapping[str, str] = {
     "itf": "Informal Trace Format, of Apalache and Quint; export trace, trace --as.",
     "mermaid": "A sequence diagram; export trace, trace --as.",
     "dot": "Graphviz: a trace or all states; export trace, trace --as, explore --graph.",
+    "svg": "The state graph of a small scope as a picture; explore --graph.",
     "graphml": "All states for networkx, yEd and others; explore --graph.",
 }
 """Everything that can be written, and which command writes it."""

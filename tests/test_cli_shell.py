@@ -254,12 +254,13 @@ def test_a_bug_exits_with_70_and_leaves_a_report(
 
 
 def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> None:
-    refused = ModelError("model/a.py:7: in action Fence: no loops\n    while x:\n    ^^^^^")
+    refused = ModelError("in action Fence: no loops", where="model/a.py:7", excerpt="while x:\n^^^^^")
     job("elrcheck.explorer.check", "run_check", refused)
     code, out, err = invoke("check")
     assert (code, out) == (2, "")
-    assert err.splitlines()[:3] == [
-        "error[model-source]: model/a.py:7: in action Fence: no loops",
+    assert err.splitlines()[:4] == [
+        "error[model-source]: in action Fence: no loops",
+        "  --> model/a.py:7",
         "   | while x:",
         "   | ^^^^^",
     ]
