@@ -67,7 +67,7 @@ USAGE: Mapping[str, str] = {
     "init-exists": "All files that `init` writes exist.",
     "itf-file": "A file is no ITF trace, or has other variables than the model.",
     "json-malformed": "The input is not the JSON that is expected.",
-    "model-source": "The source of the model is not in the modelling language.",
+    "model-source": "The source of the model does not load, or a row of it names what is not there.",
     "no-baseline": "There is no baseline.",
     "no-checkpoint": "There is no run or sweep to go on with.",
     "no-folder": "There is no such folder.",
