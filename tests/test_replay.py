@@ -89,7 +89,8 @@ def test_every_notation_is_told_from_its_contents_and_accepted(
     assert (report.verdict, report.origin.format, report.exit_code) == ("accepted", form, ExitCode.HOLDS)
     assert (report.states, report.accepted) == (5, 5)
     assert tuple(step.label for step in report.trace.steps) == CALLS
-    assert [(hit.id, hit.step, hit.witness) for hit in report.violated] == [("P-8", 4, "k=0")]
+    hits = [(hit.id, hit.step, hit.witness) for hit in report.violated]
+    assert hits == [("P-8", 4, "k=0, b=none (0 before the step)")]
 
 
 def test_our_own_files_name_their_model(story: Loaded, tmp_path: Path) -> None:
