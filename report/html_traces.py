@@ -9,7 +9,7 @@ from elrcheck.report.html_trace import TraceBlock, trace_block
 from elrcheck.report.sheet import Case, Outcome
 from elrcheck.report.simulation import SeenProperty, SimulationReport
 from elrcheck.report.trace import Scalar
-from elrcheck.report.tracing import ExplainReport, Hit, Origin, Rejection, ReplayReport
+from elrcheck.report.tracing import Cycle, ExplainReport, Hit, Origin, Rejection, ReplayReport
 
 CLOSEST = 3
 _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
@@ -132,8 +132,23 @@ def explain_part(key: str, report: ExplainReport) -> Part:
         facts=_origin(report.origin),
         settings=_settings(report.origin.config),
         explained=report.explained,
-        grids=(Grid("The state", ("leaf", "value"), tuple(report.state.items())),) if report.state else (),
+        grids=(*_fairness(report.cycle), *_state(report)),
     )
+
+
+def _state(report: ExplainReport) -> tuple[Grid, ...]:
+    return (Grid("The state", ("leaf", "value"), tuple(report.state.items())),) if report.state else ()
+
+
+def _fairness(cycle: Cycle | None) -> tuple[Grid, ...]:
+    """What the cycle of a lasso owes every fair step, and how it pays."""
+    if cycle is None:
+        return ()
+    what = f"states {cycle.loop} to {cycle.last} repeat"
+    title = f"For ever: {f'nothing happens in state {cycle.loop}' if cycle.stops else what}"
+    title += "" if cycle.fair else "; a fair behaviour would leave this cycle, so it refutes nothing"
+    rows = tuple((step.label, step.how) for step in cycle.steps)
+    return (Grid(title, ("fair step", "in the cycle"), rows),)
 
 
 def _origin(origin: Origin) -> tuple[tuple[str, str], ...]:

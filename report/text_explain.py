@@ -81,16 +81,9 @@ def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
     """What has to happen finally and how the cycle does it justice. A row for each action and reason."""
     rows: dict[tuple[str, str], list[str]] = {}
     for step in cycle.steps:
-        how = f"not possible in state {step.idle}, {step.why}"
-        if step.taken is not None:
-            how = f"taken, step {step.taken}"
-        elif not step.settled:
-            how = "never taken, though it has to be"
-        elif step.never:
-            how = f"never possible, {step.why}"
         if detail > 0 or cycle.stops or not step.never:
             choice = ", ".join(f"{a.name}={a.value}" for a in step.arguments) or "-"
-            rows.setdefault((step.action, how), []).append(choice)
+            rows.setdefault((step.action, step.how), []).append(choice)
     page.table(
         ("fair step", "in the cycle", "choices"),
         [(action, how, "; ".join(choices)) for (action, how), choices in rows.items()],

@@ -254,6 +254,15 @@ class FairStep:
         return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
 
     @property
+    def how(self) -> str:
+        """How the cycle pays, in words."""
+        if self.taken is not None:
+            return f"taken, step {self.taken}"
+        if not self.settled:
+            return "never taken, though it has to be"
+        return ("never possible" if self.never else f"not possible in state {self.idle}") + f", {self.why}"
+
+    @property
     def settled(self) -> bool:
         return self.taken is not None or self.never or (self.idle is not None and not self.strong)
 

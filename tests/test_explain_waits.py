@@ -17,6 +17,7 @@ from elrcheck.explorer.select import resolve
 from elrcheck.explorer.tracefile import write_trace
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
+from elrcheck.report.formats import render
 from elrcheck.report.json import as_data
 from elrcheck.report.request import Selection
 from elrcheck.report.tracing import ExplainReport, FairStep
@@ -77,6 +78,9 @@ def test_a_behaviour_that_stops(stuck: Subject) -> None:
     applies = step(report, "ApplyMetadata(b=0)")
     assert (applies.never, applies.taken, applies.why) == (True, None, "it changes nothing")
     assert step(report, "Start(b=1)").why == "refused by: b is offline"
+    page = render(report, "html")
+    assert "In state 3 the wait is not over" in page and "For ever: nothing happens in state 3" in page
+    assert "never possible, refused by: b is offline" in page
 
 
 def every(clause: Any) -> list[Any]:
@@ -119,6 +123,7 @@ def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
     assert step(report, "ControllerAlters(leader=0)").taken == 8
     learns = step(report, "LeaderLearns(leader=0)")
     assert (learns.strong, learns.taken, learns.idle, learns.never) == (True, None, 7, False)
+    assert learns.how == "never taken, though it has to be"
     applies = step(report, "ApplyMetadata(b=1)")
     assert not report.cycle.fair and report.verdict == "holds"
     assert applies.taken is None and not applies.settled, "broker 1 could apply the change of its ISR"
