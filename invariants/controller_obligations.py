@@ -66,7 +66,7 @@ class StepProver:
         self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()
     ) -> None:
         self.model, self.config = model, config
-        self.timeout = 0 if timeout is None else max(1, int(timeout * 1000))
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}
         algebra = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)

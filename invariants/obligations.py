@@ -39,7 +39,7 @@ class Prover:
 
     def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
         self.ts, self.lemmas = transitions, tuple(lemmas)
-        self.timeout = 0 if timeout is None else max(1, int(timeout * 1000))
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
 
