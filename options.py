@@ -323,7 +323,7 @@ def _reject_clashes(ctx: click.Context) -> None:
     for option in ctx.command.params:
         value = ctx.params.get(option.name or "")
         is_file = option.name == "scope" and str(value).endswith(".toml")
-        if (is_file or isinstance(value, Path)) and _real(value) in written:
+        if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
             named = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
             raise UsageFault(code, f"{value} is named by {named} and by --output", help=help)
 
