@@ -42,10 +42,12 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
             "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
         ) from fault
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Ended first: a second Ctrl-C while they are waited for would leave the exit waiting for ever.
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
-        pool.shutdown(wait=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _leave_interrupts_to_parent() -> None:

@@ -255,3 +255,22 @@ def test_a_trace_that_names_another_file(invoke: Invoke, tmp_path: Path) -> None
     (tmp_path / "a.json").write_text(json.dumps(document))
     code, out, err = invoke("trace", "show", "a.json")
     assert (code, out) == (2, "") and "not the name of a file" in err
+
+
+@pytest.mark.usefixtures("handlers")
+def test_ctrl_c_while_the_solver_works_and_after_it() -> None:
+    """Z3 takes the signal for itself, and Python would not be woken from a lock after that."""
+    import z3
+
+    from elrcheck.invariants.asking import ask
+
+    solver, (x, y, z) = z3.Solver(), z3.Ints("x y z")
+    solver.set("timeout", 20_000)
+    solver.add(x > 1, y > 1, z > 1, x * x * x + y * y * y == z * z * z)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        ask(solver, 20_000)
+    ask(z3.Solver(), 0)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        threading.Event().wait()
