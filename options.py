@@ -311,21 +311,22 @@ def apart(function: F) -> F:
 
 
 def _reject_clashes(ctx: click.Context) -> None:
-    code, help = "output-clash", "give every output a file of its own"
+    help = "give every output a file of its own"
     written: set[str] = set()
     for _, path in ctx.params["outputs"]:
         if os.path.exists(path) and not os.path.isfile(path):
             continue  # a device or a pipe takes any number
         real = _real(path)
         if real in written:
-            raise UsageFault(code, f"two outputs would be written to {path}", help=help)
+            raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
         written.add(real)
     for option in ctx.command.params:
         value = ctx.params.get(option.name or "")
         is_file = option.name == "scope" and str(value).endswith(".toml")
         if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
             named = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
-            raise UsageFault(code, f"{value} is named by {named} and by --output", help=help)
+            what = f"{value} is named by {named} and by --output"
+            raise UsageFault("output-clash", what, help=help)
 
 
 def _real(path: Path | str) -> str:
