@@ -49,7 +49,7 @@ from elrcheck.report.request import (
     ProveRequest,
     TlcRequest,
 )
-from elrcheck.shell import Shell, run
+from elrcheck.shell import Shell, end_as_interrupted, run
 from elrcheck.showing import completion, doctor, list_, show
 from elrcheck.sweeping import sweep
 from elrcheck.tracing import explain, replay, traces
@@ -62,7 +62,7 @@ def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -
     if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
         from elrcheck.settings import load_settings
 
-        ctx.default_map = dict(load_settings(chosen, Path.cwd(), ctx.command).defaults)
+        ctx.default_map = dict(load_settings(chosen, Path(), ctx.command).defaults)
     return chosen
 
 
@@ -301,4 +301,5 @@ for command in (list_, show, doctor, completion):
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """The console script."""
+    end_as_interrupted()
     sys.exit(run(cli, sys.argv[1:] if argv is None else argv))

@@ -35,6 +35,9 @@ C = TypeVar("C")
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _BIG_INTEGER = 2**63
+_MOST_BYTES = 64 * 2**20
+_MOST_BITS = 256
+"""Of a number in a TOML file; Python refuses to print one of thousands of digits, also in a message."""
 
 
 # ------------------------------------------------------------------------------- TOML files
@@ -58,15 +61,24 @@ def read_toml(file: Path | Traversable) -> Document:
     """Reads a TOML file; UsageFault when it is missing, unreadable or not TOML."""
     name = str(file)
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        with file.open("rb") as stream:
+            raw = stream.read(_MOST_BYTES + 1)  # a device or a pipe may have no end
     except OSError as fault:
         why = fault.strerror or str(fault)
         raise UsageFault("config-unreadable", f"cannot read {name}: {why}") from fault
+    except ValueError as fault:  # a NUL or half a character in the name, which another file may give
+        raise UsageFault("config-unreadable", f"not the name of a file: {name!r}") from fault
+    if len(raw) > _MOST_BYTES:
+        most = f"{_MOST_BYTES // 2**20} MiB"
+        raise UsageFault("config-not-toml", f"the file is larger than {most}", where=name)
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as fault:
         raise UsageFault("config-not-toml", "the file is not UTF-8 text", where=name) from fault
-    text = text.replace("\r\n", "\n")
     try:
-        return Document(name, tomllib.loads(text), text)
+        document = Document(name, tomllib.loads(text), text)
+        _reject_huge(document.data)
+        return document
     except tomllib.TOMLDecodeError as fault:
         found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
         why, line, column = found.groups() if found else (str(fault), None, None)
@@ -76,6 +88,17 @@ def read_toml(file: Path | Traversable) -> Document:
         raise UsageFault("config-not-toml", f"not valid TOML: {why}", where=at) from fault
     except RecursionError as fault:
         raise UsageFault("config-not-toml", "tables are nested too deeply", where=name) from fault
+    except ValueError as fault:
+        raise UsageFault("config-not-toml", "a number of too many digits", where=name) from fault
+
+
+def _reject_huge(value: object) -> None:
+    """ValueError for a number that no setting can be; hexadecimal ones may have any length."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _reject_huge(part)
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError("huge")
 
 
 def find_line(text: str, path: tuple[str, ...]) -> int | None:

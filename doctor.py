@@ -10,10 +10,10 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
 from elrcheck.errors import EnvironmentFault, ExitCode
+from elrcheck.explorer.caches import cache_directory
 from elrcheck.report.terminal import Page
 
 Status: TypeAlias = Literal["ok", "missing", "absent"]
@@ -88,15 +88,6 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
             _terminal(environ, stdout),
         )
     )
-
-
-def cache_directory(environ: Mapping[str, str]) -> Path:
-    """Where compiled kernels may be kept: ELRCHECK_CACHE_DIR, else the user's cache folder."""
-    own = environ.get("ELRCHECK_CACHE_DIR")
-    if own:
-        return Path(own)
-    base = environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "elrcheck"
 
 
 def _python() -> Item:

@@ -21,6 +21,7 @@ USAGE: Mapping[str, str] = {
     "usage-format": "The report has no such format.",
     "usage-missing": "An option or argument is missing.",
     "usage-option": "An option does not go with the others.",
+    "output-clash": "An output would overwrite another one, or what the command reads.",
     "usage-resume": "--resume and --run-dir are given together.",
     "usage-run-dir": "--run-dir is given where nothing is kept.",
     "usage-unknown-command": "There is no such command.",

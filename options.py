@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -36,6 +38,7 @@ from elrcheck.report.request import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 10_000 * _SECONDS["d"]  # functions that wait take no more than some hundred years
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 REPORT_FORMATS = ("text", "json")
 EXIT_CODES = """
@@ -54,8 +57,8 @@ def duration(text: str) -> float:
     if len(parts) > 1 and any(not unit for _, unit in parts):
         raise click.BadParameter(f"{text!r}: each part needs a unit, as in 1h30m")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if seconds <= 0:
-        raise click.BadParameter("a duration must be more than 0")
+    if not 0 < seconds <= _LONGEST:
+        raise click.BadParameter("a duration must be more than 0 and at most 10000d")
     return seconds
 
 
@@ -64,10 +67,10 @@ def size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if found is None:
         raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
-    number = int(float(found[1]) * 1024 ** _POWERS[found[2]])
-    if number <= 0:
-        raise click.BadParameter("a size must be more than 0")
-    return number
+    number = float(found[1]) * 1024.0 ** _POWERS[found[2]]
+    if not 1 <= number < 2**63:
+        raise click.BadParameter("a size must be more than 0 and less than 8388608T")
+    return int(number)
 
 
 def worker_count(text: str) -> int | None:
@@ -80,17 +83,25 @@ def worker_count(text: str) -> int | None:
     return int(word)
 
 
-def output_file(forms: Sequence[str], text: str) -> tuple[str, Path]:
-    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run."""
+def output_file(
+    forms: Sequence[str],
+    text: str,
+    every: Sequence[str] = EVERY,
+    endings: Mapping[str, str] = SUFFIXES,
+) -> tuple[str, Path]:
+    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run.
+
+    forms: those of this command; every: all words that are one; endings: what the end of a name means.
+    """
     form, colon, rest = text.partition(":")
-    if not colon or form not in EVERY:
+    if not colon or form not in every:
         form, rest = "", text
     path = Path(rest)
-    if not rest or path.is_dir():
+    if not rest or os.path.isdir(path):
         raise click.BadParameter(f"{text!r} is not a file name")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
-    form = form or SUFFIXES.get(path.suffix, "text")
+    form = form or endings.get(path.suffix, "text")
     if form not in forms:
         raise click.BadParameter(f"{text!r}: {form} is no format of this command; it has {', '.join(forms)}")
     return form, path
@@ -288,6 +299,43 @@ def engine_choices(options: dict[str, Any], verbose: bool) -> dict[str, Any]:
     return {"engine": engine, "spark": spark}
 
 
+def apart(function: F) -> F:
+    """Of a command with outputs: two of them in one file, or one in a file that is read, are refused."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _reject_clashes(click.get_current_context())
+        return function(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def _reject_clashes(ctx: click.Context) -> None:
+    help = "give every output a file of its own"
+    written: set[str] = set()
+    for _, path in ctx.params["outputs"]:
+        if os.path.exists(path) and not os.path.isfile(path):
+            continue  # a device or a pipe takes any number
+        real = _real(path)
+        if real in written:
+            raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
+        written.add(real)
+    for option in ctx.command.params:
+        value = ctx.params.get(option.name or "")
+        is_file = option.name == "scope" and str(value).endswith(".toml")
+        if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
+            named = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
+            what = f"{value} is named by {named} and by --output"
+            raise UsageFault("output-clash", what, help=help)
+
+
+def _real(path: Path | str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # the working directory is gone
+        return str(path)
+
+
 def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
     return click.option(
         "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
@@ -311,6 +359,7 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
                      "may be repeated."),
         click.option("--exit-zero", is_flag=True,
                      help="Exit with 0 instead of 1 when there is a finding."),
+        apart,
     )  # fmt: skip
 
 

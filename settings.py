@@ -144,6 +144,8 @@ def _convert(document: Document, path: tuple[str, ...], option: click.Option, va
     if not isinstance(values, list):
         raise _bad(document, path, "expected a list")
     for part in values:
+        if isinstance(part, str) and "\0" in part:
+            raise _bad(document, path, "no option can hold a NUL")
         if isinstance(part, (dict, list)):
             raise _bad(document, path, f"expected {'a list of values' if option.multiple else 'one value'}")
         is_switch = option.is_flag and not option.count

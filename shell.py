@@ -11,14 +11,17 @@ Rules kept here and nowhere else:
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 LANGUAGE = "docs/reading-the-model.md says what the language has"
 _MACHINE_FAULTS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
-     errno.ENOMEM, errno.EIO, errno.EFBIG}
+     errno.ENOMEM, errno.EIO, errno.EFBIG, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
 )  # fmt: skip
 
 
@@ -68,7 +71,7 @@ class Shell:
     def note(self, text: str) -> None:
         """A hint on stderr, unless -q."""
         if self.detail >= 0:
-            _stderr().write(text + "\n")
+            _say(text)
 
     def deliver(
         self,
@@ -141,16 +144,44 @@ def _add_step_summary(markdown: str) -> None:
         raise EnvironmentFault("cannot-write", message, where="GITHUB_STEP_SUMMARY") from fault
 
 
+def end_as_interrupted() -> None:
+    """SIGTERM and SIGHUP do what Ctrl-C does: drafts are removed and child processes ended.
+
+    One that is ignored stays so. A child that inherits this ends as if it did not.
+    """
+    owner = os.getpid()
+
+    def end(number: int, _: FrameType | None) -> None:
+        if os.getpid() == owner:
+            raise KeyboardInterrupt
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
 def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
     """Runs a command whose callbacks return their exit code; shows whatever goes wrong."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # never fail at what a terminal cannot show
+    code = _run(command, argv, name)
+    for stream in (_stdout(), _stderr()):
+        try:
+            stream.flush()
+        except OSError:
+            _give_up(stream)  # it has failed before and been told; the interpreter's exit would end with 120
+    return code
+
+
+def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
     try:
         code = _invoke(command, argv, name)
         _stdout().flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
-        _stderr().write(fault.format_message() + "\n")
+        _say(fault.format_message())
         return ExitCode.DID_NOT_RUN
     except click.UsageError as fault:
         return _show(_from_click(fault))
@@ -231,27 +262,32 @@ def _in_the_model(fault: Exception) -> UsageFault | None:
 
 
 def _show(fault: ElrError) -> int:
-    _stderr().write(fault.render() + "\n")
+    _say(fault.render())
     return fault.exit_code
 
 
 def _interrupted() -> int:
-    _stderr().write("interrupted\n")
+    _say("interrupted")
     return ExitCode.INTERRUPTED
+
+
+def _say(text: str) -> None:
+    """A line on stderr; where nobody can be told the exit code has to do."""
+    with contextlib.suppress(OSError):
+        _stderr().write(text + "\n")
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
     """An error nobody foresaw: what there is to know goes into a file that can be attached to a report."""
     from elrcheck.bug_report import bug_report, keep
 
-    stderr = _stderr()
-    stderr.write(f"error[internal]: {type(fault).__name__}: {fault}\n")
+    _say(f"error[internal]: {type(fault).__name__}: {fault}")
     text, folder = bug_report(fault, argv, os.environ)
     path = keep(text, folder)
     if path is None:
-        stderr.write(text)
+        _say(text.rstrip("\n"))
     else:
-        stderr.write(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file\n")
+        _say(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file")
     return ExitCode.INTERNAL
 
 
@@ -265,10 +301,17 @@ def _stderr() -> TextIO:
 
 
 def _give_up_stdout() -> None:
-    """Points stdout at nowhere, so that neither we nor the interpreter's exit write to the closed pipe."""
+    """Nothing more is written to the closed pipe."""
+    if not _give_up(_stdout()):
+        sys.stdout = io.StringIO()
+
+
+def _give_up(stream: TextIO) -> bool:
+    """Points a stream at nowhere, so that neither we nor the interpreter's exit write to where it was."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, _stdout().fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
     except (OSError, ValueError):
-        sys.stdout = io.StringIO()
+        return False
+    return True

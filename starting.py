@@ -40,6 +40,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
+      # Or the URL of a wheel or of a repository: pip install git+https://...
       - run: pip install elrcheck=={version}
       # Annotations in the diff and a step summary; the files are for the upload below.
       - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml

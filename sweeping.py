@@ -15,9 +15,11 @@ from elrcheck.helping import Verb
 from elrcheck.options import (
     EXIT_CODES,
     REDUCTIONS,
+    apart,
     chosen_selection,
     html_option,
     limit_options,
+    output_file,
     property_option,
     reject_given,
     selection_options,
@@ -39,17 +41,8 @@ GRID = (
 """Options that say what is swept; none of them is needed with --resume."""
 
 
-def output_file(text: str) -> tuple[str, Path]:
-    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run."""
-    form, colon, rest = text.partition(":")
-    if not colon or form not in FORMS:
-        form, rest = "", text
-    path = Path(rest)
-    if not rest or path.is_dir():
-        raise click.BadParameter(f"{text!r} is not a file name")
-    if not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
-    return form or ENDINGS.get(path.suffix, "text"), path
+def to_file(text: str) -> tuple[str, Path]:
+    return output_file(FORMS, text, FORMS, ENDINGS)
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
@@ -82,11 +75,12 @@ def output_file(text: str) -> tuple[str, Path]:
               help="Go on with the sweep in this folder; it knows its grid and its limits.")
 @click.option("--format", "-f", "form", type=click.Choice(TEXT_FORMS), default="text", show_default=True,
               help="What is printed on stdout; markdown and html are a matrix.")
-@click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=output_file,
+@click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
               help="Also write the result to a file, in the format of its ending (.json, .csv, .parquet, "
                    ".md, .html); may be repeated.")
 @html_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there is a finding.")
+@apart
 @click.pass_context
 def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           reduce: bool, sweeps: tuple[str, ...], grid: Path | None, properties: tuple[str, ...],

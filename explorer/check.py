@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     """Search and report, also into the folder of the run if it has one; UsageFault for unknown names."""
-    if request.run_dir is not None and request.run_dir.is_file():
+    if request.run_dir is not None and request.run_dir.exists() and not request.run_dir.is_dir():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     saved = None
     if request.resume is not None:

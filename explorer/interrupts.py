@@ -1,7 +1,7 @@
-"""SIGINT and SIGTERM as a wish that a search looks at between two rounds.
+"""SIGINT, SIGTERM and SIGHUP as a wish that a search looks at between two rounds.
 
 A second SIGINT does not wait: it is a KeyboardInterrupt. Outside the main thread signals cannot be
-taken, and nothing is changed.
+taken, and nothing is changed. One that is ignored stays so: `nohup` asks for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Interrupts:
@@ -24,7 +24,8 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
-                self._before[number] = signal.signal(number, self._note)
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(self, *_: object) -> None:

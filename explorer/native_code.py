@@ -8,10 +8,10 @@ cache, and files are written whole.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,9 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from elrcheck.errors import EnvironmentFault
 from elrcheck.explorer.atomic import write_bytes
+from elrcheck.explorer.caches import cache_directory
 from elrcheck.explorer.object_code import object_codes, processor, target_machine
 
 MAGIC = b"elrcheck-kernel/1\n"
@@ -29,10 +31,8 @@ PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached ke
 
 
 def default_cache() -> Path:
-    """Where kernels are kept: XDG_CACHE_HOME, or the platform's usual place."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    home = Path(base) if base else Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return home / "elrcheck" / "kernels"
+    """Where kernels are kept."""
+    return cache_directory(os.environ) / "kernels"
 
 
 class KernelCache:
@@ -53,11 +53,8 @@ class KernelCache:
         return body
 
     def store(self, key: str, body: bytes) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(EnvironmentFault):
             write_bytes(self.folder / f"{key}.o", MAGIC + hashlib.sha256(body).digest() + body)
-        except OSError:
-            return
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from pathlib import Path
 
 from elrcheck.config import config_values
@@ -23,7 +24,8 @@ def run_folder(selected: Selected, *how: str | int) -> Path:
     """The folder named by what was explored and how: the same run has the same folder."""
     identity = json.dumps([selected.variant, config_values(selected.config), *how], sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-    return RUNS / f"{selected.variant}-{Path(selected.scope).stem}-{digest}"
+    stem = re.sub(r"[^\w.-]+", "_", Path(selected.scope).stem)[:60]  # a file of the user has any name
+    return RUNS / f"{selected.variant}-{stem}-{digest}"
 
 
 def place_of_run(request: CheckRequest, selected: Selected) -> Path:

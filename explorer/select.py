@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from elrcheck.config import build_config, config_fields, find_scope, parse_overrides
+from elrcheck.config import build_config, config_fields, config_values, find_scope, parse_overrides
 from elrcheck.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.report.request import Selection
+
+MOST = 1000
+"""Of any size or budget: graphs of conditions grow with them, and no search comes anywhere near."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ def reject_impossible(config: Config) -> None:
         raise UsageFault("config-bad-value", "`min_isr`: expected 1 or more, not 0")
     if not 1 <= config.log_slots <= 6:
         raise UsageFault("config-bad-value", f"`log_slots`: expected 1 to 6, not {config.log_slots}")
+    for key, value in config_values(config).items():
+        if isinstance(value, int) and value > MOST:
+            raise UsageFault("config-bad-value", f"`{key}`: expected at most {MOST}, not {value}")
     if config.records > 60:
         raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
 

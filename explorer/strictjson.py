@@ -110,7 +110,7 @@ def read_text(path: Path, code: str) -> str:
             data = file.read(SIZE_LIMIT + 1)
         if len(data) > SIZE_LIMIT:
             At(str(path), code).fail(f"the file is larger than {SIZE_LIMIT // 2**20} MiB")
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except OSError as fault:
         raise UsageFault(code, f"cannot read the file: {fault.strerror or fault}", where=str(path)) from fault
     except UnicodeDecodeError as fault:

@@ -14,6 +14,7 @@ from typing import Any
 
 import z3
 
+from elrcheck.invariants.asking import ask
 from elrcheck.invariants.controller_events import Event, EventKind, Situation
 from elrcheck.invariants.controller_small import wishes
 from elrcheck.invariants.symbolic_values import arbitrary, constant, read
@@ -66,7 +67,7 @@ class StepProver:
         self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()
     ) -> None:
         self.model, self.config = model, config
-        self.timeout = 0 if timeout is None else max(1, int(timeout * 1000))
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}
         algebra = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
@@ -92,7 +93,7 @@ class StepProver:
     def possible(self, step: Step) -> tuple[Any, float]:
         """Whether any legal situation allows the event (z3.sat or z3.unsat), and the seconds it took."""
         started = time.perf_counter()
-        answer = step.solver.check()
+        answer = ask(step.solver, self.timeout)
         return answer, time.perf_counter() - started
 
     def keeps(self, step: Step, rule: Fn) -> Answer:
@@ -106,7 +107,7 @@ class StepProver:
 
     def _answer(self, step: Step) -> Answer:
         started = time.perf_counter()
-        answer = step.solver.check()
+        answer = ask(step.solver, self.timeout)
         seconds = time.perf_counter() - started
         if answer == z3.unsat:
             return Answer("proved", seconds)
@@ -124,7 +125,7 @@ class StepProver:
                 break
             if z3.is_true(solved.eval(wish, model_completion=True)):
                 pinned.append(wish)
-            elif solver.check(*pinned, wish) == z3.sat:
+            elif ask(solver, self.timeout, *pinned, wish) == z3.sat:
                 pinned.append(wish)
                 solved = solver.model()
         return solved

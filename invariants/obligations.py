@@ -15,6 +15,7 @@ from typing import Any
 
 import z3
 
+from elrcheck.invariants.asking import ask
 from elrcheck.invariants.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.report.model import CellVerdict
@@ -39,7 +40,7 @@ class Prover:
 
     def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
         self.ts, self.lemmas = transitions, tuple(lemmas)
-        self.timeout = 0 if timeout is None else max(1, int(timeout * 1000))
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
 
@@ -72,7 +73,7 @@ class Prover:
     def possible(self, instance: Instance) -> bool:
         """Some state with all lemmas enables the instance: its cells are not proved over nothing."""
         solver = self._with_lemmas(instance.guard)
-        return bool(solver.check(*self.literals.values()) == z3.sat)
+        return bool(ask(solver, self.timeout, *self.literals.values()) == z3.sat)
 
     def open_step(self, instance: Instance) -> Any:
         """A solver that knows the lemmas and the guard of a step."""
@@ -102,7 +103,7 @@ class Prover:
     def _discharge(self, solver: Any, assumed: Iterable[Any], after: Mapping[str, Any] | None) -> Discharge:
         started = time.perf_counter()
         assumptions = list(assumed)
-        answer = solver.check(*assumptions)
+        answer = ask(solver, self.timeout, *assumptions)
         seconds = time.perf_counter() - started
         if answer == z3.unsat:
             core = (
@@ -128,7 +129,8 @@ class Prover:
             if slot.index is None or time.perf_counter() > deadline:
                 continue
             wish = _is_initial(slot.initial, scalar)
-            if z3.is_true(model.eval(wish, model_completion=True)) or solver.check(*pinned, wish) == z3.sat:
+            known = z3.is_true(model.eval(wish, model_completion=True))
+            if known or ask(solver, self.timeout, *pinned, wish) == z3.sat:
                 pinned.append(wish)
                 if not z3.is_true(model.eval(wish, model_completion=True)):
                     model = solver.model()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 from elrcheck.errors import EnvironmentFault
@@ -40,11 +42,22 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
             "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
         ) from fault
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Ended first: a second Ctrl-C while they are waited for would leave the exit waiting for ever.
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
-        pool.shutdown(wait=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _leave_interrupts_to_parent() -> None:
+    """In a worker; it ends with its parent, also if that is killed and cannot tell it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

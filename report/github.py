@@ -25,7 +25,9 @@ def to_github(sheet: Sheet) -> str:
         if open_:
             lines.append(f"::warning title=elrcheck {sheet.command}::{message(_undecided(open_))}")
     lines += [f"::warning title=elrcheck {sheet.command}::{message(note)}" for note in sheet.notes]
-    return "\n".join([*lines, f"{sheet.verdict.upper()}  {sheet.summary}"]) + "\n"
+    # A file name may have line breaks, and what follows one could be a command.
+    summary = " ".join(sheet.summary.splitlines())
+    return "\n".join([*lines, f"{sheet.verdict.upper()}  {summary}"]) + "\n"
 
 
 def _annotation(suite: str, case: Case) -> str:

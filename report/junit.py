@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from elrcheck.report.sheet import Case, Sheet, Suite, count
+from elrcheck.report.sheet import Case, Sheet, Suite, count, split_place
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -53,9 +53,9 @@ def _case(suite: Suite, case: Case) -> ET.Element:
     )
     where = case.place or case.source
     if where is not None:
-        file, _, line = where.rpartition(":")
-        element.set("file", legal(file or where))
-        element.set("line", line)
+        file, line = split_place(where)
+        element.set("file", legal(file))
+        element.set("line", str(line))
     if case.outcome == "failed":
         failure = ET.SubElement(element, "failure", message=legal(case.message), type=legal(case.verdict))
         failure.text = legal(case.text or case.message)

@@ -80,4 +80,4 @@ def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Iterator
 
 def escape(text: str) -> str:
     """One line of text without a meaning in Markdown."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(text.split("\n")))
+    return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", " ".join(text.splitlines()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -197,8 +197,9 @@ class Lines:
         self._write(text)
 
     def _write(self, text: str) -> None:
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        with suppress(OSError):  # a log on a full disk is no reason to end the work
+            self._stream.write(text + "\n")
+            self._stream.flush()
 
 
 class Live:

@@ -85,14 +85,14 @@ def _invocation(sheet: Sheet) -> Node:
 
 def _result(sheet: Sheet, suite: Suite, case: Case, numbers: dict[str, int]) -> Node:
     rule = case.rule or case.id
-    identity = f"{sheet.command}\0{suite.name}\0{case.id}"
+    identity = f"{sheet.command}\0{suite.name}\0{case.id}".encode("utf-8", "backslashreplace")
     result: Node = {
         "ruleId": rule,
         "ruleIndex": numbers[rule],
         "kind": "fail",
         "level": "error",
         "message": _message(f"{case.message or case.title} ({suite.name})."),
-        "partialFingerprints": {"elrcheckCase/v1": hashlib.sha256(identity.encode()).hexdigest()},
+        "partialFingerprints": {"elrcheckCase/v1": hashlib.sha256(identity).hexdigest()},
     }
     places = [place for place in (case.source, case.place) if place is not None]
     if places:
@@ -140,7 +140,7 @@ def _uri(file: str) -> str:
     """A relative reference, or a `file` URI; RFC 3986 wants the rest escaped."""
     from urllib.parse import quote
 
-    return quote(file.replace("\\", "/"))
+    return quote(file.replace("\\", "/"), errors="backslashreplace")
 
 
 def _message(text: str) -> Node:

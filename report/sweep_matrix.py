@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from elrcheck.report.markdown import escape
 from elrcheck.report.sweep import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.report.text_sweep import named, shown
 from elrcheck.report.trace import Scalar
@@ -125,16 +126,17 @@ def to_markdown(report: SweepReport) -> str:
     lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
     first = smallest(report)
     if first is not None:
-        lines += [f"Smallest breaking configuration: {_escaped(first)}.", ""]
+        lines += [f"Smallest breaking configuration: {escape(first)}.", ""]
     used = [verdict for verdict in ROW_VERDICTS if report.count(verdict)]
     lines += [f"- {SIGNS[verdict]} {verdict}: {MEANINGS[verdict]}" for verdict in used] + [""]
     for matrix in matrices(report):
         if matrix.facet:
-            lines += [f"## {_escaped(matrix.facet)}", ""]
+            lines += [f"## {escape(matrix.facet)}", ""]
         corner = f"{matrix.rows} \\ {matrix.columns}" if matrix.columns else matrix.rows
-        lines += [_line([corner, *matrix.column_heads]), _line(["---"] * (1 + len(matrix.column_heads)))]
+        lines += [_line(escape(head) for head in (corner, *matrix.column_heads))]
+        lines += [_line(["---"] * (1 + len(matrix.column_heads)))]
         for head, cells in zip(matrix.row_heads, matrix.cells, strict=True):
-            lines.append(_line([f"**{head}**", *(_text(cell) for cell in cells)]))
+            lines.append(_line([f"**{escape(head)}**", *(escape(_text(cell)) for cell in cells)]))
         lines.append("")
     return "\n".join(lines)
 
@@ -146,8 +148,4 @@ def _text(cell: Cell | None) -> str:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return "| " + " | ".join(cells) + " |"

@@ -52,7 +52,7 @@ def spark_session(
     `start_seconds` plus `executor_seconds`.  Errors of pyspark in the block are explained likewise.
     One session per process at a time.
     """
-    from elrcheck.doctor import cache_directory
+    from elrcheck.explorer.caches import cache_directory
 
     master = parse_master(choice.master)
     conf = properties(choice, master)

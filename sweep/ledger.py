@@ -190,7 +190,7 @@ def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
         first = RUNS / f"sweep-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
         places = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
         place = next(place for place in itertools.chain([first], places) if not place.exists())
-    elif place.is_file():
+    elif place.exists() and not place.is_dir():
         raise UsageFault("run-dir-is-file", f"{place} is a file, not a folder")
     elif (place / MANIFEST).exists():
         raise UsageFault("run-dir-taken", "the folder holds a sweep already", where=str(place),

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from elrcheck.cli import cli
-from elrcheck.doctor import cache_directory, diagnose
+from elrcheck.doctor import diagnose
 from elrcheck.errors import ExitCode
+from elrcheck.explorer.caches import cache_directory
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.shell import run
 

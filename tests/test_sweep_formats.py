@@ -129,8 +129,8 @@ def test_a_matrix_has_the_varied_keys() -> None:
 
 def test_markdown() -> None:
     lines = to_markdown(REPORT).splitlines()
-    assert "| min_isr \\ strict_hwm | true | false |" in lines
-    assert "| **1** | ✓ holds: 2,500 states | – skipped: <no> \\| such & thing |" in lines
+    assert r"| min\_isr \\ strict\_hwm | true | false |" in lines
+    assert r"| **1** | ✓ holds: 2,500 states | – skipped: \<no\> \| such \& thing |" in lines
     broken = ("✗ violated: P-8 at depth 5, 1,200 states", "✗ violated: P-8 at depth 6, 90 states")
     assert f"| **2** | {broken[0]} | {broken[1]} |" in lines
     assert "| **3** | ? inconclusive: --max-states 10 |  |" in lines
