@@ -231,3 +231,20 @@ def test_files_named_in_the_text_exist(path: Path) -> None:
     named = PATH.findall(FENCE.sub("", path.read_text(encoding="utf-8")))
     ours = [name for name in named if (ROOT / name.split("/")[0]).is_dir()]
     assert [name for name in ours if not (ROOT / name).exists()] == []
+
+
+def test_the_table_of_formats_is_what_the_commands_offer() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]+) \| ", page, re.M))
+    offered: dict[str, set[str]] = {}
+    for command in every_command(cli):
+        options = {option.name: option.type for option in command.params}
+        choice = options.get("form")
+        if "outputs" in options and isinstance(choice, click.Choice) and command.name != "sweep":
+            for form in choice.choices:
+                offered.setdefault(form, set()).add(str(command.name))
+    assert set(table) == set(offered)
+    assert "the same" in table.pop("json") and "every" in table.pop("text")
+    assert offered["text"] == offered["json"] == offered["jsonl"] and "sweep" in table.pop("jsonl")
+    for form, commands in table.items():
+        assert set(commands.split(", ")) == offered[form], form
