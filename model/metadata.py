@@ -28,7 +28,6 @@ from elrcheck.model.state import (
     State,
     Status,
     View,
-    broker_min_isr,
     known_min_isr,
     leads,
     snapshot,
@@ -139,7 +138,7 @@ def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     me = s.broker[b]
     require(c.min_isr_propagation == MinIsrPropagation.LOG, "min ISR travels through the metadata log")
     require(me.status == Status.RUNNING, "b is running")
-    require(me.min_isr != broker_min_isr(s.settings, b), "b has an older value")
-    told = replace(me, min_isr=broker_min_isr(s.settings, b))
+    require(me.min_isr != known_min_isr(c, s.settings, b), "b has an older value")
+    told = replace(me, min_isr=known_min_isr(c, s.settings, b))
     after = with_high_watermark(c, s.settings, told, b) if leads(s, b) else told
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))

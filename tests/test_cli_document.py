@@ -1,6 +1,7 @@
 """docs/cli.md, run as it stands: every block of every section, in order, with the exit codes it announces.
 
-The sections of `QUICK` are run each time; all of them, for many minutes, with `-m slow`.
+The sections of `QUICK` are followed each time, inside this process; all of them, for many minutes and as a
+reader types them, with `-m slow`. The counterexample at the beginning of README.md is here too.
 """
 
 from __future__ import annotations
@@ -12,39 +13,47 @@ from pathlib import Path
 
 import pytest
 from followed import blocks, commands, environment, follow, sections
+from followed_inside import follow_inside
 
 DOCUMENT = (Path(__file__).resolve().parent.parent / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = sections(DOCUMENT)
 WITH_BLOCKS = [title for title, text in SECTIONS.items() if title and blocks(text)]
-QUICK = ("explain", "what-if", "runs")
+QUICK = ("trace", "explain", "replay", "what-if", "list, show, doctor", "runs", "config")
 NEEDS_JAVA = {"check", "sweep", "export and tlc"}
 
 
-def run_section(title: str, folder: Path) -> None:
-    first = blocks(SECTIONS[""]) if re.search(r"\brun/", SECTIONS[title]) else []
-    follow([*first, *blocks(SECTIONS[title])], folder, environment(folder), timeout=1800)
+def needs_run(title: str) -> bool:
+    return re.search(r"\brun/", SECTIONS[title]) is not None
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the block at the beginning leaves."""
+    folder = tmp_path_factory.mktemp("begun")
+    follow_inside(blocks(SECTIONS[""]), folder)
+    return folder
 
 
 @pytest.mark.parametrize("title", QUICK)
-@pytest.mark.slow
-def test_sample(title: str, tmp_path: Path) -> None:
-    run_section(title, tmp_path)
+def test_sample(title: str, begun: Path, tmp_path: Path) -> None:
+    if needs_run(title):
+        shutil.copytree(begun / "run", tmp_path / "run")
+    follow_inside(blocks(SECTIONS[title]), tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("title", [title for title in WITH_BLOCKS if title not in QUICK])
+@pytest.mark.parametrize("title", WITH_BLOCKS)
 def test_section(title: str, tmp_path: Path) -> None:
     if title in NEEDS_JAVA and shutil.which("java", path=os.environ["PATH"]) is None:
         pytest.skip("needs Java")
-    run_section(title, tmp_path)
+    first = blocks(SECTIONS[""]) if needs_run(title) else []
+    follow([*first, *blocks(SECTIONS[title])], tmp_path, environment(tmp_path), timeout=1800)
 
 
-@pytest.mark.slow
 def test_every_section_of_a_command_has_a_block() -> None:
     assert set(SECTIONS) - set(WITH_BLOCKS) == {""}
 
 
-@pytest.mark.slow
 def test_how_commands_and_their_codes_are_read() -> None:
     body = (
         "elrcheck check     # all of it\n"
@@ -77,10 +86,11 @@ def test_a_wrong_code_or_a_line_that_is_not_printed_fails(tmp_path: Path) -> Non
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
     first = blocks(README)[0]
-    assert "--variant legacy" in first.commands[0].text and first.quoted
+    assert "--variant legacy" in first.commands[0].text and len(first.quoted) > 8
+    shown = re.search(r"`(elrcheck trace show \S+ --as mermaid)`", README)
+    assert shown
+    *_, printed = follow_inside([first, *blocks(f"```sh\n{shown[1]}\n```\n")], tmp_path)
     (picture,) = re.findall(r"```mermaid\n(.*?)```", README, re.S)
-    drawn = "```sh\nelrcheck trace show .elrcheck/runs/legacy*/P-1.trace.json --as mermaid\n```\n"
-    follow([first, *blocks(f"{drawn}```text\n{picture}```\n")], tmp_path, environment(tmp_path))
+    assert printed == picture

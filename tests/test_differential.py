@@ -34,7 +34,7 @@ FEATURES: dict[str, dict[str, Any]] = {
     "GrantShutdown": {"shutdowns": 1},
     "Unregister": {"unregistrations": 1},
     "ApplyOlderRecord": {"metadata": Propagation.LOG},
-    "ApplyMinIsr": {"min_isr_propagation": MinIsrPropagation.LOG},
+    "ApplyMinIsr": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
     "ElectPreferred": {"elections": 1},
     "ElectUnclean": {"unclean_elections": 1},
     "DesignateLeader": {"unclean_elections": 1},

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from followed import assert_quoted
 
 import elrcheck
 
@@ -85,8 +86,9 @@ def edited(package: Path, edit: Edit) -> None:
     file.write_text(source.replace(edit.old, edit.new), encoding="utf-8")
 
 
-def turns_red(package: Path, edit: Edit) -> None:
-    made = gate(package, "--add", "two", "--scope", "two-brokers")
+def turns_red(package: Path, edit: Edit) -> str:
+    """Before and after the edit; what the gate prints then."""
+    made = gate(package, "--add", "two-brokers", "--scope", "two-brokers")
     assert made.returncode == 0, made.stderr
     edited(package, edit)
     outputs = ("-o", "gate.json", "-o", "gate.sarif")
@@ -105,6 +107,7 @@ def turns_red(package: Path, edit: Edit) -> None:
     guards = [d["what"] for d in entry["differences"] if d["kind"] == "guard"]
     assert guards == ([edit.guard] if edit.guard else [])
     points_at_the_copy(package, json.loads((work / "gate.sarif").read_text(encoding="utf-8")), edit)
+    return red.stdout
 
 
 def points_at_the_copy(package: Path, document: Any, edit: Edit) -> None:
@@ -121,7 +124,12 @@ def points_at_the_copy(package: Path, document: Any, edit: Edit) -> None:
 
 @pytest.mark.slow
 def test_a_follower_that_joins_too_early(copied: Path) -> None:
-    turns_red(copied, JOINS_TOO_EARLY)
+    """Its output is what docs/ci.md shows, where the entry is called two-brokers."""
+    printed = turns_red(copied, JOINS_TOO_EARLY)
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)
+    quoted = tuple(" ".join(line.split()) for line in shown.splitlines())
+    assert_quoted(quoted, printed)
 
 
 @pytest.mark.slow

@@ -13,8 +13,9 @@ from elrcheck.explorer.nodes import cone
 from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.explorer.select import find_variant
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model import config, controller, lifecycle, partition, replica, state, variants
-from elrcheck.model.config import Config
+from elrcheck.model.config import Config, MinIsrPropagation
 from elrcheck.model.logs import EpochEnd, diverges, end_offset_for, truncation_point
 from elrcheck.model.state import Acks, Entry
 
@@ -164,3 +165,10 @@ def test_e1_kip_full_elects_the_eligible_replica() -> None:
     assert one.broker[1].log[0] == one.committed[0]
     gone = play("kip_full", [*E1, Label("Start", (2,)), Label("Register", (2,))])
     assert gone.partition.elr == frozenset({1}), "an unclean registration leaves the ELR"
+
+
+def test_a_min_isr_that_cannot_change_is_told_to_nobody() -> None:
+    """It is not part of the state then; what a broker knows has no room for a value."""
+    plain = PlainModel(load_checked_model(), Config(min_isr_propagation=MinIsrPropagation.LOG))
+    with pytest.raises(NotEnabled, match="b has an older value"):
+        plain.step(plain.initial(), Label("ApplyMinIsr", (0,)))
