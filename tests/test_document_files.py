@@ -23,7 +23,7 @@ def test_the_settings_of_the_readme(tmp_path: Path) -> None:
     (text,) = toml_of("README.md")
     (tmp_path / "elrcheck.toml").write_text(text)
     defaults = load_settings(None, tmp_path, cli).defaults
-    assert defaults["check"] == {"variant": "code_4_1", "scope": "three-brokers", "time_budget": "90s"}
+    assert defaults["check"] == {"variant": "code_4_1", "time_budget": "90s"}
     assert defaults["prove"]["variant"] == "code_4_1"
 
 
