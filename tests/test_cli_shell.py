@@ -397,11 +397,3 @@ def test_completion_prints_a_script(invoke: Invoke, name: str) -> None:
     code, out, _ = invoke("completion", name)
     assert code == 0
     assert "_ELRCHECK_COMPLETE" in out
-
-
-def test_the_shell_completes_commands(tmp_path: Path) -> None:
-    words = {"_ELRCHECK_COMPLETE": "bash_complete", "COMP_WORDS": "elrcheck ch", "COMP_CWORD": "1"}
-    source = "from elrcheck.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60,
-                          cwd=tmp_path, env={**os.environ, **words})  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "plain,check\n")

@@ -188,3 +188,11 @@ def test_bash_itself(tmp_path: Path) -> None:
         ["bash", "-c", text], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == ["true", "option -o nospace", "crashes="]
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    words = {"_ELRCHECK_COMPLETE": "bash_complete", "COMP_WORDS": "elrcheck ch", "COMP_CWORD": "1"}
+    source = "from elrcheck.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60,
+                          cwd=tmp_path, env={**os.environ, **words})  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "plain,check\n")

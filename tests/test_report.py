@@ -36,7 +36,6 @@ from elrcheck.report.model import (
     TraceView,
     VariableReport,
 )
-from elrcheck.report.progress import LevelDone, Lines, ObligationDone, Silent, open_progress
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text import print_report
 
@@ -310,99 +309,3 @@ def test_tlc_counts_stand_side_by_side() -> None:
     rows = [line.replace("\u202f", "").split() for line in text_of(TLC).splitlines()]
     assert ["elrcheck", "93000", "18204", "3"] in rows
     assert ["TLC", "93000", "18204"] in rows
-
-
-# -------------------------------------------------------------------------------- progress
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def level(depth: int) -> LevelDone:
-    return LevelDone(depth, 10, 2000, 1000, 0.5)
-
-
-def test_lines_are_rare_and_the_last_is_never_lost() -> None:
-    stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, 1.0, clock)
-    for depth in range(5):
-        lines.level(level(depth))
-        clock.now += 0.3
-    lines.close()
-    lines.close()
-    shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
-    assert shown == ["depth 0", "depth 4"]
-
-
-def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None:
-    """A level is told of when it begins, while it lasts and when it is finished."""
-    stream = io.StringIO()
-    with open_progress(stream, {"CI": "true"}) as lines:
-        for depth in (0, 1, 2):
-            for states in (10 * depth, 10 * depth + 5, 10 * depth + 10):
-                lines.level(LevelDone(depth, 1, 1, states, 1.0))
-        lines.stage("the next search")
-        lines.level(LevelDone(0, 1, 1, 1, 1.0))
-    assert [line.split(" states")[0] for line in stream.getvalue().splitlines()] == [
-        "depth 0: 10", "depth 1: 20", "depth 2: 30", "the next search", "depth 0: 1",
-    ]  # fmt: skip
-
-
-def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
-    stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, 1.0, clock, every_level=True)
-    for depth in range(4):
-        lines.level(dataclasses.replace(level(depth), passing=True))
-    lines.close()
-    assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == ["depth 0", "depth 3"]
-    for _ in range(100):
-        lines.level(level(7))
-        clock.now += 1.5
-    lines.close()
-    assert [line.split(":")[0] for line in stream.getvalue().splitlines()][2:] == ["depth 7"] * 3
-
-
-def test_a_new_stage_is_always_shown() -> None:
-    stream = io.StringIO()
-    lines = Lines(stream, 1.0, Clock())
-    lines.obligation(ObligationDone("consecution", 1, 9, "Fence x TypeOk", "proved", 0.1))
-    lines.obligation(ObligationDone("consecution", 2, 9, "Fence x Elr", "proved", 0.1))
-    lines.stage("[3/3] implication")
-    assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == [
-        "consecution 1/9",
-        "consecution 2/9",
-        "[3/3] implication",
-    ]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_fits_the_stream() -> None:
-    with open_progress(io.StringIO(), {}, shown=False) as silent:
-        assert isinstance(silent, Silent)
-    stream = io.StringIO()
-    with open_progress(stream, {}) as lines:
-        lines.level(level(1))
-    assert stream.getvalue() == "depth 1: 1,000 states, 10 new, 2,000 generated, 0.5 s, 2,000 states/s\n"
-    ci = Terminal()
-    with open_progress(ci, {"CI": "true"}) as lines:
-        lines.level(level(1))
-    assert "\x1b" not in ci.getvalue()
-
-
-def test_a_terminal_gets_one_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    terminal = Terminal()
-    with open_progress(terminal, {"TERM": "xterm"}) as live:
-        live.stage("[2/3] consecution")
-        live.level(level(7))
-    assert "\x1b" in terminal.getvalue()
