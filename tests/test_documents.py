@@ -27,12 +27,15 @@ from elrcheck.report.request import KINDS, Selection
 PLACEHOLDERS = {
     "COMMAND": "check", "KIND": "variants", "NAME": "P-1", "ACTION": "Fence", "KEY=VALUE": "min_isr=1",
 }  # fmt: skip
+# Of what the reader adds to the model; its own tests follow it.
+ADDS_NAMES = ("extending",)
 
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, dict[str, Any]]]:
     """What click gives to a command, instead of running it: path of the command, its parameters."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
     for name in list(os.environ):
         if name.startswith("ELRCHECK_"):
             monkeypatch.delenv(name)
@@ -108,7 +111,7 @@ def test_every_command_line_is_understood(path: Path, parsed: list[tuple[str, di
         if parsed and parsed[0][0] == "elrcheck config":
             inner = parsed.pop()[1]
             found.append(parse((inner["command"], *inner["arguments"]), mention=False))
-        for command, params in parsed:
+        for command, params in parsed if path.stem not in ADDS_NAMES else ():
             found += wrong_values(command, params)
         wrong += [f"line {call.line}: {' '.join(call.arguments)}: {why}" for why in found if why]
     assert not wrong, "\n".join(wrong)
@@ -247,4 +250,4 @@ def test_the_table_of_formats_is_what_the_commands_offer() -> None:
     assert "the same" in table.pop("json") and "every" in table.pop("text")
     assert offered["text"] == offered["json"] == offered["jsonl"] and "sweep" in table.pop("jsonl")
     for form, commands in table.items():
-        assert set(commands.split(", ")) == offered[form], form
+        assert set(commands.split(", ")) - {"sweep"} == offered[form], form
