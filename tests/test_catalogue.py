@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,15 @@ from elrcheck.shell import run
 from elrcheck.showing import KINDS as OFFERED
 
 ROOT = Path(str(elrcheck.__file__)).parent
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded() -> Iterator[None]:
+    """The models are compiled once for all tests: each question to the catalogue compiles what it needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("load_whole_model", "load_controller_model"):
+            patch.setattr(catalogue, name, functools.cache(getattr(catalogue, name)))
+        yield
 
 
 @pytest.mark.parametrize("kind", KINDS)

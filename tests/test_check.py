@@ -86,7 +86,7 @@ def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
 
 
 def test_engines_agree(tmp_path: Path) -> None:
-    arguments = (*SMALL, "--set", "fences=0")
+    arguments = (*SMALL, "--set", "fences=0", "--set", "shrinks=0")
     _, local = check(tmp_path, *arguments, "--workers", "2")
     _, reference = check(tmp_path, *arguments, "--engine", "reference")
     _, numpy = check(tmp_path, *arguments, "--engine", "numpy")
@@ -175,6 +175,7 @@ def damaged(path: Path, folder: Path) -> Path:
 
 
 @pytest.mark.tlc
+@pytest.mark.slow
 def test_tlc_confirms_every_finding_and_rejects_a_damaged_one(tmp_path: Path, finding: Path) -> None:
     tools = find_tools()
     for path in sorted(finding.glob("P-*.trace.json")):
@@ -194,7 +195,8 @@ def test_tlc_command(tmp_path: Path, finding: Path) -> None:
     assert done.returncode == 0 and "CONFIRMED" in done.stdout
     done = run(tmp_path, "tlc", str(damaged(finding / "P-1.trace.json", tmp_path)))
     assert done.returncode == 1 and "REJECTED" in done.stdout
-    done = run(tmp_path, "tlc", "--count", "--scope", "two-brokers", "--set", "fences=0", "--format", "json")
+    few = ("--set", "fences=0", "--set", "shrinks=0")
+    done = run(tmp_path, "tlc", "--count", "--scope", "two-brokers", *few, "--format", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["verdict"] == "same"
 

@@ -292,6 +292,7 @@ def test_the_command_prints_a_table_and_a_counterexample(capsys: pytest.CaptureF
     assert capsys.readouterr().out.splitlines()[-1].startswith("PROVED  kip_full")
 
 
+@pytest.mark.slow
 def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     """F-1 is in October 2024 and 4.0, and nowhere else."""
     arguments = ["prove", "--controller", "--all-variants", "--brokers", "2", "--workers", "1", "-p", "CT-13"]

@@ -213,13 +213,20 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+# A quarter to a whole minute each; the others are a sample of both sides of most knobs.
+LARGER = ("shadow", "new-leader", "one-shot", "late", "recovering", "value-of-the-cluster", "nothing-checked",
+          "moving", "no-elr")  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def model() -> Model:
     return load_checked_model()
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in LARGER else ()) for case in CASES]
+)
 def test_tlc_counts_what_the_reference_counts(model: Model, case: str, tmp_path: Path) -> None:
     config = Config(**{**TWO, **CASES[case]})
     expected = search(model, config)
