@@ -157,7 +157,7 @@ def end_as_interrupted() -> None:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
 

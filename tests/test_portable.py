@@ -50,8 +50,7 @@ def test_no_module_imports_what_only_unix_has() -> None:
                 assert not {name.split(".")[0] for name in names} & set(MODULES), path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["local", "numpy"])
+@pytest.mark.parametrize("engine", ["local", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_check(tmp_path: Path, engine: str) -> None:
     done = hidden("check", "--scope", "two-brokers", "--engine", engine, "-f", "json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
