@@ -124,6 +124,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "executor-python": "An executor has no fitting Python.",
     "java-missing": "There is no Java.",
     "java-too-old": "The Java that was found is too old.",
+    "run-in-use": "Another elrcheck is at work in the folder.",
     "no-storage": "The storage of a run on Spark cannot be used.",
     "out-of-memory": "The memory is used up.",
     "package-missing": "A Python package is missing.",

@@ -40,8 +40,8 @@ folder_option = click.option(
 def runs(ctx: click.Context, /, folder: Path, form: str) -> ExitCode | None:
     """List the stored runs, or remove them.
 
-    A run is finished, resumable (`elrcheck check --resume`), or unfinished: it goes on at this moment, or was
-    killed before it saved anything.
+    A run is running, finished, resumable (`elrcheck check --resume`), or unfinished: it was killed before it
+    saved anything.
     """
     if ctx.invoked_subcommand is not None:
         return None
@@ -74,7 +74,7 @@ def runs(ctx: click.Context, /, folder: Path, form: str) -> ExitCode | None:
     default=None,
     help="Only runs to which nothing was written for so long.",
 )
-@click.option("--all", "every", is_flag=True, help="Also runs that could be gone on with, or still go on.")
+@click.option("--all", "every", is_flag=True, help="Also runs that could be gone on with, or are unfinished.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @click.pass_obj
 def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
@@ -131,8 +131,8 @@ def _what(run: StoredRun) -> str:
     parts = [f"damaged: {run.trouble}"] if run.trouble else []
     if run.kind == "resumable":
         parts.append(f"resumable at depth {run.depth}, {run.states:,} states")
-    if run.kind == "unfinished":
-        parts.append("unfinished")
+    if run.kind in ("running", "unfinished"):
+        parts.append(run.kind)
     if run.violated:
         parts.append(f"violated: {', '.join(run.violated)}")
     if run.reached:

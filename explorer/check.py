@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from elrcheck.config import config_values
 from elrcheck.errors import UsageFault
 from elrcheck.explorer.atomic import write_file
+from elrcheck.explorer.occupied import alone_in
 from elrcheck.explorer.outcome import Outcome, explore, projection_of
 from elrcheck.explorer.replay import Finding, Origin, of_lasso, replay, store
 from elrcheck.explorer.runs import REPORT, place_of_run
@@ -57,11 +58,14 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
         saved = read_run(request.resume)
         request = as_saved(request, saved)
     selected = resolve(request.selection)
-    report = check_selected(request, selected, progress, place_of_run(request, selected), saved)
-    if report.run_dir is not None:
-        from elrcheck.report.json import to_json
+    place = place_of_run(request, selected)
+    writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
+    with alone_in(place, writes):
+        report = check_selected(request, selected, progress, place, saved)
+        if report.run_dir is not None:
+            from elrcheck.report.json import to_json
 
-        write_file(Path(report.run_dir) / REPORT, to_json(report))
+            write_file(Path(report.run_dir) / REPORT, to_json(report))
     return report
 
 

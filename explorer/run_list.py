@@ -1,8 +1,8 @@
 """The runs in a folder of runs: what each one is, how large, and which can be removed.
 
-A run is finished (traces and a report are all there is), resumable (a manifest says how far it came), or
-unfinished: it has level files and no manifest, so it goes on at this moment or was killed before it saved
-anything.
+A run is running: another process is at work in its folder; finished: traces and a report are all there is;
+resumable: a manifest says how far it came; or unfinished: it has level files and no manifest, so it was
+killed before it saved anything, or goes on where folders cannot be locked.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from elrcheck.errors import UsageFault
+from elrcheck.explorer.occupied import is_occupied
 from elrcheck.explorer.runs import MANIFEST, REPORT
 
 TRACE = ".trace.json"
 STATES = (".parquet", ".rows", ".whos")
 """Endings of level files, and of candidates that did not fit the memory."""
-RunKind: TypeAlias = Literal["finished", "resumable", "unfinished", "damaged"]
+RunKind: TypeAlias = Literal["running", "finished", "resumable", "unfinished", "damaged"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
 def newest_resumable(folder: Path) -> Path:
     """The run to which something was saved last. UsageFault if none can be gone on with."""
     manifests = [place / MANIFEST for place in folder.iterdir()] if folder.is_dir() else []
-    found = [manifest for manifest in manifests if manifest.is_file()]
+    found = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
     if not found:
         raise UsageFault(
             "no-checkpoint", f"there is no run to go on with in {folder}",
@@ -72,8 +73,10 @@ def newest_resumable(folder: Path) -> Path:
 
 
 def removable(run: StoredRun, older_than: float, every: bool) -> bool:
-    """Whether `runs clean` removes it; every: also what could be gone on with, or still goes on."""
-    return run.foreign is None and run.age >= older_than and (every or run.kind == "finished")
+    """Whether `runs clean` removes it; every: also what could be gone on with, or is unfinished."""
+    if run.foreign is not None or run.kind == "running":
+        return False
+    return run.age >= older_than and (every or run.kind == "finished")
 
 
 def remove(runs: Sequence[StoredRun], folder: Path) -> None:
@@ -108,6 +111,8 @@ def _run(place: Path, now: float) -> StoredRun:
             variant, scope = _reported(place / REPORT)
     except UsageFault as fault:
         kind, trouble = "damaged", fault.message
+    if is_occupied(place):
+        kind, trouble = "running", None  # what is there is half written now and then
     stats = [path.lstat() for path in files]
     newest = max((stat.st_mtime for stat in stats), default=place.lstat().st_mtime)
     return StoredRun(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from elrcheck.errors import ElrError, Interrupted, UsageFault
 from elrcheck.explorer.interrupts import Interrupts
+from elrcheck.explorer.occupied import alone_in
 from elrcheck.explorer.runs import RUNS
 from elrcheck.explorer.select import select_properties
 from elrcheck.invariants.modules import load_whole_model
@@ -55,6 +56,13 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
     """
     started = time.monotonic()
     request, grid, ledger = _begin(request) if request.resume is None else _resume(request, request.resume)
+    with alone_in(ledger.folder):
+        return _run_in(ledger, grid, request, progress, started)
+
+
+def _run_in(
+    ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progress, started: float
+) -> SweepReport:
     resumed = sum(ledger.settled(point.number) for point in grid.points)
     stop = Interrupts()
     work = ledger.folder / WORK
@@ -118,9 +126,7 @@ def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Led
 
 
 @contextlib.contextmanager
-def _engines(
-    request: SweepRequest, work: Path, progress: Progress, stop: Interrupts
-) -> Iterator[Engines]:
+def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interrupts) -> Iterator[Engines]:
     processes = request.workers or processors()
 
     def whole(job: Job) -> Generator[Tick, None, None]:

@@ -1,0 +1,76 @@
+"""A folder of a run belongs to one process at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.errors import EnvironmentFault, ExitCode
+from elrcheck.explorer.occupied import alone_in, is_occupied
+from elrcheck.explorer.run_list import list_runs, removable
+from elrcheck.shell import run
+
+pytest.importorskip("fcntl", reason="folders cannot be locked here")
+STOPPED = ("check", "--scope", "two-brokers", "--max-depth", "5", "--run-dir", "kept")
+
+
+def test_one_at_a_time_and_no_folder_is_left(tmp_path: Path) -> None:
+    place = tmp_path / "runs" / "one"
+    with alone_in(place):
+        assert is_occupied(place)
+        with pytest.raises(EnvironmentFault, match="another elrcheck") as refused, alone_in(place):
+            pass
+        assert (refused.value.code, refused.value.exit_code) == ("run-in-use", ExitCode.ENVIRONMENT)
+        assert is_occupied(place), "who is refused does not end the lock of who is there"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    with alone_in(tmp_path / "runs" / "one"):
+        (tmp_path / "runs" / "one" / "file").touch()
+    assert (tmp_path / "runs" / "one" / "file").exists()
+    with alone_in(tmp_path / "runs" / "two"):
+        pass
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["one"]
+    with alone_in(tmp_path / "three", wanted=False):
+        assert not (tmp_path / "three").exists()
+
+
+def test_a_process_that_is_killed_lets_go(tmp_path: Path) -> None:
+    source = (
+        "import sys, time\nfrom pathlib import Path\nfrom elrcheck.explorer.occupied import alone_in\n"
+        "with alone_in(Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
+    )
+    place = tmp_path / "run"
+    with subprocess.Popen([sys.executable, "-c", source, place], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"in\n"
+        assert is_occupied(place)
+        other.kill()
+    assert not is_occupied(place)
+
+
+def test_commands_stay_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(cli, STOPPED) == ExitCode.INCONCLUSIVE
+    before = {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()}
+    with alone_in(Path("kept")):
+        capsys.readouterr()
+        assert run(cli, ["check", "--resume", "kept"]) == ExitCode.ENVIRONMENT
+        shown = capsys.readouterr().err
+        assert "error[run-in-use]" in shown and "kept" in shown and "another folder" in shown
+        (found,) = list_runs(tmp_path, time.time())
+        assert (found.kind, removable(found, 0.0, True)) == ("running", False)
+    assert {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()} == before
+    (found,) = list_runs(tmp_path, time.time())
+    assert (found.kind, removable(found, 0.0, True)) == ("resumable", True)
+    assert run(cli, ["check", "--resume", "kept"]) == ExitCode.HOLDS
+    assert os.path.isdir("kept")
