@@ -27,6 +27,10 @@ from elrcheck.report.tracing import ReplayReport
 
 _PROOF: dict[str, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
 _MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoticed": "passed"}
+_UNDECIDED = {
+    "unreached": "no state of this search shows it",
+    "inconclusive": "the search stopped before it was decided",
+}
 _PROPERTY: dict[str, Outcome] = {"holds": "passed", "reached": "passed", "violated": "failed"}
 
 
@@ -106,7 +110,9 @@ def property_case(found: PropertyReport, report: CheckReport) -> Case:
         said = f"{found.id} {found.name} {said}".replace(" : ", ": ")
         text = plain_text(lambda page: print_violation(found, report, page))
     elif found.verdict not in _PROPERTY:
-        said = f"{found.id} {found.name}: {found.verdict}"
+        said = _UNDECIDED.get(found.verdict, found.verdict)
+        if outcome == "failed":
+            said = f"{found.id} {found.name}: {said}"
     return Case(
         id=found.id,
         name=found.name,

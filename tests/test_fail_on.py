@@ -149,7 +149,7 @@ def test_every_format_says_what_fails() -> None:
     assert "HOLDS  kip_full, two-brokers" in text
     github = render(report, "github")
     assert [line.split("::")[-1] for line in github.splitlines() if line.startswith("::error")] == [
-        "W-2 Unseen: unreached",
+        "W-2 Unseen: no state of this search shows it",
         "Crash never fires (--fail-on unreached-action)",
         "Late never fires (--fail-on unreached-action)",
     ]

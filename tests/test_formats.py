@@ -192,7 +192,7 @@ def test_sarif_shows_the_trace_at_the_lines_of_the_model() -> None:
     assert said.startswith("2. Fence(b=1): partition.isr: {{0,1}} -> {{0}};")
     assert run["invocations"][0]["exitCode"] == 1
     assert [n["message"]["text"] for n in run["invocations"][0]["toolExecutionNotifications"]] == [
-        "W-2 Unseen (kip_full, two-brokers): W-2 Unseen: unreached"
+        "W-2 Unseen (kip_full, two-brokers): no state of this search shows it"
     ]
 
 
