@@ -141,7 +141,8 @@ def run_search(
 
     def tell(level: LevelStats) -> None:
         sizes[level.depth] = level.frontier
-        seen, guess = list(sizes.values()), project(list(sizes.values()))
+        seen = list(sizes.values())
+        guess = project(seen)
         progress.level(
             LevelDone(
                 level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark,

@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from browser import Browser
     from pyspark.sql import SparkSession
     from spark_cluster import Cluster
 
@@ -31,6 +32,33 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     _own = tempfile.mkdtemp(prefix="elrcheck-tests-")
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
+
+
+@pytest.fixture
+def invoke(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in an empty folder: exit code, stdout, stderr. Some tests have their own."""
+    from elrcheck.cli import cli
+    from elrcheck.shell import run
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        code = run(cli, ("--no-progress", *argv))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium, for the tests of one file."""
+    from browser import open_browser
+
+    with open_browser() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ import jsonschema
 import pytest
 
 import elrcheck
-from elrcheck.cli import cli
 from elrcheck.explorer.baseline import Expected
 from elrcheck.explorer.check import failures
 from elrcheck.explorer.gate_diff import differences
@@ -29,7 +28,6 @@ from elrcheck.report.model import (
     SearchReport,
 )
 from elrcheck.report.request import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
-from elrcheck.shell import run
 
 ROOT = Path(str(elrcheck.__file__)).parent
 QUIET = ("--scope", "two-brokers-quiet")
@@ -50,18 +48,6 @@ REPORT = CheckReport(
     properties=PROPERTIES,
     actions=ACTIONS,
 )
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", *argv))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 # ------------------------------------------------------------------------------- which words

@@ -12,14 +12,12 @@ import pytest
 from junitparser import JUnitXml
 from referencing import Registry, Resource
 
-from elrcheck.cli import cli
 from elrcheck.errors import UsageFault
 from elrcheck.explorer.baseline import Entry, Expected, Proof, read_baseline
 from elrcheck.explorer.baseline_text import baseline_text, natural
 from elrcheck.explorer.gate_diff import differences
 from elrcheck.report.gate import Difference
 from elrcheck.report.request import Selection
-from elrcheck.shell import run
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 EXPECTED = Expected(
@@ -37,18 +35,6 @@ ENTRIES = (
     Entry("plain", Selection("kip_full", "my scopes/a.toml")),
 )  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", *argv))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 # -------------------------------------------------------------------------------- the file

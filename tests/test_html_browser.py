@@ -5,12 +5,11 @@ Needs `chromium` and `chromedriver` (Debian: chromium, chromium-driver); skipped
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import MISSING, Browser, open_browser
+from browser import MISSING, Browser
 from test_html import FULL, GATE, PROVE, hostile
 
 from elrcheck.explorer.check import run_check
@@ -21,12 +20,6 @@ from elrcheck.report.request import CheckRequest, Selection
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 STEPPER = "#c1-P-1-stepper"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -16,23 +16,10 @@ import yaml
 
 from elrcheck.cli import cli
 from elrcheck.settings import load_settings
-from elrcheck.shell import run
 from elrcheck.starting import HOOK_PATH, WORKFLOW_PATH, files
 
 ROOT = Path(__file__).resolve().parent.parent
 Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", *argv))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def contents(folder: Path) -> dict[str, str]:

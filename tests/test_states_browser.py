@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import MISSING, Browser, open_browser
+from browser import MISSING, Browser
 from test_html_browser import contrast, width
 from test_small_graph import BROKEN
 
@@ -19,12 +18,6 @@ from elrcheck.report.svg import to_svg
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 CHOSEN = ".atlas .chosen"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
