@@ -1,7 +1,7 @@
 """`python -m elrcheck`, and the console script `elrcheck`.
 
 Importing the command line takes a tenth of a second. Ctrl-C in it ends with 130 as it does later, when
-`elrcheck.shell` is in charge.
+`elrcheck.console.shell` is in charge.
 """
 
 from __future__ import annotations

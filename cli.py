@@ -1,7 +1,7 @@
 """The command line: declares commands and options, and calls the package that owns each job.
 
 Nothing is computed here.  Every heavy import is inside the command that needs it, so that
-`elrcheck --help` stays quick.  A command returns its exit code; `elrcheck.shell` does the rest.
+`elrcheck --help` stays quick.  A command returns its exit code; `elrcheck.console.shell` does the rest.
 """
 
 from __future__ import annotations
@@ -14,13 +14,20 @@ from typing import Any, NoReturn
 import click
 
 from elrcheck import __version__
-from elrcheck.completing import completer, stored_traces, traced_runs
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.exploring import explore, simulate
-from elrcheck.gating import gate, init
-from elrcheck.helping import Commands
-from elrcheck.keeping import config, runs
-from elrcheck.options import (
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.requests import (
+    CHECK_FAIL_ON,
+    CheckRequest,
+    ControllerRequest,
+    Limits,
+    MutateRequest,
+    ProveRequest,
+    TlcRequest,
+)
+from elrcheck.console.completion import completer, stored_traces, traced_runs
+from elrcheck.console.gate_verbs import gate, init
+from elrcheck.console.help import Commands
+from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
     chosen_selection,
@@ -40,19 +47,12 @@ from elrcheck.options import (
     selection_options,
     workers_option,
 )
-from elrcheck.report.request import (
-    CHECK_FAIL_ON,
-    CheckRequest,
-    ControllerRequest,
-    Limits,
-    MutateRequest,
-    ProveRequest,
-    TlcRequest,
-)
-from elrcheck.shell import Shell, end_as_interrupted, run
-from elrcheck.showing import completion, doctor, list_, show
-from elrcheck.sweeping import sweep
-from elrcheck.tracing import explain, replay, traces
+from elrcheck.console.reference_verbs import completion, doctor, list_, show
+from elrcheck.console.run_verbs import config, runs
+from elrcheck.console.search_verbs import explore, simulate
+from elrcheck.console.shell import Shell, end_as_interrupted, run
+from elrcheck.console.sweep_verbs import sweep
+from elrcheck.console.trace_verbs import explain, replay, traces
 
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 
@@ -60,7 +60,7 @@ TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
 def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
     """Loads the settings file before any other option is looked at."""
     if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
-        from elrcheck.settings import load_settings
+        from elrcheck.console.settings import load_settings
 
         ctx.default_map = dict(load_settings(chosen, Path(), ctx.command).defaults)
     return chosen
@@ -110,7 +110,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
           properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
           fail_on: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
-    from elrcheck.explorer.check import run_check
+    from elrcheck.commands.check import run_check
 
     request = CheckRequest(
         properties=properties,
@@ -158,13 +158,13 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         if all_variants or brokers is not None:
             option = "--all-variants" if all_variants else "--brokers"
             raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
-        from elrcheck.invariants.prove import run_prove
+        from elrcheck.commands.prove import run_prove
 
         request = ProveRequest(selection, properties, workers, timeout)
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
-    from elrcheck.invariants.controller_total import run_controller
+    from elrcheck.commands.prove_controller import run_controller
 
     total = ControllerRequest(selection, all_variants, brokers, properties, workers, timeout)
     with shell.open_progress() as progress:
@@ -188,7 +188,7 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     Runs every hazard with and without its one change; with --guards leaves out each guard of each
     action once instead.  Exits with 1 when a hazard is not found.
     """
-    from elrcheck.explorer.mutate import run_mutate
+    from elrcheck.commands.mutate.mutate import run_mutate
 
     survey = guards or bool(actions)
     if not survey:
@@ -217,7 +217,7 @@ out_option = click.option("--out", metavar="DIR", required=True,
 @click.pass_obj
 def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
     """The model as a TLA+ module with its configuration."""
-    from elrcheck.tla_export.export import export_spec
+    from elrcheck.commands.export import export_spec
 
     for path in export_spec(chosen_selection(options), out):
         shell.write(f"{path}\n")
@@ -241,7 +241,7 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
     """
     if (path is None) == (repro is None):
         raise _missing("give either PATH or --repro", "export trace")
-    from elrcheck.tla_export.export import export_trace
+    from elrcheck.commands.export import export_trace
 
     for written in export_trace(path, repro, chosen_selection(options), form, out):
         shell.write(f"{written}\n")
@@ -264,7 +264,7 @@ def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_ze
     """Let TLC confirm the traces of a RUN, or count states."""
     if run_path is None and not count:
         raise _missing("give a RUN to confirm, or --count", "tlc")
-    from elrcheck.tla_export.run import run_tlc
+    from elrcheck.commands.tlc_run import run_tlc
 
     request = TlcRequest(chosen_selection(options), run_path, count, tla2tools, timeout)
     with shell.open_progress() as progress:
@@ -282,8 +282,8 @@ def what_if(shell: Shell, /) -> ExitCode:
     """
     import json
 
-    from elrcheck.json_input import read_objects
-    from elrcheck.model.what_if import answer
+    from elrcheck.base.json_input import read_objects
+    from elrcheck.commands.what_if.ask import answer
 
     for given in read_objects(shell.read(), "<stdin>"):
         try:

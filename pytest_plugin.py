@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.baseline import Entry
+    from elrcheck.commands.gate.baseline import Entry
     from elrcheck.lang.load import Model
-    from elrcheck.report.model import CheckReport, PropertyReport
+    from elrcheck.results.check_report import CheckReport, PropertyReport
 
 FILES = ("elrcheck-baseline.toml", "*.elrcheck.toml")
 SHARED = "elrcheck_shared"
@@ -99,8 +99,8 @@ class BaselineFile(pytest.File):
     """A baseline: its entries are the configurations."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        from elrcheck.errors import ElrError
-        from elrcheck.explorer.baseline import read_baseline
+        from elrcheck.base.errors import ElrError
+        from elrcheck.commands.gate.baseline import read_baseline
         from elrcheck.invariants.modules import load_whole_model
 
         try:
@@ -126,8 +126,8 @@ class Configuration(pytest.Collector):
             self.add_marker(pytest.mark.xdist_group(f"{self.path}::{self.name}"))
 
     def collect(self) -> Iterator[pytest.Item]:
-        from elrcheck.errors import ElrError
-        from elrcheck.explorer.select import select_properties
+        from elrcheck.base.errors import ElrError
+        from elrcheck.catalogue.select import select_properties
 
         entry = self.entry
         try:
@@ -169,9 +169,9 @@ class Configuration(pytest.Collector):
         return made
 
     def _search(self) -> CheckReport:
-        from elrcheck.explorer.check import run_check
-        from elrcheck.explorer.gate import check_request
-        from elrcheck.report.progress import Silent
+        from elrcheck.base.progress import Silent
+        from elrcheck.commands.check import run_check
+        from elrcheck.commands.gate.gate import check_request
 
         return run_check(check_request(self.entry, self.config.getoption("elrcheck_workers")), Silent())
 
@@ -189,7 +189,7 @@ class PropertyItem(pytest.Item):
             self.add_marker(pytest.mark.xfail(reason=reason, strict=True, raises=PropertyViolated))
 
     def runtest(self) -> None:
-        from elrcheck.explorer.gate_diff import found_in
+        from elrcheck.commands.gate.gate_diff import found_in
 
         report = self.parent.report()
         found = next((one for one in report.properties if one.id == self.name), None)
@@ -221,7 +221,7 @@ class PropertyItem(pytest.Item):
         )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        from elrcheck.errors import ElrError
+        from elrcheck.base.errors import ElrError
 
         fault = excinfo.value
         if isinstance(fault, ElrError):
@@ -239,6 +239,6 @@ class PropertyItem(pytest.Item):
 def _violation(found: PropertyReport, report: CheckReport) -> str:
     """Conjunct, broker and trace, as the command prints them."""
     from elrcheck.report.terminal import plain_text
-    from elrcheck.report.text import print_violation
+    from elrcheck.report.text.text_report import print_violation
 
     return plain_text(lambda page: print_violation(found, report, page)).rstrip("\n")

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elrcheck.explorer.expand_ir import group_instances
-from elrcheck.explorer.guard_trie import Block, build_tree, place
-from elrcheck.explorer.layout import Layout, make_layout
-from elrcheck.explorer.nodes import MAX_BIT, Node, cone
-from elrcheck.explorer.program import Instance, Program
+from elrcheck.explorer.kernel.expand_ir import group_instances
+from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
+from elrcheck.explorer.kernel.packing import Layout, make_layout
+from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.program import Instance, Program
 
 DRIVER = Path(__file__).with_name("c_search.c")
 FLAGS = ("-march=native", "-std=gnu11")

@@ -24,16 +24,16 @@ from c_program import compile_c, find_compiler
 from promela import promela_source
 from spin import MODES, build_verifier, find_spin, spin_version
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.program import Program
-from elrcheck.explorer.reference import search as reference_search
-from elrcheck.explorer.result import Limits
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.reference import search as reference_search
+from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.report.request import Selection
-from elrcheck.tla_export.export import write_spec
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.program import Program
+from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc import TlcOptions, TlcRun, find_tools, run_tlc
 
 TIME = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"

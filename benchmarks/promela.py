@@ -17,9 +17,9 @@ import re
 from collections import Counter
 from typing import Literal
 
-from elrcheck.explorer.guard_trie import conjuncts
-from elrcheck.explorer.nodes import MAX_BIT, Node, cone
-from elrcheck.explorer.program import Instance, Leaf, Program
+from elrcheck.explorer.kernel.guard_trie import conjuncts
+from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 Storage = Literal["bits", "bytes"]
 WIDEST = 31  # Promela computes with int

@@ -28,15 +28,15 @@ MEBI = 1 << 20
 
 def search(options: argparse.Namespace) -> dict[str, Any]:
     """What a child does."""
-    from elrcheck.explorer.levels import LevelFiles, SavedLevel
-    from elrcheck.explorer.lower import lower
-    from elrcheck.explorer.native_code import KernelCache, default_cache
-    from elrcheck.explorer.result import Limits
-    from elrcheck.explorer.select import resolve
-    from elrcheck.explorer.tally import Tally
+    from elrcheck.base.progress import Silent
+    from elrcheck.base.requests import Selection, SparkRequest
+    from elrcheck.catalogue.select import resolve
+    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.search.result import Limits
+    from elrcheck.explorer.search.tally import Tally
+    from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
     from elrcheck.invariants.modules import load_checked_model
-    from elrcheck.report.progress import Silent
-    from elrcheck.report.request import Selection, SparkRequest
+    from elrcheck.lang.lowering.lower import lower
 
     class Folder:
         """Keeps levels, and no manifest."""
@@ -58,7 +58,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     limits, cache = Limits(max_depth=options.max_depth), KernelCache(default_cache())
     found: dict[str, Any]
     if options.partitions == "local":
-        from elrcheck.explorer.compiled import Search
+        from elrcheck.explorer.search.compiled import Search
 
         result = Search(program, workers=options.threads, cache=cache, limits=limits).run(None, "complete")
         found = {}

@@ -25,13 +25,13 @@ from typing import Any
 
 from measure import control, machine
 
-from elrcheck.explorer.check import run_check
-from elrcheck.report.json import as_data
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection, SweepRequest
-from elrcheck.report.sweep import SweepReport
-from elrcheck.sweep.grid import make_grid
-from elrcheck.sweep.run import run_sweep
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection, SweepRequest
+from elrcheck.commands.check import run_check
+from elrcheck.commands.sweep.grid import make_grid
+from elrcheck.commands.sweep.sweep import run_sweep
+from elrcheck.report.json_report import as_data
+from elrcheck.results.sweep_report import SweepReport
 
 SCOPE = "two-brokers-quiet"
 AXES = (

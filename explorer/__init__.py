@@ -1,1 +1,1 @@
-"""Exhaustive search of the model's states, and the traces it finds."""
+"""The search engine: kernel, store, search, graph, runs."""

@@ -4,7 +4,7 @@ A `Situation` is what the controller decides from, an `Event` one thing that hap
 is the little the controller itself requires before it acts; `after` calls the rule of the model that
 the action of the same name calls. Whether brokers run, lag or lie is left open: there is no state here.
 
-Written in the modelling language, so that the proof (`elrcheck.invariants.controller_total`) and plain
+Written in the modelling language, so that the proof (`elrcheck.commands.prove_controller`) and plain
 Python read the same text. A test compares it with the actions of the model.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, op, put, record
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.config import Config, RecoveryStrategy
-from elrcheck.model.controller import (
+from elrcheck.model.control_plane.controller import (
     AlterRequest,
     alter_partition,
     fenced_partition,
@@ -26,8 +26,8 @@ from elrcheck.model.controller import (
     unfenced_partition,
     unregistered_partition,
 )
-from elrcheck.model.creation import created_partition, initial_isr
-from elrcheck.model.elections import (
+from elrcheck.model.control_plane.creation import created_partition, initial_isr
+from elrcheck.model.control_plane.elections import (
     AdminError,
     balance_preferred,
     designate,
@@ -35,7 +35,7 @@ from elrcheck.model.elections import (
     elect_unclean,
     maybe_elect_unclean,
 )
-from elrcheck.model.operator_settings import (
+from elrcheck.model.control_plane.operator_settings import (
     MinIsrLevel,
     directories_assigned,
     min_isr_changed,
@@ -43,8 +43,8 @@ from elrcheck.model.operator_settings import (
     with_feature,
     with_min_isr,
 )
-from elrcheck.model.reassignment import cancel_reassignment, reassign
-from elrcheck.model.recovery import answer_counts, recovered_partition
+from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
+from elrcheck.model.control_plane.recovery import answer_counts, recovered_partition
 from elrcheck.model.state import (
     BrokerEpoch,
     LogInfo,

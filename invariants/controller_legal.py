@@ -11,8 +11,8 @@ from elrcheck.invariants.controller_events import Situation, distinct
 from elrcheck.lang.runtime import EMPTY, conj, implies, op
 from elrcheck.lang.types import RSet
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.controller import active
-from elrcheck.model.reassignment import registered
+from elrcheck.model.control_plane.controller import active
+from elrcheck.model.control_plane.reassignment import registered
 from elrcheck.model.state import MinIsr, Partition, effective_min_isr
 
 

@@ -27,8 +27,8 @@ from elrcheck.invariants.controller_legal import (
 from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
-from elrcheck.model.controller import active
-from elrcheck.model.reassignment import is_reassigning, registered
+from elrcheck.model.control_plane.controller import active
+from elrcheck.model.control_plane.reassignment import is_reassigning, registered
 from elrcheck.model.state import Recovery
 
 # ---------------------------------------------------------------------------- vocabulary

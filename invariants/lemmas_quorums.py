@@ -21,8 +21,8 @@ from elrcheck.invariants.lemmas_views import enough, granted
 from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.high_watermark import maximal_isr
 from elrcheck.model.state import Error, Offset, Stage, State, Status, is_prefix, leads
 
 # ---------------------------------------------------------------------------- quorums

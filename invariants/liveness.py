@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, LeadsTo, leads_to, op
 from elrcheck.lang.types import Replica
-from elrcheck.model.acknowledgement import waits
+from elrcheck.model.broker.acknowledgement import waits
 from elrcheck.model.config import Config
-from elrcheck.model.reassignment import is_reassigning
+from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.state import Stage, State, Status, effective_min_isr, is_prefix, leads
 
 # ---------------------------------------------------------------------------- vocabulary

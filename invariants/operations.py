@@ -16,7 +16,7 @@ from elrcheck.invariants.properties import (
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage, RecoveryStrategy
-from elrcheck.model.recovery import no_longer_than
+from elrcheck.model.control_plane.recovery import no_longer_than
 from elrcheck.model.state import (
     InfoStage,
     Partition,

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.controller import active
-from elrcheck.model.high_watermark import maximal_isr
+from elrcheck.model.control_plane.controller import active
 from elrcheck.model.state import (
     Error,
     Log,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from elrcheck.invariants.properties import registered_anew, still_leads, uncleanly
 from elrcheck.lang.runtime import op, sometimes
 from elrcheck.lang.types import Replica
-from elrcheck.model.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
+from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry, Error, Log, Stage, State, Status
 

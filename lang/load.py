@@ -94,14 +94,14 @@ def demand_documents(model: Model) -> None:
 
 
 def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleType], registry: str) -> None:
-    """That every file of a folder that has a function of these kinds is one of the modules.
+    """That every file below a folder that has a function of these kinds is one of the modules.
 
     registry: the place where the modules are listed. ModelError names the first function left out.
     """
-    listed = {Path(str(module.__file__)).name for module in modules}
+    listed = {Path(str(module.__file__)).resolve() for module in modules}
     mark = re.compile(rf"^@({'|'.join(kinds)})\b")
-    for file in sorted(folder.glob("*.py")):
-        if file.name in listed:
+    for file in sorted(folder.rglob("*.py")):
+        if file.resolve() in listed:
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             if mark.match(line):

@@ -9,29 +9,29 @@ from types import ModuleType
 from elrcheck.lang.ir import fn_nodes
 from elrcheck.lang.load import Model, demand_documents, demand_listed, load
 from elrcheck.lang.source import error_in_field
-from elrcheck.model import (
-    absent,
+from elrcheck.model import absent, start, state
+from elrcheck.model.alternatives import shadow_isr
+from elrcheck.model.broker import (
     acknowledgement,
-    broker_events,
-    controller,
-    elections,
     high_watermark,
     isr_proposals,
     late_fetch,
     lifecycle,
     logs,
     metadata,
+    replica,
+)
+from elrcheck.model.budgets import Spent
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane import (
+    broker_events,
+    controller,
+    elections,
     operator_settings,
     partition,
     reassignment,
     recovery,
-    replica,
-    shadow_isr,
-    start,
-    state,
 )
-from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config
 
 MODULES: tuple[ModuleType, ...] = (
     state,

@@ -1,1 +1,1 @@
-"""The report objects and their renderers; renderers compute nothing."""
+"""Renderers: a report object in, text, JSON, CI formats or HTML out. They compute nothing."""

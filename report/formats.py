@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elrcheck.report.model import Report
+    from elrcheck.results.check_report import Report
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
@@ -49,7 +49,7 @@ def render(report: Report, form: str, detail: int = 0) -> str:
     """The report as a text of its own, without colours."""
     match form:
         case "json":
-            from elrcheck.report.json import to_json
+            from elrcheck.report.json_report import to_json
 
             return to_json(report)
         case "jsonl":
@@ -57,34 +57,34 @@ def render(report: Report, form: str, detail: int = 0) -> str:
 
             return to_jsonl(report)
         case "html":
-            from elrcheck.report.html import to_html
+            from elrcheck.report.html.html_report import to_html
 
             return to_html(report)
         case "junit" | "github" | "markdown" | "sarif":
             return _render_sheet(report, form)
     from elrcheck.report.terminal import plain_text
-    from elrcheck.report.text import print_report
+    from elrcheck.report.text.text_report import print_report
 
     return plain_text(lambda page: print_report(report, page, detail))
 
 
 def _render_sheet(report: Report, form: str) -> str:
-    from elrcheck.report.sheets import sheet_of
+    from elrcheck.report.ci.sheets import sheet_of
 
     sheet = sheet_of(report)
     match form:
         case "junit":
-            from elrcheck.report.junit import to_junit
+            from elrcheck.report.ci.junit import to_junit
 
             return to_junit(sheet)
         case "github":
-            from elrcheck.report.github import to_github
+            from elrcheck.report.ci.github import to_github
 
             return to_github(sheet)
         case "sarif":
-            from elrcheck.report.sarif import to_sarif
+            from elrcheck.report.ci.sarif import to_sarif
 
             return to_sarif(sheet)
-    from elrcheck.report.markdown import to_markdown
+    from elrcheck.report.ci.markdown import to_markdown
 
     return to_markdown(sheet)

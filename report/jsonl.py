@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from elrcheck.report.json import as_data
-from elrcheck.report.model import Report
+from elrcheck.report.json_report import as_data
+from elrcheck.results.check_report import Report
 
 
 def to_jsonl(report: Report) -> str:

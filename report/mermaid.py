@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elrcheck.report.trace import Step, TraceView
+from elrcheck.results.trace_view import Step, TraceView
 
 CONTROLLER = "Controller"
 # Actions that are a message: the arguments that name sender and receiver, or the controller.

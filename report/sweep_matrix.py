@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from elrcheck.report.markdown import escape
-from elrcheck.report.sweep import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
-from elrcheck.report.text_sweep import named, shown
-from elrcheck.report.trace import Scalar
+from elrcheck.report.ci.markdown import escape
+from elrcheck.report.text.text_sweep import named, shown
+from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
+from elrcheck.results.trace_view import Scalar
 
 SIGNS: dict[RowVerdict, str] = {
     "violated": "✗", "failed": "!", "inconclusive": "?", "holds": "✓", "skipped": "–",

@@ -11,8 +11,8 @@ import csv
 import io
 from typing import Any
 
-from elrcheck.report.sweep import SweepReport, SweepRow
-from elrcheck.report.trace import Scalar
+from elrcheck.results.sweep_report import SweepReport, SweepRow
+from elrcheck.results.trace_view import Scalar
 
 NUMBERED = ("number", "variant", "scope")
 COLUMNS = (

@@ -104,7 +104,7 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
-            """rich would exit with 1, which means a finding; `elrcheck.shell` knows what is right."""
+            """rich would exit with 1, which means a finding; `elrcheck.console.shell` knows what is right."""
             raise BrokenPipeError
 
     console = Piped(

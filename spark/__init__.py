@@ -1,1 +1,1 @@
-"""Distributed search on Apache Spark: comes with issue 4; nothing here yet."""
+"""The search on Apache Spark: session, shipping the package, levels shared among executors."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from elrcheck.errors import UsageFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.spark.master import Master
 
 WHERE = "--spark-conf"

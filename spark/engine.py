@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elrcheck.explorer.compiled import Keeper, default_workers
-from elrcheck.explorer.native_code import KernelCache
-from elrcheck.explorer.program import Program
-from elrcheck.explorer.result import Limits
-from elrcheck.report.progress import Progress
-from elrcheck.report.request import SparkRequest
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import SparkRequest
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import Keeper, default_workers
+from elrcheck.explorer.search.result import Limits
+from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.conf import SparkChoice, parse_conf
+from elrcheck.spark.distributed_search import SparkSearch
 from elrcheck.spark.master import parse_master
-from elrcheck.spark.search import SparkSearch
 from elrcheck.spark.session import spark_session
 
 if TYPE_CHECKING:

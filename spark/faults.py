@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from elrcheck.errors import ElrError, EnvironmentFault
+from elrcheck.base.errors import ElrError, EnvironmentFault
 
 PACKAGES_HELP = (
     'docs/spark.md, "Packages for executors": numpy, pyarrow, pandas and llvmlite have to be there'

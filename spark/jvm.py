@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from elrcheck.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 
 LOG4J = """rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = console

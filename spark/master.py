@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.errors import EnvironmentFault, UsageFault, suggest
+from elrcheck.base.errors import EnvironmentFault, UsageFault, suggest
 
 Kind: TypeAlias = Literal["local", "standalone", "yarn", "k8s"]
 

@@ -19,10 +19,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.errors import EnvironmentFault, UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.spark.conf import SparkChoice, parse_conf, properties
+from elrcheck.spark.driver_java import find_java
 from elrcheck.spark.faults import explained
-from elrcheck.spark.java import find_java
 from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.master import Master, check_reachable, parse_master
 from elrcheck.spark.shipping import ship
@@ -52,7 +52,7 @@ def spark_session(
     `start_seconds` plus `executor_seconds`.  Errors of pyspark in the block are explained likewise.
     One session per process at a time.
     """
-    from elrcheck.explorer.caches import cache_directory
+    from elrcheck.base.caches import cache_directory
 
     master = parse_master(choice.master)
     conf = properties(choice, master)

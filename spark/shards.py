@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.crew import Crew
-from elrcheck.explorer.kernel import Blueprint, Kernel
-from elrcheck.explorer.levels import LevelFiles, SavedLevel
-from elrcheck.explorer.native_code import KernelCache, default_cache
-from elrcheck.explorer.visited import ExactSet
+from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.visited import ExactSet
 
 Rows = npt.NDArray[np.uint64]
 Whos = npt.NDArray[np.uint16]

@@ -8,19 +8,16 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elrcheck.errors import EnvironmentFault
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.package_files import ROOT, files_of, rooms, root_files
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-ROOT = "elrcheck"
-# The package's folders; the rest of a source tree (tests, documentation) stays at home.
-FOLDERS = ("lang", "model", "invariants", "explorer", "tla_export", "spark", "report", "sweep", "traces")
 SUFFIXES = (".py", ".toml")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
 
@@ -63,21 +60,7 @@ def ship(context: SparkContext, folder: Path) -> None:
 
 
 def _contents() -> Iterator[tuple[str, Traversable]]:
-    """Name below the package and file; the repository root is the package, so folders are named."""
-    root = files(ROOT)
-    yield from _files(root, "", (".py", ".typed"))
-    for name in FOLDERS:
-        yield from _tree(root / name, f"{name}/")
-
-
-def _files(folder: Traversable, prefix: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Traversable]]:
-    for item in folder.iterdir():
-        if item.is_file() and item.name.endswith(suffixes) and not item.name.startswith("."):
-            yield prefix + item.name, item
-
-
-def _tree(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    yield from _files(folder, prefix, SUFFIXES)
-    for item in folder.iterdir():
-        if item.is_dir() and item.name != "__pycache__" and not item.name.startswith("."):
-            yield from _tree(item, f"{prefix}{item.name}/")
+    """Name below the package and file."""
+    yield from root_files((".py", ".typed"))
+    for room in rooms():
+        yield from files_of(room, SUFFIXES)

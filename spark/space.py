@@ -1,6 +1,6 @@
 """The states of a search on a Spark cluster: partitions by hash, each in the memory of a worker.
 
-Another kind of space (`explorer.spaces`). A level is one job (`exchange`); it is there when all of its
+Another kind of space (`explorer.store.spaces`). A level is one job (`exchange`); it is there when all of its
 partitions have reported, and a level that was not finished leaves nothing behind. Every level is on
 disk, in files of its partitions.
 """
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elrcheck.explorer.crew import Crew
-from elrcheck.explorer.judging import Seen
-from elrcheck.explorer.kernel import Kernel
-from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
-from elrcheck.explorer.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.search.judgement import Seen
+from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.spark.exchange import Cancelled, Exchange
 from elrcheck.spark.shards import by_owner, write_shard
 from elrcheck.spark.tasks import Report, Run, Tasks, not_shared

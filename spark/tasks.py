@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elrcheck.errors import EnvironmentFault
-from elrcheck.explorer.crew import Crew
-from elrcheck.explorer.judging import look
-from elrcheck.explorer.kernel import Kernel
-from elrcheck.explorer.levels import FileMark, LevelFiles, SavedLevel
-from elrcheck.explorer.memory import peak_bytes
-from elrcheck.explorer.visited import ExactSet, histogram
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.search.judgement import look
+from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
+from elrcheck.explorer.store.memory import peak_bytes
+from elrcheck.explorer.store.stored_levels import level_files
+from elrcheck.explorer.store.visited import ExactSet, histogram
 from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Shard, Whos, by_owner, write_shard
-from elrcheck.spark.stored import level_files
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -40,7 +40,7 @@ def invoke(
 ) -> Callable[..., tuple[int, str, str]]:
     """Runs a command in an empty folder: exit code, stdout, stderr. Some tests have their own."""
     from elrcheck.cli import cli
-    from elrcheck.shell import run
+    from elrcheck.console.shell import run
 
     monkeypatch.chdir(tmp_path)
 

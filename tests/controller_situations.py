@@ -6,7 +6,7 @@ import random
 
 from elrcheck.invariants.controller_events import Event, EventKind, Situation
 from elrcheck.model.config import Config
-from elrcheck.model.controller import AlterRequest
+from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
 

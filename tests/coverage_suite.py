@@ -11,7 +11,7 @@ from typing import Any
 
 from test_tlc_counts import CASES, TWO
 
-from elrcheck.explorer.reference import Label
+from elrcheck.lang.plain import Label
 from elrcheck.model.config import (
     AlterReject,
     Config,

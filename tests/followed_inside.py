@@ -19,10 +19,10 @@ from command_lines import Simple, is_elrcheck, simple_commands
 from followed import Block, assert_quoted
 
 from elrcheck.cli import cli
+from elrcheck.console.shell import run
 from elrcheck.invariants import modules
 from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model
-from elrcheck.shell import run
 
 
 @functools.cache

@@ -11,15 +11,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.tracefile import Step, Trace, write_trace
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.state import Acks
-from elrcheck.report.request import Selection
-from elrcheck.tla_export.export import Loaded
+from elrcheck.traces.loaded import Loaded
+from elrcheck.traces.tracefile import Step, Trace, write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMetadata", (0,)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from elrcheck.explorer.lower import Lowered
-from elrcheck.explorer.reference import PlainModel
+from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.plain import PlainModel
 
 
 def reachable(plain: PlainModel, count: int, seed: int) -> list[Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from elrcheck.explorer.dag import Dag, Node, evaluate_all
-from elrcheck.explorer.program import Check, Instance, Leaf, Program
+from elrcheck.lang.lowering.dag import Dag, Node, evaluate_all
+from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 
 State = tuple[int, ...]
 

@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from elrcheck.doctor import cache_directory
-from elrcheck.spark.java import find_java
+from elrcheck.commands.doctor import cache_directory
+from elrcheck.spark.driver_java import find_java
 
 START_SECONDS = 120.0
 CORES, MEMORY = 1, "1g"

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.levels import LevelFiles, SavedLevel
-from elrcheck.explorer.lower import Lowered, lower
-from elrcheck.explorer.native_code import KernelCache, default_cache
-from elrcheck.explorer.result import Limits, SearchResult
-from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.tally import Tally
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.report.request import Selection
-from elrcheck.spark.search import SparkSearch
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.spark.distributed_search import SparkSearch
 from elrcheck.spark.tasks import Tasks
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elrcheck.explorer.check import run_check
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection, SweepRequest
-from elrcheck.report.sweep import SweepReport, SweepRow
-from elrcheck.sweep.grid import make_grid
-from elrcheck.sweep.run import run_sweep
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection, SweepRequest
+from elrcheck.commands.check import run_check
+from elrcheck.commands.sweep.grid import make_grid
+from elrcheck.commands.sweep.sweep import run_sweep
+from elrcheck.results.sweep_report import SweepReport, SweepRow
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("shrinks=1",))
 SMALL = SweepRequest(selection=BASE, sweeps=("variant=kip_full,legacy", "crashes=0..1"), workers=2)

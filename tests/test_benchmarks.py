@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from small_programs import counter, grid, tokens
 
-from elrcheck.explorer.dag import Dag
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.program import Instance, Leaf, Program
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.report.request import Selection
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from elrcheck.explorer.explain import Broken, explain
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import put
 from elrcheck.model.config import RecoveryStrategy
 from elrcheck.model.state import Acks, Entry, Stage
-from elrcheck.report.request import Selection
+from elrcheck.traces.violation import Broken, explain
 
 FIRST, SECOND = Entry(1, 1, Acks.ALL), Entry(2, 2, Acks.ALL)
 ISR = frozenset

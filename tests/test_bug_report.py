@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from elrcheck import __version__
-from elrcheck.bug_report import keep, without_secrets
 from elrcheck.cli import cli
-from elrcheck.explorer.run_list import list_runs
-from elrcheck.shell import run
+from elrcheck.commands.run_list import list_runs
+from elrcheck.console.bug_report import keep, without_secrets
+from elrcheck.console.shell import run
 
 Fail = Callable[..., tuple[str, str]]
 SECRETS = {"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI", "MY_TOKEN": "ghp_0123456789",
@@ -29,7 +29,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capture
     def planted(*_: object) -> None:
         raise ZeroDivisionError("planted, with wJalrXUtnFEMI in it")
 
-    monkeypatch.setattr("elrcheck.explorer.check.resolve", planted)
+    monkeypatch.setattr("elrcheck.commands.check.resolve", planted)
 
     def call(*argv: str) -> tuple[str, str]:
         assert run(cli, ["--no-progress", *argv]) == 70

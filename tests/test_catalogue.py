@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 import elrcheck
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.catalogue import lookup as catalogue
+from elrcheck.catalogue.lookup import KINDS, entries, find, full_entries
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.invariants import catalogue
-from elrcheck.invariants.catalogue import KINDS, entries, find, full_entries
-from elrcheck.model import broker_events
+from elrcheck.console.reference_verbs import KINDS as OFFERED
+from elrcheck.console.shell import run
 from elrcheck.model.config import Config
+from elrcheck.model.control_plane import broker_events
 from elrcheck.model.variants import VARIANTS
-from elrcheck.shell import run
-from elrcheck.showing import KINDS as OFFERED
 
 ROOT = Path(str(elrcheck.__file__)).parent
 

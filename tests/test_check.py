@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from elrcheck.report.request import Selection
-from elrcheck.tla_export.export import export_trace, load_trace, replayed, trace_of_repro, write_trace_module
+from elrcheck.base.requests import Selection
+from elrcheck.commands.export import export_trace, write_trace_module
 from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
+from elrcheck.traces.loaded import load_trace, replayed, trace_of_repro
 
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
 SMALL = ("--scope", "two-brokers")

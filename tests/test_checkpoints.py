@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from elrcheck.cli import cli
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 SMALL = ("--variant", "code_4_0", "--scope", "two-brokers")
 VARYING = ("seconds", "states_per_second", "peak_memory_bytes", "bytes_per_state")

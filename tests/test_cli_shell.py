@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from elrcheck import __version__
+from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
+from elrcheck.base.requests import CheckRequest, ProveRequest, TlcRequest
 from elrcheck.cli import cli
-from elrcheck.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
+from elrcheck.console.shell import run
 from elrcheck.lang.source import ModelError
-from elrcheck.report.model import CheckReport, EngineReport, SearchReport
-from elrcheck.report.request import CheckRequest, ProveRequest, TlcRequest
-from elrcheck.shell import run
+from elrcheck.results.check_report import CheckReport, EngineReport, SearchReport
 
 REPORT = CheckReport(
     verdict="violated",
@@ -89,7 +89,7 @@ def command(*argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 def test_help_imports_nothing_heavy() -> None:
     source = (
-        "import sys\nfrom elrcheck.cli import cli\nfrom elrcheck.shell import run\n"
+        "import sys\nfrom elrcheck.cli import cli\nfrom elrcheck.console.shell import run\n"
         "code = run(cli, ['--help'])\n"
         "print('MODULES', code, *sorted({name.split('.')[0] for name in sys.modules}))"
     )
@@ -157,7 +157,7 @@ def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
 
 
 def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
-    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    calls = job("elrcheck.commands.check", "run_check", REPORT)
     invoke("check", "--variant", "legacy", "--scope", "s.toml", "--set", "a=1", "--set", "b=2",
            "-p", "P-*", "-p", "W-1", "--engine", "reference", "--workers", "3", "--max-depth", "4",
            "--max-states", "5", "--time-budget", "1h30m", "--memory", "2GiB", "--stop-at-first",
@@ -173,7 +173,7 @@ def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
 
 
 def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
-    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    calls = job("elrcheck.commands.check", "run_check", REPORT)
     invoke("check")
     assert calls[0][0] == CheckRequest()
 
@@ -181,7 +181,7 @@ def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
 def test_option_beats_environment_beats_file(
     invoke: Invoke, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = job("elrcheck.explorer.check", "run_check", REPORT)
+    calls = job("elrcheck.commands.check", "run_check", REPORT)
     (tmp_path / "elrcheck.toml").write_text("[check]\nmax-depth = 1\nmax-states = 1\nscope = 'file'\n")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_DEPTH", "2")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_STATES", "2")
@@ -195,8 +195,8 @@ def test_option_beats_environment_beats_file(
 def test_prove_and_tlc_ask_for_what_the_options_say(
     invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proofs = job("elrcheck.invariants.prove", "run_prove", REPORT)
-    runs = job("elrcheck.tla_export.run", "run_tlc", REPORT)
+    proofs = job("elrcheck.commands.prove", "run_prove", REPORT)
+    runs = job("elrcheck.commands.tlc_run", "run_tlc", REPORT)
     invoke("prove", "-p", "P-1", "--timeout", "30s", "--workers", "auto")
     monkeypatch.setenv("TLA2TOOLS_JAR", "tla.jar")
     invoke("tlc", "runs/a", "--timeout", "1m")
@@ -206,10 +206,10 @@ def test_prove_and_tlc_ask_for_what_the_options_say(
 
 def test_exports_print_the_files_they_wrote(invoke: Invoke, job: Job) -> None:
     written = (Path("d/A.tla"), Path("d/A.cfg"))
-    calls = job("elrcheck.tla_export.export", "export_spec", written)
+    calls = job("elrcheck.commands.export", "export_spec", written)
     assert invoke("export", "spec", "--out", "d") == (0, "d/A.tla\nd/A.cfg\n", "")
     assert calls[0][1] == Path("d")
-    calls = job("elrcheck.tla_export.export", "export_trace", written)
+    calls = job("elrcheck.commands.export", "export_trace", written)
     invoke("export", "trace", "t.json", "-f", "itf", "--out", "d")
     path, repro, _, form, out = calls[0]
     assert (path, repro, form, out) == (Path("t.json"), None, "itf", Path("d"))
@@ -230,7 +230,7 @@ def test_exports_print_the_files_they_wrote(invoke: Invoke, job: Job) -> None:
     ],
 )
 def test_failures_have_their_exit_code(invoke: Invoke, job: Job, fault: BaseException, code: int) -> None:
-    job("elrcheck.explorer.check", "run_check", fault)
+    job("elrcheck.commands.check", "run_check", fault)
     exit_code, out, err = invoke("check")
     assert (exit_code, out) == (code, "")
     assert "Traceback" not in err
@@ -244,7 +244,7 @@ BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd",
 def test_a_bug_exits_with_70_and_leaves_a_report(
     invoke: Invoke, job: Job, fault: Exception, tmp_path: Path
 ) -> None:
-    job("elrcheck.explorer.check", "run_check", fault)
+    job("elrcheck.commands.check", "run_check", fault)
     code, out, err = invoke("check")
     assert (code, out) == (70, "")
     assert "error[internal]" in err and "Traceback" not in err
@@ -255,7 +255,7 @@ def test_a_bug_exits_with_70_and_leaves_a_report(
 
 def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> None:
     refused = ModelError("in action Fence: no loops", where="model/a.py:7", excerpt="while x:\n^^^^^")
-    job("elrcheck.explorer.check", "run_check", refused)
+    job("elrcheck.commands.check", "run_check", refused)
     code, out, err = invoke("check")
     assert (code, out) == (2, "")
     assert err.splitlines()[:4] == [
@@ -267,10 +267,10 @@ def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> N
 
 
 def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) -> None:
-    job("elrcheck.explorer.check", "run_check", REPORT)
+    job("elrcheck.commands.check", "run_check", REPORT)
     assert invoke("check")[0] == ExitCode.FINDING
     assert invoke("check", "--exit-zero")[0] == 0
-    job("elrcheck.explorer.check", "run_check", UsageFault("word", "message"))
+    job("elrcheck.commands.check", "run_check", UsageFault("word", "message"))
     assert invoke("check", "--exit-zero")[0] == 2
 
 
@@ -282,7 +282,7 @@ def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) 
         progress.stage("compiling")
         return REPORT
 
-    job("elrcheck.explorer.check", "run_check", noisy)
+    job("elrcheck.commands.check", "run_check", noisy)
     code, out, err = invoke("check", "-f", "json")
     assert (code, err) == (1, "compiling\n")
     assert json.loads(out)["verdict"] == "violated"
@@ -291,7 +291,7 @@ def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) 
 
 
 def test_output_files_do_not_silence_the_terminal(invoke: Invoke, job: Job, tmp_path: Path) -> None:
-    job("elrcheck.explorer.check", "run_check", REPORT)
+    job("elrcheck.commands.check", "run_check", REPORT)
     out = invoke("check", "-o", "a.json", "-o", "b.txt", "-o", "json:c")[1]
     assert out.startswith("VIOLATED")
     assert (tmp_path / "b.txt").read_text(encoding="utf-8") == out
@@ -335,7 +335,7 @@ def echo(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.model.what_if", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "answer", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'{\n "a": [1,\n 2]\n}\n')
     assert code == 0
     assert json.loads(out) == {"error": "NONE", "got": {"a": [1, 2]}}
@@ -343,7 +343,7 @@ def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: py
 
 
 def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.model.what_if", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "answer", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\r\n{"a":3}')
     assert code == 0
     assert [json.loads(line)["got"]["a"] for line in out.splitlines()] == [1, 2, 3]
@@ -368,7 +368,7 @@ def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.
 def test_it_stops_at_the_first_bad_object(
     invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch, raw: bytes, where: str, answers: int
 ) -> None:
-    job("elrcheck.model.what_if", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "answer", echo)
     code, out, err = what_if(invoke, monkeypatch, raw)
     assert code == 2
     assert out.count("\n") == answers
@@ -381,12 +381,12 @@ ENTRIES = [{"name": "kip_full", "summary": "as intended"}, {"name": "legacy", "s
 
 
 def test_list_and_show(invoke: Invoke, job: Job) -> None:
-    job("elrcheck.invariants.catalogue", "entries", ENTRIES)
+    job("elrcheck.catalogue.lookup", "entries", ENTRIES)
     code, out, _ = invoke("list", "variants")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines() if line] == ["name", "kip_full", "legacy"]
     assert json.loads(invoke("list", "variants", "-f", "json")[1]) == ENTRIES
-    calls = job("elrcheck.invariants.catalogue", "find", {"name": "P-1", "doc": "one\ntwo"})
+    calls = job("elrcheck.catalogue.lookup", "find", {"name": "P-1", "doc": "one\ntwo"})
     code, out, _ = invoke("show", "P-1", "--kind", "properties")
     assert (code, calls) == (0, [("P-1", "properties")])
     assert out.splitlines()[1:] == ["doc:", "    one", "    two"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from admin_images import IDS, cluster, partition, topic, topic_of
 
-from elrcheck.model.admin import BrokerImage, PartitionImage, TopicImage
 from elrcheck.model.config import Config
+from elrcheck.model.queries.admin import BrokerImage, PartitionImage, TopicImage
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.cli import cli
-from elrcheck.completing import answer, script
+from elrcheck.console.completion import answer, script
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.model.hazards import HAZARDS
 from elrcheck.model.variants import VARIANTS
 
 Ask = Callable[..., list[str]]
@@ -157,7 +157,7 @@ def test_scripts(shell: str) -> None:
 def test_completing_imports_nothing_heavy() -> None:
     """The one process here: `-p` and `show` import most of all."""
     source = (
-        "import sys\nfrom elrcheck.cli import cli\nfrom elrcheck.completing import answer\n"
+        "import sys\nfrom elrcheck.cli import cli\nfrom elrcheck.console.completion import answer\n"
         "print(answer(cli, 'zsh_complete', 'elrcheck'))\n"
         "print('MODULES', *sorted({name.split('.')[0] for name in sys.modules}))"
     )

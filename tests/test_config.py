@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.cli import cli
-from elrcheck.config import (
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.configuration import (
     build_config,
     config_fields,
     config_values,
@@ -21,9 +21,9 @@ from elrcheck.config import (
     read_toml,
     scope_names,
 )
-from elrcheck.errors import UsageFault
+from elrcheck.cli import cli
+from elrcheck.console.settings import Settings, load_settings
 from elrcheck.lang.source import ModelError
-from elrcheck.settings import Settings, load_settings
 
 
 class Mode(enum.Enum):

@@ -11,20 +11,20 @@ import z3
 from controller_situations import event, situation
 from sampling import reachable
 
-from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.invariants.controller_events import Event, EventKind, Situation, after, possible
 from elrcheck.invariants.controller_legal import legal
-from elrcheck.invariants.controller_obligations import StepProver
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.invariants.symbolic_values import Symbolic, constant
+from elrcheck.invariants.proof.controller_obligations import StepProver
+from elrcheck.invariants.proof.symbolic_values import Symbolic, constant
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config, MinIsrChange
-from elrcheck.model.controller import AlterRequest
-from elrcheck.model.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.state import InfoStage, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
 

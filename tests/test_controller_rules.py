@@ -12,7 +12,7 @@ from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.runtime import put
 from elrcheck.model.config import Config
-from elrcheck.model.controller import AlterRequest
+from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
 CONFIG = Config(broker_count=4)

@@ -9,12 +9,15 @@ from typing import Any
 import jsonschema
 import pytest
 
+from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ControllerRequest, Selection
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.commands.prove_controller import replayed, run_controller
+from elrcheck.console.shell import run
 from elrcheck.invariants.controller_events import EventKind
-from elrcheck.invariants.controller_obligations import Counterexample, StepProver
-from elrcheck.invariants.controller_total import replayed, run_controller
 from elrcheck.invariants.modules import load_controller_model, rules_of
+from elrcheck.invariants.proof.controller_obligations import Counterexample, StepProver
 from elrcheck.lang.load import Model
 from elrcheck.model.config import (
     CleanCheck,
@@ -24,14 +27,11 @@ from elrcheck.model.config import (
     ReassignGate,
     Reregistration,
 )
-from elrcheck.model.controller import active
+from elrcheck.model.control_plane.controller import active
 from elrcheck.model.state import configured_min_isr, effective_min_isr
 from elrcheck.model.variants import VARIANTS
-from elrcheck.report.controller import ControllerReport
-from elrcheck.report.json import to_json
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import ControllerRequest, Selection
-from elrcheck.shell import run
+from elrcheck.report.json_report import to_json
+from elrcheck.results.controller_report import ControllerReport
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.controller-1.schema.json"
 EMPTY = frozenset[int]()

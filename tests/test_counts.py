@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.reference import search
-from elrcheck.explorer.result import Limits
-from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.select import find_variant, resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import find_variant, resolve
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.reference import search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS as ALL_VARIANTS
-from elrcheck.report.request import Selection
-from elrcheck.tla_export.export import write_spec
+from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 
 # (variant, scope): (generated, distinct, diameter)

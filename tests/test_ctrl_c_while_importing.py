@@ -1,4 +1,4 @@
-"""Ctrl-C before `elrcheck.shell` is in charge, and while a command imports what it needs."""
+"""Ctrl-C before `elrcheck.console.shell` is in charge, and while a command imports what it needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from elrcheck.__main__ import main
 from elrcheck.cli import cli
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 
 class Struck(importlib.abc.MetaPathFinder):
@@ -48,7 +48,7 @@ def test_the_command_line_itself(struck: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "interrupted\n"
 
 
-@pytest.mark.parametrize("struck", ["elrcheck.explorer.check"], indirect=True)
+@pytest.mark.parametrize("struck", ["elrcheck.commands.check"], indirect=True)
 def test_what_a_command_needs(struck: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["check"]) == 130
     assert capsys.readouterr().err == "interrupted\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from small_programs import LEAVES, Recipe, State, leaf_values, recipes, to_node, to_value
 
-from elrcheck.explorer.dag import MAX_BIT, Dag, cone, evaluate, evaluate_all
+from elrcheck.lang.lowering.dag import MAX_BIT, Dag, cone, evaluate, evaluate_all
 
 
 @settings(max_examples=400, deadline=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from admin_images import IDS, cluster, partition, topic, topic_of
 
-from elrcheck.model.admin import (
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.partition import Election, change, target
+from elrcheck.model.queries.admin import (
     BrokerImage,
     ClusterImage,
     Cursor,
@@ -19,8 +21,6 @@ from elrcheck.model.admin import (
     legal_topic_name,
     pages,
 )
-from elrcheck.model.config import Config
-from elrcheck.model.partition import Election, change, target
 from elrcheck.model.state import Settings
 
 # Partitions by topic: a has 2, b has 1, c has 3. Deliberately not in the order of their names.

@@ -14,18 +14,18 @@ import pytest
 import z3
 from sampling import perturbed, reachable
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import Lowered, lower
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.result import Limits
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model, load_proof_model
-from elrcheck.invariants.transition import Transitions
+from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation
+from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
-from elrcheck.tla_export.values import show_state
 
 CONFIG = Config(broker_count=3, log_slots=2, records=2, clean_stops=1)
 # Actions that need more than the default configuration: what else they need.

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli
-from elrcheck.doctor import diagnose
-from elrcheck.errors import ExitCode
-from elrcheck.explorer.caches import cache_directory
+from elrcheck.commands.doctor import diagnose
+from elrcheck.console.shell import run
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.shell import run
 
 
 def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(cli, ["doctor", "-f", "json"])
     data = json.loads(capsys.readouterr().out)
-    assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
+    assert (code, data["schema"], data["ok"]) == (0, "elrcheck.commands.doctor/1", True)
     found = {item["name"]: item for item in data["items"]}
     assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(found)
     assert {"pyspark", "pandas"} <= set(found)
@@ -30,8 +30,8 @@ def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_package_that_check_needs_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("elrcheck.doctor.PACKAGES", {"numpy": "check", "no-such-package": "check"})
-    monkeypatch.setattr("elrcheck.doctor.NEEDED_BY_CHECK", frozenset({"no-such-package"}))
+    monkeypatch.setattr("elrcheck.commands.doctor.PACKAGES", {"numpy": "check", "no-such-package": "check"})
+    monkeypatch.setattr("elrcheck.commands.doctor.NEEDED_BY_CHECK", frozenset({"no-such-package"}))
     assert run(cli, ["doctor"]) == ExitCode.ENVIRONMENT
     out = capsys.readouterr().out
     assert "pip install no-such-package" in out and "cannot run" in out

@@ -6,11 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
+from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.explorer.baseline import read_baseline
-from elrcheck.report.request import Selection
-from elrcheck.settings import load_settings
-from elrcheck.sweep.grid import make_grid
+from elrcheck.commands.gate.baseline import read_baseline
+from elrcheck.commands.sweep.grid import make_grid
+from elrcheck.console.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 

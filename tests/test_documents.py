@@ -16,12 +16,12 @@ from command_lines import DOCUMENTS, ROOT, Simple, quoted_calls, simple_commands
 from followed import FENCE
 from followed_inside import load_model_once
 
+from elrcheck.base.errors import ElrError
+from elrcheck.base.requests import KINDS, Selection
+from elrcheck.catalogue.lookup import entries
+from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.errors import ElrError
-from elrcheck.explorer.select import resolve
 from elrcheck.invariants import modules
-from elrcheck.invariants.catalogue import entries
-from elrcheck.report.request import KINDS, Selection
 
 # What stands for something in a document, and something that it stands for.
 PLACEHOLDERS = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.effective import effective
 from elrcheck.cli import cli
-from elrcheck.explorer.effective import effective
-from elrcheck.report.request import Selection
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 
 @pytest.fixture(autouse=True)

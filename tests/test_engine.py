@@ -29,14 +29,14 @@ from small_programs import (
     wide,
 )
 
-from elrcheck.explorer.compiled import Search, search
-from elrcheck.explorer.dag import Dag
-from elrcheck.explorer.layout import make_layout
-from elrcheck.explorer.native_code import KernelCache
-from elrcheck.explorer.program import Check, Instance, Leaf, Program
-from elrcheck.explorer.result import LevelStats, Limits, SearchResult
-from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.vector import VectorSearch
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.search.compiled import Search, search
+from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.vector import VectorSearch
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter": counter,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import elrcheck
+from elrcheck.base.error_codes import BY_EXIT, CODES
+from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
 from elrcheck.cli import cli
-from elrcheck.error_codes import BY_EXIT, CODES
-from elrcheck.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 from elrcheck.spark import faults, jvm
 
 ROOT = Path(str(elrcheck.__file__)).parent
@@ -56,7 +56,7 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
             exit_code = ExitCode(FAULTS.get(name, ExitCode.DID_NOT_RUN))
             if name in FAULTS:
                 words = said(call.args[0], known)
-            elif name in ("At", "load", "read_text") and len(call.args) > 1:  # explorer/strictjson.py
+            elif name in ("At", "load", "read_text") and len(call.args) > 1:  # base/strictjson.py
                 words = said(call.args[1], known)
             else:
                 continue

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from elrcheck.errors import (
+from elrcheck.base.errors import (
     ElrError,
     EnvironmentFault,
     ExitCode,

@@ -9,16 +9,16 @@ import jsonschema
 import pytest
 from lost_record import LEGACY, lost_record, stored
 
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.errors import UsageFault
-from elrcheck.report.json import as_data
-from elrcheck.report.request import Selection
-from elrcheck.report.tracing import Clause, ExplainReport
-from elrcheck.shell import run
-from elrcheck.traces.explaining import Question, run_explain
+from elrcheck.commands.trace.explain_trace import Question, run_explain
+from elrcheck.commands.trace.show_trace import sample
+from elrcheck.console.shell import run
+from elrcheck.report.json_report import as_data
+from elrcheck.results.trace_reports import Clause, ExplainReport
 from elrcheck.traces.recorded import Given
 from elrcheck.traces.subject import Subject, subject_of
-from elrcheck.traces.viewing import sample
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.explain-1.schema.json"
 

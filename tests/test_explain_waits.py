@@ -10,20 +10,20 @@ from typing import Any
 import jsonschema
 import pytest
 
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.tracefile import write_trace
+from elrcheck.commands.trace.explain_trace import Question, run_explain
+from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.formats import render
-from elrcheck.report.json import as_data
-from elrcheck.report.request import Selection
-from elrcheck.report.tracing import ExplainReport, FairStep
-from elrcheck.shell import run
-from elrcheck.traces.explaining import Question, run_explain
+from elrcheck.report.json_report import as_data
+from elrcheck.results.trace_reports import ExplainReport, FairStep
 from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.tracefile import write_trace
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.explain-1.schema.json"
 

@@ -12,21 +12,21 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ExploreRequest, Limits, Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode
-from elrcheck.explorer import explore as explore_module
-from elrcheck.explorer.describe import leaves
-from elrcheck.explorer.explore import run_explore
-from elrcheck.explorer.graph import graph_of_plain
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import resolve
+from elrcheck.commands import explore as explore_module
+from elrcheck.commands.explore import run_explore
+from elrcheck.console.shell import run
+from elrcheck.explorer.graph.graph import graph_of_plain
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
-from elrcheck.report.exploration import ExploreReport
-from elrcheck.report.json import to_json
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import ExploreRequest, Limits, Selection
-from elrcheck.shell import run
+from elrcheck.lang.plain import PlainModel
+from elrcheck.report.json_report import to_json
+from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.traces.describe import leaves
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 # One spurious fencing: 216 states.

@@ -9,26 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.explorer.reference import PlainModel, search
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.tracefile import Step, Trace, write_trace
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection, TlcRequest
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.export import export_spec, export_trace, write_trace_module
+from elrcheck.commands.tlc_run import run_tlc
+from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import Selection, TlcRequest
-from elrcheck.tla_export.export import (
-    Loaded,
-    export_spec,
-    export_trace,
-    load_trace,
-    module_name,
-    replayed,
-    stored_traces,
-    write_trace_module,
-)
-from elrcheck.tla_export.itf import read_itf
-from elrcheck.tla_export.run import run_tlc
+from elrcheck.lang.plain import PlainModel
+from elrcheck.tla_export.module import module_name
+from elrcheck.tla_export.reading.itf import read_itf
+from elrcheck.traces.loaded import Loaded, load_trace, replayed, stored_traces
+from elrcheck.traces.tracefile import Step, Trace, write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 IDENTS = ("P-8", "P-14", "W-5", "W-9")  # a property and a witness, of states and of steps

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from followed import FENCE, blocks, environment, follow
 
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.report.request import Selection
 from elrcheck.tla_export.spec import spec_text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,8 +35,8 @@ ASKED = {
 }
 LOADED = """
 import json
-from elrcheck.invariants.catalogue import full_entries
-from elrcheck.model.catalogue import budget_entries, hazard_entries, scenario_entries, variant_entries
+from elrcheck.catalogue.lookup import full_entries
+from elrcheck.catalogue.model_entries import budget_entries, hazard_entries, scenario_entries, variant_entries
 actions = {entry["name"]: entry["guards"] for entry in full_entries("actions")}
 print(json.dumps({
     "properties": [entry["id"] for entry in full_entries("properties")],

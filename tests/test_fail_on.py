@@ -15,11 +15,12 @@ import jsonschema
 import pytest
 
 import elrcheck
-from elrcheck.explorer.baseline import Expected
-from elrcheck.explorer.check import failures
-from elrcheck.explorer.gate_diff import differences
+from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
+from elrcheck.commands.check import failures
+from elrcheck.commands.gate.baseline import Expected
+from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
-from elrcheck.report.model import (
+from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,
     EngineReport,
@@ -27,7 +28,6 @@ from elrcheck.report.model import (
     PropertyReport,
     SearchReport,
 )
-from elrcheck.report.request import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
 
 ROOT = Path(str(elrcheck.__file__)).parent
 QUIET = ("--scope", "two-brokers-quiet")
@@ -114,7 +114,7 @@ def test_it_can_stand_in_the_settings(
         asked.append(request)
         return replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
 
-    monkeypatch.setattr("elrcheck.explorer.check.run_check", stand_in)
+    monkeypatch.setattr("elrcheck.commands.check.run_check", stand_in)
     (tmp_path / "elrcheck.toml").write_text('[check]\nfail-on = "unreached-witness, unreached-action"\n')
     assert invoke("check")[0] == 1
     assert invoke("check", "--exit-zero")[0] == 0

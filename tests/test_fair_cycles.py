@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from elrcheck.explorer import components
-from elrcheck.explorer.fair_cycles import Arena, Claims
-from elrcheck.explorer.graph import Bools, Graph
-from elrcheck.explorer.liveness import Lasso, find_lasso
-from elrcheck.explorer.reference import Label
+from elrcheck.explorer.graph import components
+from elrcheck.explorer.graph.fair_cycles import Arena, Claims
+from elrcheck.explorer.graph.graph import Bools, Graph
+from elrcheck.explorer.graph.lassos import Lasso, find_lasso
+from elrcheck.lang.plain import Label
 
 Edge = tuple[int, str, int]
 

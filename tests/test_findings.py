@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.result import Limits
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.report.request import Selection
+from elrcheck.lang.lowering.lower import lower
 
 FINDINGS = Path(__file__).parents[1] / "docs" / "findings.md"
 SCOPE = "two-brokers-quiet"

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.mutation_run import dropped
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.reference import search as reference_search
-from elrcheck.explorer.result import Limits
+from elrcheck.commands.mutate.mutation_run import dropped
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.reference import search as reference_search
+from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.plain import PlainModel
+from elrcheck.model.alternatives.forgetting import kept_up
 from elrcheck.model.config import (
     CleanCheck,
     Config,
@@ -23,7 +24,6 @@ from elrcheck.model.config import (
     Reregistration,
     Truncation,
 )
-from elrcheck.model.forgetting import kept_up
 from elrcheck.model.state import Error, Exchange, Stage
 
 SMALL: dict[str, Any] = {

@@ -15,14 +15,17 @@ import pytest
 from junitparser import Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
 
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.options import output_file
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.console.options import output_file
+from elrcheck.console.shell import Shell
+from elrcheck.report.ci.github import message, value
+from elrcheck.report.ci.junit import legal
+from elrcheck.report.ci.markdown import escape, to_markdown
+from elrcheck.report.ci.sheet import Case, Sheet, Suite
+from elrcheck.report.ci.sheets import sheet_of
 from elrcheck.report.formats import EVERY, LISTS, PLAIN, render
-from elrcheck.report.github import message, value
-from elrcheck.report.junit import legal
-from elrcheck.report.markdown import escape, to_markdown
 from elrcheck.report.mermaid import mermaid
-from elrcheck.report.model import (
+from elrcheck.results.check_report import (
     ActionReport,
     Argument,
     CellReport,
@@ -41,13 +44,8 @@ from elrcheck.report.model import (
     TlcReport,
     TraceView,
 )
-from elrcheck.report.model import (
-    Skipped as NotAttempted,
-)
-from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport
-from elrcheck.report.sheet import Case, Sheet, Suite
-from elrcheck.report.sheets import sheet_of
-from elrcheck.shell import Shell
+from elrcheck.results.check_report import Skipped as NotAttempted
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 
 HERE = Path(__file__).resolve().parent
 SARIF = jsonschema.Draft202012Validator(json.loads((HERE / "data" / "sarif-2.1.0.json").read_text()))
@@ -57,12 +55,12 @@ TRACE = TraceView(
     initial={"partition.isr": "{0,1}", "broker[0].log": "[]"},
     steps=(
         Step(1, "Fetch", (Argument("f", "1"), Argument("leader", "0"), Argument("lost", "true")), "f runs",
-             (Change("broker[1].log", "[]", "[r1@1(all)]"),), "model/replica.py:30"),
+             (Change("broker[1].log", "[]", "[r1@1(all)]"),), "model/broker/replica.py:30"),
         Step(2, "Fence", (Argument("b", "1"),), "b is unfenced; 50% <sure>",
              (Change("partition.isr", "{0,1}", "{0}"), Change("partition.elr", "{}", "{1}")),
-             "model/broker_events.py:12"),
+             "model/control_plane/broker_events.py:12"),
         Step(3, "ShrinkIsr", (Argument("leader", "0"), Argument("out", "{1}")), "", (), "model/isr.py:5"),
-        Step(4, "ElectPreferred", (), "", (), "model/elections.py:8"),
+        Step(4, "ElectPreferred", (), "", (), "model/control_plane/elections.py:8"),
     ),
     repro="0/4/1/2",
 )  # fmt: skip
@@ -94,7 +92,7 @@ PROVE = ProveReport(
     cells=(
         CellReport("Unfence", "TypeOk", "refuted", 0.5, failure=InductionFailure(
             {"partition.elr": "{1}"}, (Argument("b", "1"),), (Change("partition.isr", "{0}", "{0,1}"),),
-            "disjoint: b=1", True, "model/broker_events.py:40"), source="invariants/lemmas_views.py:10"),
+            "disjoint: b=1", True, "model/control_plane/broker_events.py:40"), source="invariants/lemmas_views.py:10"),
         CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout",
                    source="invariants/lemmas_views.py:10"),
     ),
@@ -158,7 +156,7 @@ def test_characters_that_xml_forbids_are_replaced() -> None:
 
 
 def render_sheet(sheet: Sheet) -> str:
-    from elrcheck.report.junit import to_junit
+    from elrcheck.report.ci.junit import to_junit
 
     return to_junit(sheet)
 
@@ -185,8 +183,8 @@ def test_sarif_shows_the_trace_at_the_lines_of_the_model() -> None:
     assert lines(result["locations"][0]) == ("invariants/properties.py", 68)
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [lines(step["location"]) for step in steps] == [
-        ("model/replica.py", 30), ("model/broker_events.py", 12), ("model/isr.py", 5),
-        ("model/elections.py", 8),
+        ("model/broker/replica.py", 30), ("model/control_plane/broker_events.py", 12), ("model/isr.py", 5),
+        ("model/control_plane/elections.py", 8),
     ]  # fmt: skip
     said = steps[1]["location"]["message"]["text"]
     assert said.startswith("2. Fence(b=1): partition.isr: {{0,1}} -> {{0}};")
@@ -201,7 +199,7 @@ def test_a_refuted_cell_as_sarif() -> None:
     assert result["ruleId"] == "TypeOk"
     assert lines(result["locations"][0]) == ("invariants/lemmas_views.py", 10)
     (step,) = result["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert lines(step["location"]) == ("model/broker_events.py", 40)
+    assert lines(step["location"]) == ("model/control_plane/broker_events.py", 40)
 
 
 def test_fingerprints_tell_findings_apart_and_stay_the_same() -> None:

@@ -12,12 +12,12 @@ import pytest
 from junitparser import JUnitXml
 from referencing import Registry, Resource
 
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.baseline import Entry, Expected, Proof, read_baseline
-from elrcheck.explorer.baseline_text import baseline_text, natural
-from elrcheck.explorer.gate_diff import differences
-from elrcheck.report.gate import Difference
-from elrcheck.report.request import Selection
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.commands.gate.baseline import Entry, Expected, Proof, read_baseline
+from elrcheck.commands.gate.baseline_text import baseline_text, natural
+from elrcheck.commands.gate.gate_diff import differences
+from elrcheck.results.gate_report import Difference
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 EXPECTED = Expected(

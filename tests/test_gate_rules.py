@@ -37,19 +37,19 @@ class Edit:
 
 
 JOINS_TOO_EARLY = Edit(
-    "model/isr_proposals.py",
+    "model/broker/isr_proposals.py",
     '    require(may_join(c, me, f), "f has caught up")\n',
     "",
     property="P-27", conjunct="same_incarnation", guard="ExpandIsr, guard: f has caught up",
 )  # fmt: skip
 COMMITS_BELOW_MIN_ISR = Edit(
-    "model/high_watermark.py",
+    "model/broker/high_watermark.py",
     "return len(counted) >= leader_min_isr(c, g, me, leader)",
     "return len(counted) >= 1",
     property="P-1", conjunct="leader_holds_committed",
 )  # fmt: skip
 TRUSTS_EVERY_SHUTDOWN = Edit(
-    "model/broker_events.py",
+    "model/control_plane/broker_events.py",
     "clean = shutdown_was_clean(c, me.clean_file, old.epoch)",
     "clean = True",
     property="P-14", conjunct="removed_at_registration",

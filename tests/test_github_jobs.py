@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from elrcheck.cli import cli
+from elrcheck.console.shell import run
 from elrcheck.report.formats import render
-from elrcheck.report.model import CheckReport, EngineReport, PropertyReport, SearchReport
-from elrcheck.shell import run
+from elrcheck.results.check_report import CheckReport, EngineReport, PropertyReport, SearchReport
 
 REPORT = CheckReport(
     verdict="violated",
@@ -28,7 +28,7 @@ Go = Callable[..., tuple[int, str, str]]
 def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Go:
     """`elrcheck check` with a search that found something, in a job of GitHub."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("elrcheck.explorer.check.run_check", lambda *_: REPORT)
+    monkeypatch.setattr("elrcheck.commands.check.run_check", lambda *_: REPORT)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
 
@@ -76,6 +76,6 @@ def test_so_is_one_of_the_environment_or_of_the_settings(
 def test_a_report_without_that_format_is_as_ever(
     go: Go, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elrcheck.explorer.simulate.run_simulate", lambda *_: REPORT)
+    monkeypatch.setattr("elrcheck.commands.simulate.run_simulate", lambda *_: REPORT)
     assert run(cli, ["--no-progress", "simulate"]) == 1
     assert capsys.readouterr().err == "" and not (tmp_path / "summary").exists()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from elrcheck.explorer.growth import growth_of, project
-from elrcheck.explorer.outcome import Outcome, projection_of
-from elrcheck.report.exploration import Projection
-from elrcheck.report.progress import LevelDone
+from elrcheck.base.progress import LevelDone
+from elrcheck.explorer.search.growth import growth_of, project
+from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.report.terminal import plain_text
-from elrcheck.report.text_exploration import print_levels, projected
+from elrcheck.report.text.text_exploration import print_levels, projected
+from elrcheck.results.exploration_report import Projection
 
 
 def bell(depth: int) -> int:

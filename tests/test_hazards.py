@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from elrcheck.config import config_values
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.mutate import demand_known, run_hazard, select_hazards, sides
-from elrcheck.explorer.mutation_run import Searches, dropped, lassos_of, outcome_of
-from elrcheck.explorer.outcome import Outcome
-from elrcheck.explorer.select import find_variant, reject_impossible, select_properties
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import MutateRequest
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.hazard import NO_KNOB, Hazard
+from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.select import find_variant, reject_impossible, select_properties
+from elrcheck.commands.mutate.mutate import demand_known, run_hazard, select_hazards, sides
+from elrcheck.commands.mutate.mutation_run import Searches, dropped, lassos_of, outcome_of
+from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config, FetchFencing
-from elrcheck.model.hazard import NO_KNOB, Hazard
-from elrcheck.model.hazards import HAZARDS
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import MutateRequest
 
 # Section F of the semantics notes: these numbers have a hazard, the others below 49 do not exist.
 NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47), 48]

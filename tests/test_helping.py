@@ -11,12 +11,12 @@ import click
 import pytest
 
 import elrcheck
+from elrcheck.catalogue.select import find_variant
 from elrcheck.cli import cli
-from elrcheck.explorer.select import find_variant
-from elrcheck.helping import EXAMPLES, GROUPS, MANY, SCHEMAS
+from elrcheck.console.help import EXAMPLES, GROUPS, MANY, SCHEMAS
+from elrcheck.console.shell import run
+from elrcheck.console.sweep_verbs import FORMS
 from elrcheck.report.formats import EVERY, FORMATS
-from elrcheck.shell import run
-from elrcheck.sweeping import FORMS
 
 ROOT = Path(str(elrcheck.__file__)).parent
 

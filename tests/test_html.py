@@ -13,8 +13,24 @@ from typing import Any
 import pytest
 from test_formats import CHECK, MUTATE, PROVE, TRACE
 
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.report.exploration import (
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.report.formats import render
+from elrcheck.report.html.html_charts import growth, variables, yields
+from elrcheck.report.html.html_matrix import matrix
+from elrcheck.report.html.html_page import SHOWN, page_of
+from elrcheck.report.html.html_sequence import diagram
+from elrcheck.report.html.html_trace import groups, trace_block
+from elrcheck.results.check_report import (
+    ActionReport,
+    CellReport,
+    Change,
+    CheckReport,
+    Report,
+    Step,
+    VariableReport,
+)
+from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
+from elrcheck.results.exploration_report import (
     ComponentsReport,
     DegreeReport,
     ExploredAction,
@@ -22,16 +38,8 @@ from elrcheck.report.exploration import (
     ExploreReport,
     SpaceReport,
 )
-from elrcheck.report.formats import render
-from elrcheck.report.gate import Difference, EntryReport, GateReport
-from elrcheck.report.html_charts import growth, variables, yields
-from elrcheck.report.html_matrix import matrix
-from elrcheck.report.html_page import SHOWN, page_of
-from elrcheck.report.html_sequence import diagram
-from elrcheck.report.html_trace import groups, trace_block
-from elrcheck.report.model import ActionReport, CellReport, Change, CheckReport, Report, Step, VariableReport
-from elrcheck.report.small_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
-from elrcheck.report.trace import Argument, TraceView, Truth
+from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.trace_view import Argument, TraceView, Truth
 
 TRUTHS = (
     Truth("P-1", "LeaderCompleteness", "always", False, (2, 4)),

@@ -12,11 +12,11 @@ import pytest
 from browser import MISSING, Browser
 from test_html import FULL, GATE, PROVE, hostile
 
-from elrcheck.explorer.check import run_check
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.commands.check import run_check
 from elrcheck.report.formats import render
-from elrcheck.report.model import CheckReport
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection
+from elrcheck.results.check_report import CheckReport
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 STEPPER = "#c1-P-1-stepper"

@@ -10,11 +10,11 @@ import pytest
 from test_formats import TRACE
 from test_html import EVIL, Page, assert_sound, html
 
+from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode
-from elrcheck.report.simulation import SeenProperty, SimulationReport, WalkedAction, WalksReport
-from elrcheck.report.trace import Argument, Change, TraceView
-from elrcheck.report.tracing import (
+from elrcheck.console.shell import run
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalkedAction, WalksReport
+from elrcheck.results.trace_reports import (
     Candidate,
     Clause,
     Explained,
@@ -25,7 +25,7 @@ from elrcheck.report.tracing import (
     Rejection,
     ReplayReport,
 )
-from elrcheck.shell import run
+from elrcheck.results.trace_view import Argument, Change, TraceView
 
 ORIGIN = Origin("t.itf.json", "legacy", "two-brokers", {"broker_count": 2}, "itf", "P-8")
 ISR = Change("partition.isr", "{0,1}", "{0}")

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.strictjson import At
-from elrcheck.explorer.tracefile import Step, Trace, decode_value, encode_value, read_trace, write_trace
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.strictjson import At
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
-from elrcheck.tla_export.itf import decode, encode, read_itf, type_text, write_itf
+from elrcheck.tla_export.reading.itf import decode, encode, read_itf, type_text, write_itf
+from elrcheck.traces.tracefile import Step, Trace, decode_value, encode_value, read_trace, write_trace
 
 
 class Mode(enum.Enum):

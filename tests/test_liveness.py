@@ -11,24 +11,25 @@ import jsonschema
 import pytest
 
 import elrcheck
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.cli import cli
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.check import run_check
-from elrcheck.explorer.describe import ReplayError
-from elrcheck.explorer.fair_cycles import Arena
-from elrcheck.explorer.graph import Graph, graph_of_plain
-from elrcheck.explorer.lasso import replay_lasso
-from elrcheck.explorer.liveness import Lasso, Waiting, check_leads_to, claims_of, fair_steps
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import resolve, select_properties
-from elrcheck.explorer.tracefile import Step, Trace, read_trace, write_trace
+from elrcheck.commands.check import run_check
+from elrcheck.commands.export import export_trace
+from elrcheck.console.shell import run
+from elrcheck.explorer.graph.fair_cycles import Arena
+from elrcheck.explorer.graph.graph import Graph, graph_of_plain
+from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
 from elrcheck.invariants.fairness import FAIR, UNFAIR, Fair
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
-from elrcheck.report.model import CheckReport, PropertyReport
-from elrcheck.report.request import CheckRequest, Limits, Selection
-from elrcheck.shell import run
-from elrcheck.tla_export.export import export_trace, load_trace, replayed
+from elrcheck.lang.plain import PlainModel
+from elrcheck.results.check_report import CheckReport, PropertyReport
+from elrcheck.traces.describe import ReplayError
+from elrcheck.traces.lasso import replay_lasso
+from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.tracefile import Step, Trace, read_trace, write_trace
 
 SCHEMAS = Path(str(elrcheck.__file__)).parent / "docs" / "schemas"
 QUIET = ("response_loss=false", "fetch_loss=false", "shrinks=0", "acks_one=0")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from admin_images import cluster, partition, settings, topic
 
-from elrcheck.model.admin import (
+from elrcheck.model.config import Config, LastKnownLeader, LklStorage
+from elrcheck.model.config import RecoveryStrategy as Strategy
+from elrcheck.model.queries.admin import (
     Awaited,
     ClusterImage,
     ControllerMetrics,
@@ -21,8 +23,6 @@ from elrcheck.model.admin import (
     unclean_recovery_finished_count,
     unclean_recovery_partitions_count,
 )
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage
-from elrcheck.model.config import RecoveryStrategy as Strategy
 from elrcheck.model.state import Partition, Settings
 
 NOBODY: frozenset[TopicPartition] = frozenset()

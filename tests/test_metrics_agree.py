@@ -8,10 +8,10 @@ import pytest
 from admin_images import partition, settings
 
 from elrcheck.lang.runtime import EMPTY
-from elrcheck.model.admin import Awaited, awaited
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
 from elrcheck.model.config import RecoveryStrategy as Strategy
-from elrcheck.model.partition import Election, change, target
+from elrcheck.model.control_plane.partition import Election, change, target
+from elrcheck.model.queries.admin import Awaited, awaited
 from elrcheck.model.state import Partition, Settings
 
 SETS = [(), (0,), (1,), (2,), (0, 1), (1, 2)]

@@ -10,16 +10,16 @@ from types import ModuleType
 import click
 import pytest
 
-from elrcheck.config import config_fields
+from elrcheck.catalogue.configuration import config_fields
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.console.shell import run
 from elrcheck.lang.load import demand_documents, demand_listed
 from elrcheck.lang.mistakes import behind
 from elrcheck.lang.source import ModelError, error_at, error_in_field, near
 from elrcheck.model import protocol
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
-from elrcheck.model.hazard import Hazard
 from elrcheck.model.variants import Variant
-from elrcheck.shell import run
 
 RULE = """
 from elrcheck.lang.runtime import op

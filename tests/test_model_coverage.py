@@ -12,12 +12,13 @@ import pytest
 from coverage_suite import cases
 from test_tlc_counts import CASES, TWO
 
-from elrcheck.explorer.coverage import PROBE, Arm, Coverage, CoverageSearch
-from elrcheck.explorer.reference import Label, search
+from elrcheck.explorer.search.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
+from elrcheck.explorer.search.reference import search
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.model import partition
 from elrcheck.model.config import Config
+from elrcheck.model.control_plane import partition
 from elrcheck.model.protocol import load_model
 
 # Functions that no action calls.

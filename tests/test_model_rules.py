@@ -8,15 +8,17 @@ from types import ModuleType
 
 import pytest
 
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.nodes import cone
-from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import find_variant
+from elrcheck.catalogue.select import find_variant
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.nodes import cone
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.model import config, controller, lifecycle, partition, replica, state, variants
+from elrcheck.model import config, state, variants
+from elrcheck.model.broker import lifecycle, replica
+from elrcheck.model.broker.logs import EpochEnd, diverges, end_offset_for, truncation_point
 from elrcheck.model.config import Config, MinIsrPropagation
-from elrcheck.model.logs import EpochEnd, diverges, end_offset_for, truncation_point
+from elrcheck.model.control_plane import controller, partition
 from elrcheck.model.state import Acks, Entry
 
 MODULES: tuple[ModuleType, ...] = (config, controller, lifecycle, partition, replica, state, variants)

@@ -10,23 +10,24 @@ from typing import Any
 import jsonschema
 import pytest
 
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import MutateRequest, Selection
+from elrcheck.catalogue.hazard import Hazard
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode
-from elrcheck.explorer import mutate
-from elrcheck.explorer.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
-from elrcheck.explorer.mutate import run_hazard, run_mutate
-from elrcheck.explorer.mutation_run import Searches
+from elrcheck.commands.export import write_trace_module
+from elrcheck.commands.mutate import mutate
+from elrcheck.commands.mutate.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
+from elrcheck.commands.mutate.mutate import run_hazard, run_mutate
+from elrcheck.commands.mutate.mutation_run import Searches
+from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.model.hazard import Hazard
-from elrcheck.report.json import to_json
-from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport, SurveyReport, Unmutated
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import MutateRequest, Selection
-from elrcheck.report.trace import TraceView
-from elrcheck.shell import run
-from elrcheck.tla_export.export import load_trace, replayed, write_trace_module
+from elrcheck.report.json_report import to_json
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, SurveyReport, Unmutated
+from elrcheck.results.trace_view import TraceView
 from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
+from elrcheck.traces.loaded import load_trace, replayed
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.mutate-1.schema.json"
 # The follower joins although the leader has not heard of it: the proof of KIP-903 is missing.

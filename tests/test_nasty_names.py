@@ -19,7 +19,12 @@ import pytest
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from elrcheck.report.controller import (
+from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
+from elrcheck.report.html.sweep_html import to_html
+from elrcheck.report.sweep_matrix import to_markdown
+from elrcheck.report.sweep_table import to_csv
+from elrcheck.results.check_report import Report
+from elrcheck.results.controller_report import (
     ControllerReport,
     EventReport,
     FieldChange,
@@ -30,23 +35,18 @@ from elrcheck.report.controller import (
     StepReport,
     VariantReport,
 )
-from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
-from elrcheck.report.gate import Difference, EntryReport, GateReport
-from elrcheck.report.model import Report
-from elrcheck.report.mutation import GuardReport, HazardReport, MutateReport
-from elrcheck.report.sweep import SweepAxis, SweepEngine, SweepReport, SweepRow
-from elrcheck.report.sweep_html import to_html
-from elrcheck.report.sweep_matrix import to_markdown
-from elrcheck.report.sweep_table import to_csv
-from elrcheck.report.trace import Argument, Step, TraceView
-from elrcheck.report.tracing import Candidate, Origin, Rejection, ReplayReport
+from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+from elrcheck.results.trace_reports import Candidate, Origin, Rejection, ReplayReport
+from elrcheck.results.trace_view import Argument, Step, TraceView
 from tests.test_formats import CHECK, PROVE
 
 HERE = Path(__file__).resolve().parent
 SARIF = jsonschema.Draft202012Validator(json.loads((HERE / "data" / "sarif-2.1.0.json").read_text()))
 NASTY = "a\x01|b`c` [d](e) {0} ;#f<img>&\"'::50%\r\n::error::pwned\n# heading\ud800.toml"
 
-STEP = Step(1, "Fence", (Argument("b", NASTY),), NASTY, (), "model/broker_events.py:12")
+STEP = Step(1, "Fence", (Argument("b", NASTY),), NASTY, (), "model/control_plane/broker_events.py:12")
 FAILED = replace(CHECK.properties[0], name=NASTY, witness=NASTY, counterexample=TraceView({}, (STEP,)))
 NASTY_CHECK = replace(CHECK, scope=NASTY, properties=(FAILED, *CHECK.properties[1:]))
 DIFFERENCE = Difference("P-1", NASTY, "holds", NASTY, "violated", True, True)

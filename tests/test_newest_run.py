@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.requests import CheckRequest
 from elrcheck.cli import cli
-from elrcheck.report.request import CheckRequest
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 Go = Callable[..., tuple[int, str, list[CheckRequest]]]
 RUNS = Path(".elrcheck") / "runs"
@@ -26,7 +26,7 @@ def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
         asked.append(request)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elrcheck.explorer.check.run_check", stand_in)
+    monkeypatch.setattr("elrcheck.commands.check.run_check", stand_in)
 
     def call(*argv: str) -> tuple[int, str, list[CheckRequest]]:
         asked.clear()

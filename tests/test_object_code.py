@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from elrcheck.explorer import object_code as compiler
-from elrcheck.explorer.native_code import compile_modules
+from elrcheck.explorer.kernel import object_code as compiler
+from elrcheck.explorer.kernel.native_code import compile_modules
 
 HALF = "define i64 @half(i64 %x) {\n  %y = ashr i64 %x, 1\n  ret i64 %y\n}\n"
 CALLER = (

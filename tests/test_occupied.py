@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.errors import EnvironmentFault, ExitCode
+from elrcheck.base.run_lock import alone_in, is_occupied
 from elrcheck.cli import cli
-from elrcheck.errors import EnvironmentFault, ExitCode
-from elrcheck.explorer.occupied import alone_in, is_occupied
-from elrcheck.explorer.run_list import list_runs, removable
-from elrcheck.shell import run
+from elrcheck.commands.run_list import list_runs, removable
+from elrcheck.console.shell import run
 
 pytest.importorskip("fcntl", reason="folders cannot be locked here")
 STOPPED = ("check", "--scope", "two-brokers", "--max-depth", "5", "--run-dir", "kept")
@@ -45,7 +45,7 @@ def test_what_was_there_stays(tmp_path: Path) -> None:
 
 def test_a_process_that_is_killed_lets_go(tmp_path: Path) -> None:
     source = (
-        "import sys, time\nfrom pathlib import Path\nfrom elrcheck.explorer.occupied import alone_in\n"
+        "import sys, time\nfrom pathlib import Path\nfrom elrcheck.base.run_lock import alone_in\n"
         "with alone_in(Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
     )
     place = tmp_path / "run"

@@ -16,19 +16,19 @@ from pathlib import Path
 import click
 import pytest
 
+from elrcheck.base.atomic import write_file
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.progress import Lines
+from elrcheck.base.requests import Selection
+from elrcheck.base.strictjson import read_text
+from elrcheck.catalogue.configuration import read_toml
 from elrcheck.cli import cli
-from elrcheck.config import read_toml
-from elrcheck.errors import EnvironmentFault, UsageFault
-from elrcheck.explorer.atomic import write_file
-from elrcheck.explorer.caches import cache_directory
-from elrcheck.explorer.interrupts import Interrupts
-from elrcheck.explorer.native_code import KernelCache
-from elrcheck.explorer.strictjson import read_text
-from elrcheck.options import duration, size
-from elrcheck.report.progress import Lines
-from elrcheck.report.request import Selection
-from elrcheck.report.sheet import Case, Sheet, Suite
-from elrcheck.shell import end_as_interrupted, run
+from elrcheck.console.options import duration, size
+from elrcheck.console.shell import end_as_interrupted, run
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.report.ci.sheet import Case, Sheet, Suite
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -202,8 +202,8 @@ def test_caches_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_a_run_folder_is_named_after_any_scope(tmp_path: Path) -> None:
-    from elrcheck.explorer.runs import run_folder
-    from elrcheck.explorer.select import resolve
+    from elrcheck.catalogue.select import resolve
+    from elrcheck.explorer.runs.folders import run_folder
 
     scope = tmp_path / f"a b\n{'c' * 200}.toml"
     scope.write_text("crashes = 1\n")
@@ -212,9 +212,9 @@ def test_a_run_folder_is_named_after_any_scope(tmp_path: Path) -> None:
 
 
 def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
-    from elrcheck.errors import ExitCode
-    from elrcheck.report.github import to_github
-    from elrcheck.report.junit import to_junit
+    from elrcheck.base.errors import ExitCode
+    from elrcheck.report.ci.github import to_github
+    from elrcheck.report.ci.junit import to_junit
 
     case = Case("t.json", "t.json", "failed", "rejected", place="t.json")
     sheet = Sheet("replay", "rejected", "a\n::error::b", ExitCode.FINDING, (Suite("s", (case,)),))
@@ -262,7 +262,7 @@ def test_ctrl_c_while_the_solver_works_and_after_it() -> None:
     """Z3 takes the signal for itself, and Python would not be woken from a lock after that."""
     import z3
 
-    from elrcheck.invariants.asking import ask
+    from elrcheck.invariants.proof.solver import ask
 
     solver, (x, y, z) = z3.Solver(), z3.Ints("x y z")
     solver.set("timeout", 20_000)

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from elrcheck.report.progress import LevelDone, Lines, ObligationDone, Silent, open_progress
+from elrcheck.base.progress import LevelDone, Lines, ObligationDone, Silent, open_progress
 
 
 class Clock:

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from elrcheck.explorer.reference import Label, PlainModel, search
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ProveRequest, Selection
+from elrcheck.commands.prove import Proof, run_prove
+from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.invariants.obligations import Prover
-from elrcheck.invariants.prove import Proof, run_prove
-from elrcheck.invariants.transition import Transitions
+from elrcheck.invariants.proof.obligations import Prover
+from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.config import AlterReject, CleanCheck, Config, HwmGate, RecoveryStrategy
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import ProveRequest, Selection
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 

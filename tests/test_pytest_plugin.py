@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from elrcheck import pytest_plugin
-from elrcheck.explorer import check
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.commands import check
 from elrcheck.invariants import modules
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection
 
 pytest_plugins = ["pytester"]
 PLUGIN = ("-p", "elrcheck.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")

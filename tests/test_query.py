@@ -9,14 +9,14 @@ import jsonschema
 import pytest
 from lost_record import lost_record, stored
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
-from elrcheck.errors import UsageFault
-from elrcheck.report.json import as_data
-from elrcheck.shell import run
-from elrcheck.traces.evaluating import read_query
+from elrcheck.commands.trace.query_states import read_query
+from elrcheck.commands.trace.show_trace import Filters, show
+from elrcheck.console.shell import run
+from elrcheck.report.json_report import as_data
 from elrcheck.traces.recorded import Given
 from elrcheck.traces.subject import Subject, subject_of
-from elrcheck.traces.viewing import Filters, show
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.trace-view-1.schema.json"
 

@@ -13,19 +13,21 @@ import jsonschema
 import pytest
 from lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
 
+from elrcheck.base.errors import ElrError, ExitCode, NothingChecked, UsageFault
+from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.errors import ElrError, ExitCode, NothingChecked, UsageFault
-from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.tracefile import Step, Trace, write_trace
-from elrcheck.report.json import as_data
-from elrcheck.report.request import Selection
-from elrcheck.report.tracing import ReplayReport
-from elrcheck.shell import run
-from elrcheck.tla_export.export import Loaded, export_loaded, write_spec
+from elrcheck.commands.export import export_loaded
+from elrcheck.commands.trace.replay_file import run_replay
+from elrcheck.console.shell import run
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.report.json_report import as_data
+from elrcheck.results.trace_reports import ReplayReport
+from elrcheck.tla_export.module import write_spec
+from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.tlc import find_tools
-from elrcheck.tla_export.values import show_state
+from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.recorded import Format, Given
-from elrcheck.traces.replaying import run_replay
+from elrcheck.traces.tracefile import Step, Trace, write_trace
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.replay-1.schema.json"
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))

@@ -11,9 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from elrcheck.errors import ExitCode
-from elrcheck.report.json import as_data, to_json
-from elrcheck.report.model import (
+from elrcheck.base.errors import ExitCode
+from elrcheck.report.json_report import as_data, to_json
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_report import print_report
+from elrcheck.results.check_report import (
     ActionReport,
     Argument,
     CellReport,
@@ -36,8 +38,6 @@ from elrcheck.report.model import (
     TraceView,
     VariableReport,
 )
-from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text import print_report
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.model.admin import Admission, LimitedRequest, LimitError, TopicPartition, admit, admit_first
+from elrcheck.model.queries.admin import (
+    Admission,
+    LimitedRequest,
+    LimitError,
+    TopicPartition,
+    admit,
+    admit_first,
+)
 
 
 def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:

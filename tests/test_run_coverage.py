@@ -9,12 +9,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.cli import cli
-from elrcheck.errors import NothingChecked, UsageFault
-from elrcheck.explorer.run_coverage import merge, stored_reports
-from elrcheck.explorer.run_list import list_runs
-from elrcheck.report.json import as_data
-from elrcheck.shell import run
+from elrcheck.commands.run_coverage import merge, stored_reports
+from elrcheck.commands.run_list import list_runs
+from elrcheck.console.shell import run
+from elrcheck.report.json_report import as_data
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.coverage-1.schema.json"
 SMALL = ["--scope", "two-brokers", "--max-depth", "4"]

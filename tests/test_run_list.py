@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.cli import cli
-from elrcheck.explorer.check import run_check
-from elrcheck.explorer.run_list import list_runs, removable
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Limits, Selection
-from elrcheck.shell import run
+from elrcheck.commands.check import run_check
+from elrcheck.commands.run_list import list_runs, removable
+from elrcheck.console.shell import run
 
 DAY = 86400.0
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.reference import Label
-from elrcheck.explorer.scenario import replay
-from elrcheck.explorer.scenario_values import Unreadable, place, read_call, read_log, read_value, shown
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.scenario_file import line_numbers, read_scenario, scenario_files
+from elrcheck.catalogue.scenario_values import Unreadable, place, read_call, read_log, read_value, shown
+from elrcheck.commands.scenario.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.model.scenario_file import line_numbers, read_scenario, scenario_files
+from elrcheck.lang.plain import Label
 from elrcheck.model.state import Acks, Entry, Recovery
 
 GOOD = """\

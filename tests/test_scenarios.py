@@ -11,16 +11,16 @@ from typing import Any
 import jsonschema
 import pytest
 
-from elrcheck.explorer.outcome import explore
-from elrcheck.explorer.scenario import Played, first_hits, replay
-from elrcheck.explorer.select import select_properties
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
+from elrcheck.catalogue.select import select_properties
+from elrcheck.commands.engines import explore
+from elrcheck.commands.scenario.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.model.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.variants import VARIANTS
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Limits
-from elrcheck.report.scenario import RunReport, ScenarioReport
-from elrcheck.tla_export.export import load_trace, replayed
+from elrcheck.results.scenario_report import RunReport, ScenarioReport
+from elrcheck.traces.loaded import load_trace, replayed
 
 FILES = {read_scenario(file).id: file for file in scenario_files()}
 # Section E of the semantics notes; there is no E-12.

@@ -9,19 +9,8 @@ from typing import Any
 import jsonschema
 from junitparser import JUnitXml
 
-from elrcheck.report.controller import (
-    ControllerReport,
-    FieldChange,
-    FieldValue,
-    RuleReport,
-    SolverSettings,
-    StepFailure,
-    StepReport,
-    VariantReport,
-)
 from elrcheck.report.formats import render
-from elrcheck.report.gate import Difference, EntryReport, GateReport
-from elrcheck.report.model import (
+from elrcheck.results.check_report import (
     Argument,
     CellReport,
     Change,
@@ -36,9 +25,20 @@ from elrcheck.report.model import (
     Step,
     TraceView,
 )
+from elrcheck.results.controller_report import (
+    ControllerReport,
+    FieldChange,
+    FieldValue,
+    RuleReport,
+    SolverSettings,
+    StepFailure,
+    StepReport,
+    VariantReport,
+)
+from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 
 SCHEMA = Path(__file__).resolve().parent / "data" / "sarif-2.1.0.json"
-TRACE = TraceView(steps=(Step(1, "Fence", (Argument("b", "1"),), "", (), "model/broker_events.py:40"),))
+TRACE = TraceView(steps=(Step(1, "Fence", (Argument("b", "1"),), "", (), "model/control_plane/broker_events.py:40"),))
 CHECK = CheckReport(
     verdict="violated",
     variant="kip_full",
@@ -64,7 +64,7 @@ PROOF = ProveReport(
         CellReport("Fence", "A", "proved", 0.1, source="l.py:1"),
         CellReport("Kill", "A", "refuted", 0.1, failure=InductionFailure(
             {"partition.isr": "{1}"}, (Argument("b", "0"),), (Change("partition.isr", "{1}", "{}"),),
-            "c: b=0", True, "model/lifecycle.py:70"), source="l.py:1"),
+            "c: b=0", True, "model/broker/lifecycle.py:70"), source="l.py:1"),
     ),
     implication=(),
 )  # fmt: skip
@@ -131,10 +131,10 @@ def test_results_of_the_gate_are_at_the_model_and_related_to_the_baseline() -> N
     assert place(violated["locations"][0]) == "a.py:10"
     assert place(violated["relatedLocations"][0]) == "b.toml:7"
     (step,) = violated["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert place(step["location"]) == "model/broker_events.py:40"
+    assert place(step["location"]) == "model/control_plane/broker_events.py:40"
     assert place(results["gate-guards"]["locations"][0]) == "b.toml:7"
     (step,) = results["A"]["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert place(step["location"]) == "model/lifecycle.py:70"
+    assert place(step["location"]) == "model/broker/lifecycle.py:70"
 
 
 def test_annotations_of_the_gate_are_in_the_file_of_the_user() -> None:

@@ -17,24 +17,24 @@ from typing import Any
 import pytest
 from small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
 
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection, SimulateRequest
+from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode, UsageFault
-from elrcheck.explorer.describe import label_steps
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.program import Program
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.simulate import run_simulate
-from elrcheck.explorer.sketch import estimate, relative_error
-from elrcheck.explorer.walk import BLOCK, Place, WalkResult, Walks, _chance
+from elrcheck.commands.simulate import run_simulate
+from elrcheck.console.shell import run
+from elrcheck.explorer.search.sketch import estimate, relative_error
+from elrcheck.explorer.search.walk import BLOCK, Place, WalkResult, Walks, _chance
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
-from elrcheck.report.json import to_json
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import Selection, SimulateRequest
-from elrcheck.report.simulation import SimulationReport
-from elrcheck.shell import run
-from elrcheck.tla_export.export import load_trace, replayed
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.plain import PlainModel
+from elrcheck.report.json_report import to_json
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.traces.describe import label_steps
+from elrcheck.traces.loaded import load_trace, replayed
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))

@@ -14,24 +14,24 @@ import pytest
 from test_formats import CHECK
 from test_html import EVIL, Page, html
 
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.errors import ExitCode
-from elrcheck.explorer.check import run_check
-from elrcheck.explorer.describe import arguments, leaves
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import resolve
+from elrcheck.commands.check import run_check
+from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.report.exploration import ExploreReport, SpaceReport
-from elrcheck.report.html_states import KINDS, MIXED, OTHERS, picture
-from elrcheck.report.json import to_json
-from elrcheck.report.layered import crossings, layered
-from elrcheck.report.model import CheckReport
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection
-from elrcheck.report.small_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
-from elrcheck.report.svg import to_svg
-from elrcheck.report.trace import Change, Step
-from elrcheck.shell import run
+from elrcheck.lang.plain import PlainModel
+from elrcheck.report.html.html_states import KINDS, MIXED, OTHERS, picture
+from elrcheck.report.html.layered import crossings, layered
+from elrcheck.report.html.svg import to_svg
+from elrcheck.report.json_report import to_json
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
+from elrcheck.results.exploration_report import ExploreReport, SpaceReport
+from elrcheck.results.trace_view import Change, Step
+from elrcheck.traces.describe import arguments, leaves
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
@@ -135,7 +135,7 @@ def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.Mo
     report = run_check(replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)
     assert "at most 5 states, and there are 6" in Page(html(report)).text()
-    monkeypatch.setattr("elrcheck.explorer.check.MOST_STATES", 6)
+    monkeypatch.setattr("elrcheck.commands.check.MOST_STATES", 6)
     assert run_check(replace(request, drawn=True), Silent()).small_graph is None
 
 

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from small_programs import grid, tokens
 
-from elrcheck.explorer.compiled import INTERRUPTED, Search, search
-from elrcheck.explorer.fingerprints import collision_probability
-from elrcheck.explorer.kernel import build
-from elrcheck.explorer.levels import PARTS, LevelFiles, SavedLevel
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.program import Program
-from elrcheck.explorer.result import Limits, SearchResult
-from elrcheck.explorer.retrace import Retrace
-from elrcheck.explorer.select import resolve
-from elrcheck.explorer.spaces import Resident
-from elrcheck.explorer.tally import Tally
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.kernel.kernel import build
+from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.store.fingerprints import collision_probability
+from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
+from elrcheck.explorer.store.spaces import Resident
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.report.request import Selection
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.program import Program
 
 
 class Folder:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 DRIVER = """
 import sys
-from elrcheck.errors import ElrError
+from elrcheck.base.errors import ElrError
 from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
 
 wait = sys.argv[2]

@@ -193,7 +193,7 @@ def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> 
 @pytest.mark.slow
 def test_states_on_s3(s3: str, tmp_path: Path) -> None:
     """Stopped by a limit, gone on with, and nothing left when it is complete."""
-    from elrcheck.spark.storage import Storage
+    from elrcheck.explorer.store.storage import Storage
 
     on_spark = ("--engine", "spark", "--master", "local[2]", "--partitions", "2")
     first = (*MODEL, *on_spark, "--handover", "100", "--storage", "s3://bucket/runs", "--run-dir", "far")

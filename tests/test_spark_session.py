@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from elrcheck.errors import EnvironmentFault, ExitCode, UsageFault
+from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.spark.conf import SparkChoice, parse_conf, properties
-from elrcheck.spark.java import MISSING_MODULE, find_java, write_shim
+from elrcheck.spark.driver_java import MISSING_MODULE, find_java, write_shim
 from elrcheck.spark.master import check_reachable, parse_master
 from elrcheck.spark.session import spark_session
 
@@ -61,7 +61,7 @@ def test_an_old_java_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_no_java_that_serves_names_every_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elrcheck.spark.java.packaged_java", lambda: None)
+    monkeypatch.setattr("elrcheck.spark.driver_java.packaged_java", lambda: None)
     fake_java(tmp_path / "home", "11.0.2")
     with pytest.raises(EnvironmentFault) as caught:
         find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": str(tmp_path)}, tmp_path)
@@ -79,7 +79,7 @@ def test_the_packaged_java_runs_without_the_module_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packaged = fake_java(tmp_path / "it's a folder", "21.0.8")
-    monkeypatch.setattr("elrcheck.spark.java.packaged_java", lambda: packaged)
+    monkeypatch.setattr("elrcheck.spark.driver_java.packaged_java", lambda: packaged)
     found = find_java({"PATH": str(tmp_path)}, tmp_path / "cache")
     assert (found.found_by, found.java.major) == ("elrcheck[java]", 21)
     assert found.home is not None
@@ -184,7 +184,7 @@ def test_more_cores_for_a_task_than_there_are() -> None:
 STARTS = """
 import os, signal, sys
 from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
-from elrcheck.errors import ElrError
+from elrcheck.base.errors import ElrError
 before = dict(os.environ), list(sys.path), signal.getsignal(signal.SIGINT)
 for conf in (["spark.driver.bindAddress=192.0.2.1"], ["spark.executor.memory=plenty"], []):
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import elrcheck
-from elrcheck.errors import EnvironmentFault
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.spark.shipping import package_zip, zip_bytes
 
 # -S: no `site`, so the finder of an editable installation is not there either.
@@ -28,11 +28,11 @@ else:
     sys.exit("elrcheck is here without the zip: " + elrcheck.__file__)
 sys.path.insert(1, {zip!r})
 import elrcheck
-from elrcheck.explorer.kernel import build
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.select import resolve
+from elrcheck.explorer.kernel.kernel import build
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.report.request import Selection
+from elrcheck.base.requests import Selection
 selected = resolve(Selection(variant="code_4_1", scope="three-brokers-tiny"))
 program = lower(load_checked_model(), selected.config).program
 kernel = build(program)
@@ -45,7 +45,7 @@ print(*sorted(foreign - {{"__main__"}}))
 def test_the_zip_holds_the_package_and_nothing_else() -> None:
     names = zipfile.ZipFile(io.BytesIO(zip_bytes())).namelist()
     assert {"elrcheck/__init__.py", "elrcheck/cli.py", "elrcheck/py.typed"} <= set(names)
-    assert {"elrcheck/spark/shipping.py", "elrcheck/model/scopes/two-brokers.toml"} <= set(names)
+    assert {"elrcheck/spark/shipping.py", "elrcheck/catalogue/scopes/two-brokers.toml"} <= set(names)
     strays = ("elrcheck/tests/", "elrcheck/benchmarks/", "elrcheck/build/", "elrcheck/docs/", "elrcheck/.")
     assert [name for name in names if name.startswith(strays) or "__pycache__" in name] == []
     assert names == sorted(names)

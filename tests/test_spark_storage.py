@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import fs
 
-from elrcheck.errors import ElrError, EnvironmentFault, UsageFault
-from elrcheck.spark.location import parse_location
-from elrcheck.spark.storage import Storage
+from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.explorer.store.location import parse_location
+from elrcheck.explorer.store.storage import Storage
 
 # ------------------------------------------------------------------------------- locations
 
@@ -138,7 +138,7 @@ def test_a_place_that_is_a_file(tmp_path: Path) -> None:
 
 def test_a_file_system_with_renames_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done on HDFS, but with local files below: draft, rename, nothing left of a failure."""
-    monkeypatch.setattr("elrcheck.spark.storage.filesystem", lambda location: fs.LocalFileSystem())
+    monkeypatch.setattr("elrcheck.explorer.store.storage.filesystem", lambda location: fs.LocalFileSystem())
     storage = Storage.at(f"hdfs://unused{tmp_path}/run")
     exercise(storage)
     storage.delete("00002/b.parquet")

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from elrcheck.cli import cli
-from elrcheck.settings import load_settings
-from elrcheck.starting import HOOK_PATH, WORKFLOW_PATH, files
+from elrcheck.commands.starter_files import HOOK_PATH, WORKFLOW_PATH, files
+from elrcheck.console.settings import load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 Invoke = Callable[..., tuple[int, str, str]]

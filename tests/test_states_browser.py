@@ -9,12 +9,12 @@ from browser import MISSING, Browser
 from test_html_browser import contrast, width
 from test_small_graph import BROKEN
 
-from elrcheck.explorer.check import run_check
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest
+from elrcheck.commands.check import run_check
 from elrcheck.report.formats import render
-from elrcheck.report.model import CheckReport
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest
-from elrcheck.report.svg import to_svg
+from elrcheck.report.html.svg import to_svg
+from elrcheck.results.check_report import CheckReport
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 CHOSEN = ".atlas .chosen"

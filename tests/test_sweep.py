@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
-from elrcheck.errors import ExitCode, NothingChecked, UsageFault
-from elrcheck.explorer.replay import ReplayError
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import Limits
-from elrcheck.report.sweep import SweepReport
-from elrcheck.tla_export.export import load_trace, replayed
+from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Limits
+from elrcheck.results.sweep_report import SweepReport
+from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.replay import ReplayError
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +88,8 @@ def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elrcheck.sweep.grid import make_grid
-    from elrcheck.sweep.job import Job, check_job, job_of
+    from elrcheck.commands.sweep.grid import make_grid
+    from elrcheck.commands.sweep.job import Job, check_job, job_of
 
     point = make_grid(SMALL.selection, SMALL.sweeps, None).points[3]
     job = job_of(point, SMALL)
@@ -99,7 +99,7 @@ def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         def broken(*_: object) -> None:
             raise fault
 
-        monkeypatch.setattr("elrcheck.explorer.check.check_selected", broken)
+        monkeypatch.setattr("elrcheck.commands.check.check_selected", broken)
 
     for fault, words in (
         (MemoryError(), "out of memory"),

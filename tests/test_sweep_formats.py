@@ -14,8 +14,15 @@ import pyarrow.parquet as parquet
 import pytest
 
 from elrcheck.cli import cli
-from elrcheck.report.json import to_json
-from elrcheck.report.sweep import (
+from elrcheck.console.shell import run
+from elrcheck.console.sweep_verbs import sweep
+from elrcheck.report.html.sweep_html import to_html
+from elrcheck.report.json_report import to_json
+from elrcheck.report.sweep_matrix import matrices, to_markdown
+from elrcheck.report.sweep_table import to_csv, to_parquet
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_report import print_report
+from elrcheck.results.sweep_report import (
     RowVerdict,
     SweepAxis,
     SweepEngine,
@@ -25,13 +32,6 @@ from elrcheck.report.sweep import (
     in_order,
     verdict_of,
 )
-from elrcheck.report.sweep_html import to_html
-from elrcheck.report.sweep_matrix import matrices, to_markdown
-from elrcheck.report.sweep_table import to_csv, to_parquet
-from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text import print_report
-from elrcheck.shell import run
-from elrcheck.sweeping import sweep
 
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "schemas" / "elrcheck.sweep-1.schema.json"
 PROPERTIES = (

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.errors import NothingChecked, UsageFault
-from elrcheck.report.request import Selection
-from elrcheck.sweep.axes import parse_axis
-from elrcheck.sweep.estimate import pack, states
-from elrcheck.sweep.grid import Grid, make_grid
+from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.commands.sweep.axes import parse_axis
+from elrcheck.commands.sweep.estimate import pack, states
+from elrcheck.commands.sweep.grid import Grid, make_grid
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("fences=1",))
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sweeps import SMALL, answer_of, separate_answers, sweep
 
-from elrcheck.errors import EnvironmentFault
-from elrcheck.sweep.grid import make_grid
-from elrcheck.sweep.job import Answer, Job, job_of
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.commands.sweep.grid import make_grid
+from elrcheck.commands.sweep.job import Answer, Job, job_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +53,7 @@ def test_tasks_give_the_answers_of_separate_checks(
 
 def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A job of several configurations fails as a whole; each is then tried by itself."""
-    from elrcheck.spark import sweep as tasks
+    from elrcheck.commands.sweep import on_spark as tasks
 
     asked: list[list[int]] = []
 
@@ -75,7 +75,7 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_every_task_will_meet_ends_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    from elrcheck.spark import sweep as tasks
+    from elrcheck.commands.sweep import on_spark as tasks
 
     fault = EnvironmentFault("executor-python", "an executor cannot start Python: python3")
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from sweeps import TWO, answers_of, separate_answers, sweep
 
-from elrcheck.errors import ExitCode
-from elrcheck.report.progress import PointsDone, Silent
-from elrcheck.sweep.run import run_sweep
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import PointsDone, Silent
+from elrcheck.commands.sweep.sweep import run_sweep
 
 Answers = dict[int, dict[str, Any]]
 OPTIONS = ("--scope", "two-brokers-quiet", "--set", "shrinks=1", "--sweep", "crashes=0..1")

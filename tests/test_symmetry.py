@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from sampling import reachable
 
-from elrcheck.explorer.compiled import Search
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.result import Limits
-from elrcheck.explorer.select import resolve
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.config import Config
-from elrcheck.report.request import Selection
 
 
 def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:

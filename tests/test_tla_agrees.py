@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 from sampling import perturbed, reachable
 
-from elrcheck.explorer.lower import lower
-from elrcheck.explorer.reference import PlainModel
-from elrcheck.explorer.select import find_variant
+from elrcheck.catalogue.select import find_variant
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.config import Config
+from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
-from elrcheck.tla_export.values import show
 
 pytestmark = pytest.mark.tlc
 SIZES: dict[str, Any] = {"broker_count": 3, "log_slots": 2, "records": 2, "clean_stops": 1}

@@ -10,14 +10,14 @@ import pytest
 import tiny_model
 from tiny_model import Colour, Room, Tiny
 
-from elrcheck.explorer.reference import search
+from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import E, UnsupportedNode
 from elrcheck.lang.load import Model, load
 from elrcheck.lang.types import BOOL
 from elrcheck.model.config import CleanCheck, Config
-from elrcheck.tla_export.expressions import Expressions, Scope
 from elrcheck.tla_export.names import Names
+from elrcheck.tla_export.printer import Expressions, Scope
 from elrcheck.tla_export.spec import Spec, spec_text
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Ty, Vec, opt, type_of
-from elrcheck.tla_export.parse import IDENTIFIER, Fn, ModelValue, ValueSyntaxError, parse, text_of
-from elrcheck.tla_export.values import (
+from elrcheck.tla_export.reading.parse import IDENTIFIER, Fn, ModelValue, ValueSyntaxError, parse, text_of
+from elrcheck.tla_export.reading.values import (
     RESERVED,
     ValueMismatch,
     identifier,

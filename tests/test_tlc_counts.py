@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from elrcheck.explorer.reference import search
+from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import (
@@ -34,7 +34,7 @@ from elrcheck.model.config import (
     Truncation,
 )
 from elrcheck.model.variants import VARIANTS
-from elrcheck.tla_export.export import write_spec
+from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
 
 TWO: dict[str, Any] = {

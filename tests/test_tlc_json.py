@@ -8,8 +8,8 @@ from typing import Annotated
 
 import pytest
 
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.strictjson import At
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.strictjson import At
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import state
 from elrcheck.lang.types import INT, SeqMark, type_of

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.java import find_java, major_version
 from elrcheck.tla_export import tlc
-from elrcheck.tla_export.java import find_java, major_version
-from elrcheck.tla_export.parse import Fn, ModelValue, ValueSyntaxError
+from elrcheck.tla_export.reading.parse import Fn, ModelValue, ValueSyntaxError
+from elrcheck.tla_export.reading.tlc_output import meaning, read_output, read_states
 from elrcheck.tla_export.tlc import TlcOptions, TlcTools, find_tlc, find_tools, run_tlc
-from elrcheck.tla_export.tlc_output import meaning, read_output, read_states
 
 CONFIRMED_215 = r"""TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)
 Starting... (2026-11-20 15:06:33)

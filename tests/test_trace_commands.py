@@ -12,20 +12,20 @@ import jsonschema
 import pytest
 from lost_record import CALLS, LEGACY, lost_record, stored
 
+from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.errors import NothingChecked, UsageFault
-from elrcheck.explorer.reference import Label
+from elrcheck.commands.trace.difference import diff
+from elrcheck.commands.trace.minimise import minimise
+from elrcheck.commands.trace.show_trace import Filters, sample, show, written
+from elrcheck.commands.trace.stepping import step
+from elrcheck.console.shell import run
+from elrcheck.lang.plain import Label
 from elrcheck.model.state import Acks
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import Selection
-from elrcheck.shell import run
-from elrcheck.tla_export.export import Loaded, load_trace
-from elrcheck.traces.difference import diff
-from elrcheck.traces.minimise import minimise
+from elrcheck.traces.loaded import Loaded, load_trace
 from elrcheck.traces.recorded import Given
-from elrcheck.traces.stepping import step
 from elrcheck.traces.subject import Subject, of_repro, origin, subject_of
-from elrcheck.traces.viewing import Filters, sample, show, written
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
@@ -44,7 +44,7 @@ def subject(story: Loaded, tmp_path_factory: pytest.TempPathFactory) -> Subject:
 
 def along(story: Loaded, labels: list[Label]) -> Subject:
     """Another trace in the same scope, as if it came from action indices."""
-    from elrcheck.explorer.select import resolve
+    from elrcheck.catalogue.select import resolve
 
     selected = resolve(LEGACY)
     plain = Subject(origin("made", selected), story.model, selected, (), (), "").plain

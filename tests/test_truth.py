@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.explorer.check import run_check
-from elrcheck.report.model import CheckReport, TraceView
-from elrcheck.report.progress import Silent
-from elrcheck.report.request import CheckRequest, Selection
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.commands.check import run_check
+from elrcheck.results.check_report import CheckReport, TraceView
 
 
 def check(variant: str, *properties: str, overrides: tuple[str, ...] = (), folder: Path) -> CheckReport:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from followed import Block, blocks, environment, follow
 
-from elrcheck.errors import EnvironmentFault
-from elrcheck.tla_export.java import find_java
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.java import find_java
 from elrcheck.tla_export.tlc import find_tlc
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from elrcheck.cli import cli
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 BROKEN = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1", "--set", "crashes=1")
 ELRCHECK = f"{shlex.quote(sys.executable)} -m elrcheck"
@@ -104,17 +104,17 @@ def test_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
 
 
 PHASES = [
-    ("lowering", "elrcheck.explorer.outcome.run_search", ("check", *BROKEN)),
-    ("compiling", "elrcheck.explorer.kernel.Kernel.__init__", ("check", *BROKEN)),
-    ("rebuilding traces", "elrcheck.explorer.check.replay", ("check", *BROKEN)),
-    ("writing traces", "elrcheck.explorer.atomic.os.replace", ("check", *BROKEN)),
-    ("writing the report", "elrcheck.explorer.atomic.os.fsync", ("check", *BROKEN[:2], "-o", "report.json")),
-    ("printing", "elrcheck.report.text.print_report", ("check", *BROKEN[:2])),
-    ("walking", "elrcheck.explorer.simulate._walk", ("simulate", *BROKEN[:2])),
-    ("drawing", "elrcheck.explorer.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
-    ("recording", "elrcheck.explorer.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),
-    ("shortening", "elrcheck.traces.minimise.minimise", ("trace", "minimise", "--repro", "0", *BROKEN)),
-    ("init", "elrcheck.explorer.atomic.os.fsync", ("init",)),
+    ("lowering", "elrcheck.commands.engines.run_search", ("check", *BROKEN)),
+    ("compiling", "elrcheck.explorer.kernel.kernel.Kernel.__init__", ("check", *BROKEN)),
+    ("rebuilding traces", "elrcheck.commands.check.replay", ("check", *BROKEN)),
+    ("writing traces", "elrcheck.base.atomic.os.replace", ("check", *BROKEN)),
+    ("writing the report", "elrcheck.base.atomic.os.fsync", ("check", *BROKEN[:2], "-o", "report.json")),
+    ("printing", "elrcheck.report.text.text_report.print_report", ("check", *BROKEN[:2])),
+    ("walking", "elrcheck.commands.simulate._walk", ("simulate", *BROKEN[:2])),
+    ("drawing", "elrcheck.commands.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
+    ("recording", "elrcheck.base.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),
+    ("shortening", "elrcheck.commands.trace.minimise.minimise", ("trace", "minimise", "--repro", "0", *BROKEN)),
+    ("init", "elrcheck.base.atomic.os.fsync", ("init",)),
 ]  # fmt: skip
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
-from elrcheck.errors import UsageFault
-from elrcheck.model import creation
+from elrcheck.commands.what_if.ask import answer
+from elrcheck.console.shell import run
+from elrcheck.model.control_plane import creation
 from elrcheck.model.protocol import load_model
-from elrcheck.model.what_if import answer
-from elrcheck.shell import run
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from what_if_questions import Json, alter, ask, brokers, fence, partition
 
-from elrcheck.errors import UsageFault
+from elrcheck.base.errors import UsageFault
 
 
 def elect(kind: str, **more: Any) -> Json:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.cli import cli
-from elrcheck.shell import run
+from elrcheck.console.shell import run
 
 BINARY = bytes(range(256)) * 4
 FILES: dict[str, bytes] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.model.what_if import answer
+from elrcheck.commands.what_if.ask import answer
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from elrcheck.tla_export.values import RESERVED, identifier
+from elrcheck.tla_export.reading.values import RESERVED, identifier
 
 # What EXTENDS brings into the module, and into a witness, which also extends TLC.
 STANDARD_NAMES = """

@@ -24,11 +24,11 @@ from typing import Any
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import INT, Ty, record_fields
-from elrcheck.tla_export.expressions import Expressions, Scope
-from elrcheck.tla_export.layout import Bullets, Doc, Group, Head, Item, Items, Text, render
-from elrcheck.tla_export.layout import If as IfDoc
-from elrcheck.tla_export.layout import Let as LetDoc
 from elrcheck.tla_export.names import Names
+from elrcheck.tla_export.pretty import Bullets, Doc, Group, Head, Item, Items, Text, render
+from elrcheck.tla_export.pretty import If as IfDoc
+from elrcheck.tla_export.pretty import Let as LetDoc
+from elrcheck.tla_export.printer import Expressions, Scope
 from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
 

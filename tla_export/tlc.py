@@ -27,10 +27,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Literal
 
-from elrcheck.errors import EnvironmentFault, UsageFault
-from elrcheck.tla_export.java import Java, find_java
-from elrcheck.tla_export.parse import ValueSyntaxError
-from elrcheck.tla_export.tlc_output import TlcOutput, TlcState, meaning, read_output
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.java import Java, find_java
+from elrcheck.tla_export.reading.parse import ValueSyntaxError
+from elrcheck.tla_export.reading.tlc_output import TlcOutput, TlcState, meaning, read_output
 from elrcheck.tla_export.witness import Witness
 
 MAIN_CLASS = "tlc2.TLC"

@@ -46,11 +46,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.atomic import write_files
+from elrcheck.base.atomic import write_files
+from elrcheck.base.errors import UsageFault
 from elrcheck.lang.types import Ty
-from elrcheck.tla_export.parse import IDENTIFIER, quote
-from elrcheck.tla_export.values import RESERVED, ValueMismatch, identifier, show
+from elrcheck.tla_export.reading.parse import IDENTIFIER, quote
+from elrcheck.tla_export.reading.values import RESERVED, ValueMismatch, identifier, show
 
 StepCheck = Literal["next", "action", "both"]
 

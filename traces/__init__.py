@@ -1,1 +1,1 @@
-"""Traces: read in every notation, replayed, shown, compared, shortened, walked and explained."""
+"""Traces: read in every notation, followed by the plain model, described, explained."""

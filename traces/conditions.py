@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elrcheck.explorer.looking import ALIAS, looked_at, place_of, source_text, value_text
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
 from elrcheck.lang.guards import requires
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret
 from elrcheck.lang.load import Model
-from elrcheck.report.trace import Argument
-from elrcheck.report.tracing import Clause
+from elrcheck.results.trace_reports import Clause
+from elrcheck.results.trace_view import Argument
+from elrcheck.traces.places import ALIAS, looked_at, place_of, source_text, value_text
 
 MEANS = "="
 """In an environment: before the name of a local, for the expression that it stands for."""

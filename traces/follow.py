@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.explorer.describe import arguments, changes
-from elrcheck.explorer.explain import explain
-from elrcheck.explorer.reference import Label, PlainModel
 from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.report.tracing import Candidate, Hit, Rejection
+from elrcheck.results.trace_reports import Candidate, Hit, Rejection
+from elrcheck.traces.describe import arguments, changes
 from elrcheck.traces.labels import Named
+from elrcheck.traces.violation import explain
 
 
 @dataclass(frozen=True)

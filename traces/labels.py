@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.errors import UsageFault, did_you_mean
-from elrcheck.explorer.reference import Label
-from elrcheck.explorer.scenario_values import Unreadable, read_call
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.catalogue.scenario_values import Unreadable, read_call
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.tla_export.parse import ValueSyntaxError, parse
-from elrcheck.tla_export.values import ValueMismatch, read
+from elrcheck.lang.plain import Label
+from elrcheck.tla_export.reading.parse import ValueSyntaxError, parse
+from elrcheck.tla_export.reading.values import ValueMismatch, read
 
 LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 

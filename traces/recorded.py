@@ -19,20 +19,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from elrcheck.errors import NothingChecked, UsageFault
-from elrcheck.explorer.select import Selected, resolve
-from elrcheck.explorer.strictjson import At, kind_of, parse, read_text
-from elrcheck.explorer.tracefile import TraceDocument, trace_document
+from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.base.strictjson import At, kind_of, parse, read_text
+from elrcheck.catalogue.select import Selected, resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.report.request import Selection
-from elrcheck.tla_export.export import check_size, load_document, plain, stated, stored_traces
-from elrcheck.tla_export.itf import itf_trace
-from elrcheck.tla_export.parse import ValueSyntaxError
-from elrcheck.tla_export.tlc_output import STATE, TlcState, read_loop, read_states
-from elrcheck.tla_export.values import ValueMismatch, read_state
+from elrcheck.tla_export.reading.itf import itf_trace
+from elrcheck.tla_export.reading.parse import ValueSyntaxError
+from elrcheck.tla_export.reading.tlc_output import STATE, TlcState, read_loop, read_states
+from elrcheck.tla_export.reading.values import ValueMismatch, read_state
 from elrcheck.traces.labels import Named, named
+from elrcheck.traces.loaded import check_size, load_document, plain, stated, stored_traces
 from elrcheck.traces.tlc_json import read_tlc_json
+from elrcheck.traces.tracefile import TraceDocument, trace_document
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)

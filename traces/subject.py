@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elrcheck.config import config_values
-from elrcheck.errors import UsageFault
-from elrcheck.explorer.describe import trace_view
-from elrcheck.explorer.reference import Label, PlainModel
-from elrcheck.explorer.select import Selected
-from elrcheck.explorer.tracefile import Step, Trace
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import Selected
 from elrcheck.lang.load import Model
-from elrcheck.report.trace import TraceView
-from elrcheck.report.tracing import Origin
-from elrcheck.tla_export.export import Loaded, trace_of_repro
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.results.trace_reports import Origin
+from elrcheck.results.trace_view import TraceView
+from elrcheck.traces.describe import trace_view
 from elrcheck.traces.follow import follow
+from elrcheck.traces.loaded import Loaded, trace_of_repro
 from elrcheck.traces.recorded import Format, Given, read_recorded
+from elrcheck.traces.tracefile import Step, Trace
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def subject_of(
 
 def of_repro(repro: str, given: Given) -> Subject:
     """The trace that an action-index path stands for."""
-    from elrcheck.explorer.select import resolve
+    from elrcheck.catalogue.select import resolve
 
     selected = resolve(given.selection)
     loaded = trace_of_repro(repro, given.selection)

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.errors import did_you_mean
-from elrcheck.explorer.strictjson import At, kind_of
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strictjson import At, kind_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.types import Ty
-from elrcheck.tla_export.values import NONE_NAME
+from elrcheck.tla_export.reading.values import NONE_NAME
 from elrcheck.traces.labels import Named
 
 Step = tuple[int, int, Named | None]
@@ -101,7 +101,7 @@ def _arguments(about: Mapping[str, Any], fn: Fn) -> tuple[Any, ...] | None:
         return None
     if any(not isinstance(name, str) or name not in context for name in names):
         return None
-    from elrcheck.errors import UsageFault
+    from elrcheck.base.errors import UsageFault
 
     nowhere = At("", "trace-file")
     try:

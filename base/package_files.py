@@ -1,0 +1,40 @@
+"""The source files of the package, however deep its folders go.
+
+The repository root is the package, so its other folders (tests, docs, benchmarks) stand beside the rooms. A
+folder belongs to the package if it has an `__init__.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+ROOT = "elrcheck"
+
+
+def rooms() -> tuple[str, ...]:
+    """Names of the top-level folders of the package, sorted; works from a zip too."""
+    return tuple(sorted(item.name for item in files(ROOT).iterdir() if (item / "__init__.py").is_file()))
+
+
+def files_of(room: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, Traversable]]:
+    """Path below the package and file for every file with one of the suffixes in a room, sorted by path."""
+    return iter(sorted(_below(files(ROOT) / room, f"{room}/", suffixes), key=lambda pair: pair[0]))
+
+
+def root_files(suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, Traversable]]:
+    """As `files_of`, of the files beside the rooms."""
+    for item in sorted(files(ROOT).iterdir(), key=lambda item: item.name):
+        if item.is_file() and item.name.endswith(suffixes) and not item.name.startswith("."):
+            yield item.name, item
+
+
+def _below(folder: Traversable, prefix: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Traversable]]:
+    for item in folder.iterdir():
+        if item.name.startswith(".") or item.name == "__pycache__":
+            continue
+        if item.is_dir():
+            yield from _below(item, f"{prefix}{item.name}/", suffixes)
+        elif item.name.endswith(suffixes):
+            yield prefix + item.name, item

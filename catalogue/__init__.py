@@ -1,0 +1,1 @@
+"""Names to things: variants, scopes, hazards, scenarios, and what `list` and `show` know of them."""

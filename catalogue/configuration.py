@@ -1,0 +1,310 @@
+"""Strict configuration: TOML files, scope files and ``key=value`` overrides.
+
+Three sources meet here and all are read with the same strictness.  An unknown key, a value of the
+wrong type or a value outside its choices is a `UsageFault` that names the file and the line, and
+nothing is ever ignored.
+
+* A *settings file* holds defaults for command line options: ``elrcheck.toml``, or the table
+  ``[tool.elrcheck]`` of ``pyproject.toml``.  Exactly one is used and parents are not searched.
+  (`elrcheck.console.settings` turns it into defaults.)
+* A *scope* is a named set of sizes and budgets, one TOML file.  Tables in it only group keys.
+* An *override* is one ``--set key=value``.
+
+The fields a scope or an override may name are those of the model's frozen `Config` dataclass, so
+this module knows no knob by name.  A field is a bool, a natural number or an Enum, whose members
+are written by name in any case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+
+C = TypeVar("C")
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_BIG_INTEGER = 2**63
+_MOST_BYTES = 64 * 2**20
+_MOST_BITS = 256
+"""Of a number in a TOML file; Python refuses to print one of thousands of digits, also in a message."""
+
+
+# ------------------------------------------------------------------------------- TOML files
+
+
+@dataclass(frozen=True)
+class Document:
+    """A TOML file that was read: its name, its data, and its text for finding lines."""
+
+    name: str
+    data: Mapping[str, Any]
+    text: str = field(repr=False, default="")
+
+    def where(self, *path: str) -> str:
+        """``file:line`` of the key at `path`; only the file when the line cannot be told."""
+        line = find_line(self.text, path)
+        return self.name if line is None else f"{self.name}:{line}"
+
+
+def read_toml(file: Path | Traversable) -> Document:
+    """Reads a TOML file; UsageFault when it is missing, unreadable or not TOML."""
+    name = str(file)
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(_MOST_BYTES + 1)  # a device or a pipe may have no end
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        raise UsageFault("config-unreadable", f"cannot read {name}: {why}") from fault
+    except ValueError as fault:  # a NUL or half a character in the name, which another file may give
+        raise UsageFault("config-unreadable", f"not the name of a file: {name!r}") from fault
+    if len(raw) > _MOST_BYTES:
+        most = f"{_MOST_BYTES // 2**20} MiB"
+        raise UsageFault("config-not-toml", f"the file is larger than {most}", where=name)
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as fault:
+        raise UsageFault("config-not-toml", "the file is not UTF-8 text", where=name) from fault
+    try:
+        document = Document(name, tomllib.loads(text), text)
+        _reject_huge(document.data)
+        return document
+    except tomllib.TOMLDecodeError as fault:
+        found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
+        why, line, column = found.groups() if found else (str(fault), None, None)
+        if line is None:
+            line = str(text.count("\n") + 1)
+        at = f"{name}:{line}" + (f":{column}" if column else "")
+        raise UsageFault("config-not-toml", f"not valid TOML: {why}", where=at) from fault
+    except RecursionError as fault:
+        raise UsageFault("config-not-toml", "tables are nested too deeply", where=name) from fault
+    except ValueError as fault:
+        raise UsageFault("config-not-toml", "a number of too many digits", where=name) from fault
+
+
+def _reject_huge(value: object) -> None:
+    """ValueError for a number that no setting can be; hexadecimal ones may have any length."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _reject_huge(part)
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError("huge")
+
+
+def find_line(text: str, path: tuple[str, ...]) -> int | None:
+    """The line of a key in TOML source, found by headers and ``key =``; None when it is hidden.
+
+    A best effort for messages: dotted headers and dotted keys are followed, inline tables are not.
+    """
+    table: tuple[str, ...] = ()
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        header = re.match(r"\[\[?([^\[\]]+)\]\]?\s*(#.*)?$", line)
+        if header:
+            table = _split_key(header[1])
+            if table == path:
+                return number
+            continue
+        key = re.match(r"""((?:[\w.\s-]|"[^"]*"|'[^']*')+?)\s*=""", line)
+        if key and table + _split_key(key[1]) == path:
+            return number
+    return None
+
+
+def _split_key(dotted: str) -> tuple[str, ...]:
+    parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([\w-]+)', dotted)
+    return tuple(next(part for part in found if part) if any(found) else "" for found in parts)
+
+
+# ---------------------------------------------------------------------------- typed fields
+
+
+def config_fields(config_cls: type[Any]) -> dict[str, type]:
+    """Field name -> bool, int or Enum class, for a frozen configuration dataclass."""
+    hints = get_type_hints(config_cls)
+    kinds: dict[str, type] = {}
+    for part in dataclasses.fields(config_cls):
+        kind = hints[part.name]
+        if not (isinstance(kind, type) and (kind in (bool, int) or issubclass(kind, Enum))):
+            from elrcheck.lang.source import error_in_field
+
+            said = f"a configuration holds bools, whole numbers and enums, not {kind}"
+            raise error_in_field(config_cls, part.name, said)
+        kinds[part.name] = kind
+    return kinds
+
+
+def allowed_values(kind: type) -> str:
+    """What to write for a field of this kind."""
+    if kind is bool:
+        return "true or false"
+    if issubclass(kind, Enum):
+        return ", ".join(kind.__members__)
+    return "a whole number, 0 or more"
+
+
+def check_value(kind: type, value: object) -> Any:
+    """A TOML value as a value of a field; ValueError when it does not fit."""
+    if kind is bool and isinstance(value, bool):
+        return value
+    if kind is int and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _BIG_INTEGER:
+        return value
+    if issubclass(kind, Enum) and isinstance(value, str):
+        for member in kind:
+            if value.lower().replace("-", "_") == member.name.lower():
+                return member
+    raise ValueError(f"expected {allowed_values(kind)}")
+
+
+def parse_value(kind: type, text: str) -> Any:
+    """The same for a value written on the command line."""
+    word = text.strip()
+    if kind is bool and word.lower() in _TRUE | _FALSE:
+        return word.lower() in _TRUE
+    if kind is int and re.fullmatch(r"[0-9]{1,18}", word):
+        return int(word)
+    if issubclass(kind, Enum):
+        return check_value(kind, word)
+    raise ValueError(f"expected {allowed_values(kind)}")
+
+
+# ---------------------------------------------------------------------------------- scopes
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A named set of sizes and budgets; `values` are fields of the model's Config."""
+
+    name: str
+    description: str
+    values: Mapping[str, Any]
+    source: str
+
+
+def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str | None = None) -> Scope:
+    """Reads a scope file strictly.
+
+    The top level may hold ``description``; every other key, at the top or inside a table of any
+    name, must be one of `fields`, at most once, with a value of its type.
+    """
+    document = read_toml(file)
+    description = ""
+    values: dict[str, Any] = {}
+
+    def take(path: tuple[str, ...], value: object) -> None:
+        key, where = path[-1], document.where(*path)
+        if key not in fields:
+            if len(path) == 1 and isinstance(value, dict):
+                for inner, part in value.items():
+                    take((*path, inner), part)
+                return
+            inside = f" in [{path[0]}]" if len(path) > 1 else ""
+            raise UsageFault(
+                "config-unknown-key",
+                f"unknown key `{key}`{inside}",
+                where=where,
+                help=did_you_mean(key, fields),
+            )
+        if key in values:
+            raise UsageFault("config-duplicate-key", f"`{key}` is given twice", where=where)
+        try:
+            values[key] = check_value(fields[key], value)
+        except ValueError as fault:
+            raise UsageFault("config-bad-value", f"`{key}`: {fault}, not {value!r}", where=where) from fault
+
+    for key, value in document.data.items():
+        if key == "description":
+            if not isinstance(value, str):
+                raise UsageFault(
+                    "config-bad-value", "`description` must be a text", where=document.where("description")
+                )
+            description = value
+        else:
+            take((key,), value)
+    return Scope(name or Path(document.name).stem, description, values, document.name)
+
+
+def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> Scope:
+    """The scope a user asked for: a path when it looks like one, else a name in the folder `packaged`."""
+    if text.endswith(".toml") or "/" in text or os.sep in text:
+        return load_scope(Path(text), fields)
+    if text in scope_names(packaged):
+        return load_scope(packaged / f"{text}.toml", fields, text)
+    raise UsageFault(
+        "unknown-scope",
+        f"unknown scope `{text}`",
+        help=did_you_mean(text, scope_names(packaged)) + " (or the path of a TOML file)",
+    )
+
+
+def scope_names(packaged: Traversable) -> tuple[str, ...]:
+    """Names of the scopes that come with the package."""
+    if not packaged.is_dir():
+        return ()
+    return tuple(sorted(f.name.removesuffix(".toml") for f in packaged.iterdir() if f.name.endswith(".toml")))
+
+
+# -------------------------------------------------------------------------------- overrides
+
+
+def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, Any]:
+    """``["min_isr=2", "elr=true"]`` as typed values of Config fields; the last of two equal keys wins."""
+    fields = config_fields(config_cls)
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        key = key.strip()
+        where = f"--set {pair}"
+        if not equals:
+            raise UsageFault("override-bad-form", "expected KEY=VALUE", where=where)
+        if key not in fields:
+            raise UsageFault(
+                "unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, fields)
+            )
+        try:
+            values[key] = parse_value(fields[key], text)
+        except ValueError as fault:
+            raise UsageFault("override-bad-value", f"`{key}`: {fault}, not `{text}`", where=where) from fault
+    return values
+
+
+def build_config(config_cls: type[C], *layers: Mapping[str, Any]) -> C:
+    """A Config from layers of field values, later ones win; the rest keep their defaults.
+
+    A ValueError from the class's own checks, or a field nobody gave, is the user's mistake here.
+    """
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        merged.update(layer)
+    missing = [
+        part.name
+        for part in dataclasses.fields(config_cls)  # type: ignore[arg-type]
+        if part.name not in merged
+        and part.default is dataclasses.MISSING
+        and part.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise UsageFault("config-missing-key", "no value for " + ", ".join(f"`{name}`" for name in missing))
+    try:
+        return config_cls(**merged)
+    except ValueError as fault:
+        raise UsageFault("config-invalid", str(fault)) from fault
+
+
+def config_values(config: object) -> dict[str, bool | int | str]:
+    """The fields of a Config as a report shows them."""
+    values: dict[str, bool | int | str] = {}
+    for part in dataclasses.fields(config):  # type: ignore[arg-type]
+        value = getattr(config, part.name)
+        values[part.name] = value.name if isinstance(value, Enum) else value
+    return values

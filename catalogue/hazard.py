@@ -1,0 +1,34 @@
+"""One hazard: a known or suspected bug as a change of the model. The table is `elrcheck.catalogue.hazards`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.model.config import check_knobs
+
+SCOPE = "two-brokers-quiet"
+NO_KNOB = "no knob yet"
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """One hazard. settings: what both sides of the comparison have; knobs, guard: the change.
+
+    guard: (action, name of the guard left out). left_out: why it is not run; such a row has no change.
+    """
+
+    id: str
+    issue: str
+    title: str
+    expected: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    guard: tuple[str, str] | None = None
+    variant: str = "kip_full"
+    scope: str = SCOPE
+    left_out: str | None = None
+
+    def __post_init__(self) -> None:
+        check_knobs(f"hazard {self.id}", {**self.settings, **self.knobs})

@@ -1,0 +1,140 @@
+"""The catalogue behind `list` and `show`: the parts of the model, and its properties and witnesses.
+
+    entries("properties")     one line for each: id, name, summary
+    find("P-1")               everything about one of them
+
+`list` in what `find` answers is where the name is listed; `kind` of a property is always, sometimes or
+leads_to.
+Names are looked up as they are written first, and in any case of letters after that. A name that
+means two things is refused with the kinds to choose from.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+
+from elrcheck.base.error_codes import CODES, exit_of
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.requests import KINDS
+from elrcheck.catalogue.model_entries import (
+    Entry,
+    action_entries,
+    budget_entries,
+    hazard_entries,
+    knob_entries,
+    scenario_entries,
+    scope_entries,
+    variant_entries,
+)
+from elrcheck.invariants.fairness import fairness_of
+from elrcheck.invariants.modules import load_controller_model, load_whole_model, rules_of
+from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.load import Model
+from elrcheck.model.knobs import summary
+from elrcheck.report.formats import FORMATS
+
+_BRIEF = ("id", "name", "summary")
+
+
+def entries(kind: str) -> list[Entry]:
+    """The members of one kind in a few words each."""
+    return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full_entries(kind)]
+
+
+def find(name: str, kind: str | None = None) -> Entry:
+    """Everything about what has this name or id; `kind` settles which, if there are several."""
+    model = functools.cache(_load)
+    known = {k: _members(k, model) for k in (KINDS if kind is None else (kind,))}
+    for same in (str, str.lower):
+        found = [
+            {"list": k, **entry}
+            for k, members in known.items()
+            for entry in members
+            if same(name) in map(same, _names(entry))
+        ]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
+            raise UsageFault("ambiguous-name", f"`{name}` means several things", help=meant)
+    words = [word for members in known.values() for entry in members for word in _names(entry)]
+    raise UsageFault("unknown-name", f"there is no `{name}`", help=did_you_mean(name, words))
+
+
+def full_entries(kind: str) -> list[Entry]:
+    """The members of one kind with everything about them."""
+    return _members(kind, _load)
+
+
+def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
+    """`model` is called where the compiled model is needed; most kinds do without."""
+    match kind:
+        case "variants":
+            return variant_entries()
+        case "scopes":
+            return scope_entries()
+        case "properties":
+            return _predicates((*model().always, *model().leads_to))
+        case "witnesses":
+            return _predicates(model().sometimes)
+        case "actions":
+            return [{**entry, "fairness": fairness_of(entry["name"])} for entry in action_entries(model())]
+        case "knobs":
+            return knob_entries()
+        case "budgets":
+            return budget_entries()
+        case "scenarios":
+            return scenario_entries()
+        case "hazards":
+            return hazard_entries()
+        case "rules":
+            return _rules()
+        case "errors":
+            return [
+                {"name": code, "summary": f"{about} Exit {exit_of(code)}."}
+                for code, about in CODES.items()
+            ]
+        case "formats":
+            return [{"name": name, "summary": about} for name, about in FORMATS.items()]
+    raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
+
+
+def _load() -> Model:
+    return load_whole_model()
+
+
+def _predicates(fns: Iterable[Fn]) -> list[Entry]:
+    return [
+        {
+            "id": fn.ident,
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "kind": fn.kind,
+            "of": "behaviours" if fn.kind == "leads_to" else "steps" if fn.is_step else "states",
+            "doc": fn.doc,
+            "conjuncts": [name for node in fn_nodes(fn) if node.kind == "conj" for name in node.x],
+            "bounded_only": fn.note or None,
+            "source": fn.place,
+        }
+        for fn in fns
+    ]
+
+
+def _rules() -> list[Entry]:
+    """What `prove --controller` proves of single steps."""
+    return [
+        {
+            "id": fn.ident,
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "doc": fn.doc,
+            "from": fn.note,
+            "source": fn.place,
+        }
+        for fn in rules_of(load_controller_model())
+    ]
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    return tuple(str(entry[key]) for key in ("id", "name") if key in entry)

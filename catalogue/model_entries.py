@@ -1,0 +1,136 @@
+"""What the model consists of, in JSON's types: variants, scopes, knobs, budgets and actions.
+
+Everything is read from where it is defined: knobs from the source of `Config`, actions from their
+compiled form, scopes from the packaged TOML files. `elrcheck.catalogue.lookup` adds the
+properties and looks names up.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
+from elrcheck.lang.guards import guard_names
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs, plain, summary
+from elrcheck.model.variants import VARIANTS
+
+Entry = dict[str, Any]
+
+
+def variant_entries() -> list[Entry]:
+    """Every variant with the knobs that are not the default."""
+    return [
+        {
+            "name": variant.name,
+            "summary": variant.summary,
+            "knobs": {name: plain(value) for name, value in variant.knobs.items()},
+        }
+        for variant in VARIANTS
+    ]
+
+
+def scope_entries() -> list[Entry]:
+    """Every packaged scope with the sizes and budgets it sets."""
+    folder = files("elrcheck.catalogue") / "scopes"
+    fields = config_fields(Config)
+    found = []
+    for name in scope_names(folder):
+        scope = find_scope(name, folder, fields)
+        found.append(
+            {
+                "name": scope.name,
+                "summary": scope.description,
+                "source": f"catalogue/scopes/{name}.toml",
+                "values": {key: plain(value) for key, value in scope.values.items()},
+            }
+        )
+    return found
+
+
+def scenario_entries() -> list[Entry]:
+    """Every packaged scenario with its verdicts as they are written, by number."""
+    found = []
+    for file in scenario_files():
+        scenario = read_scenario(file)
+        found.append(
+            {
+                "id": scenario.id,
+                "name": scenario.title,
+                "summary": verdicts(scenario),
+                "source": file.name,
+            }
+        )
+    return found
+
+
+def verdicts(scenario: Scenario) -> str:
+    """Which variants break or refuse a scenario as it is; runs with a name or other knobs are counted."""
+    if scenario.pending:
+        return f"pending: {scenario.pending}"
+    plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
+    others = sum(len(run.variants) for run in scenario.runs if run not in plain_runs)
+    found: dict[str, list[str]] = {}
+    for run in plain_runs:
+        found.setdefault("pending" if run.pending else run.verdict, []).extend(run.variants)
+    told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
+    more = f"{others} more run{'s' if others > 1 else ''}"
+    return "; ".join([*(told or (["safe"] if found else [])), *([more] if others else [])])
+
+
+def hazard_entries() -> list[Entry]:
+    """Every hazard with its change and what it breaks, or why it is not run."""
+    return [
+        {
+            "id": hazard.id,
+            "name": hazard.title,
+            "summary": f"left out: {hazard.left_out}"
+            if hazard.left_out is not None
+            else f"{change_text(hazard)} breaks {', '.join(hazard.expected)}",
+            "issue": hazard.issue,
+            "variant": hazard.variant,
+            "scope": hazard.scope,
+            "settings": {key: plain(value) for key, value in hazard.settings.items()},
+            "change": change_text(hazard) or None,
+            "expected": list(hazard.expected),
+        }
+        for hazard in HAZARDS
+    ]
+
+
+def change_text(hazard: Hazard) -> str:
+    """The change in the user's words: what `--set` would be given, or the guard that is left out."""
+    if hazard.guard is not None:
+        return f"{hazard.guard[0]} without: {hazard.guard[1]}"
+    shown = ((name, plain(value)) for name, value in hazard.knobs.items())
+    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in shown)
+
+
+def knob_entries() -> list[Entry]:
+    """Sizes and switches of the protocol; budgets are apart."""
+    return [knob.describe() for knob in knobs() if not knob.is_budget]
+
+
+def budget_entries() -> list[Entry]:
+    """How often a search may disturb the system."""
+    return [knob.describe() for knob in knobs() if knob.is_budget]
+
+
+def action_entries(model: Model) -> list[Entry]:
+    """Every action with the choices it leaves open and its guards, in the order they are tested."""
+    return [
+        {
+            "name": fn.name,
+            "summary": summary(fn.doc),
+            "doc": fn.doc,
+            "parameters": {name: ty.name for name, ty in fn.params},
+            "guards": list(guard_names(fn)),
+            "source": fn.place,
+        }
+        for fn in model.actions
+    ]

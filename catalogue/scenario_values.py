@@ -1,0 +1,193 @@
+"""The notation of scenario files for actions, places in a state and values.
+
+    Fetch(f=1, leader=0)              an action as reports write it; a bool left out is false
+    broker.1.high_watermark           a place in the state: fields and broker numbers
+    "r1@1 r2@2(1)"                    a log: record id @ leader epoch, (1) for acks=1
+    [0, 2]   "RECOVERING"   "none"    a set or list of brokers, an enum member, an absent optional
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.base.errors import did_you_mean
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label
+from elrcheck.lang.types import Ty
+from elrcheck.model.state import Acks, Entry
+
+NONE = "none"
+
+
+class Unreadable(ValueError):
+    """A text or value that means nothing; `help` may say what would."""
+
+    def __init__(self, why: str, help: str | None = None) -> None:
+        super().__init__(why)
+        self.help = help
+
+
+# ------------------------------------------------------------------------------------ actions
+
+
+def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
+    """An action with its arguments by name."""
+    call = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text)
+    if call is None:
+        raise Unreadable(f"`{text}` is not an action", "write it as in Fetch(f=1, leader=0)")
+    name, inside = call.groups()
+    if name not in actions:
+        raise Unreadable(f"unknown action `{name}`", did_you_mean(name, actions))
+    params = dict(actions[name].params)
+    given: dict[str, Any] = {}
+    for part in re.findall(r"(?:[^,{}]|\{[^{}]*\})+", inside):
+        key, equals, word = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise Unreadable(f"{name}: `{part.strip()}` has no name", f"{name} takes {', '.join(params)}")
+        if key not in params:
+            raise Unreadable(f"{name} has no argument `{key}`", did_you_mean(key, params))
+        if key in given:
+            raise Unreadable(f"{name}: `{key}` is given twice")
+        try:
+            given[key] = _argument(params[key], word, brokers)
+        except Unreadable as fault:
+            raise Unreadable(f"{name}: `{key}`: {fault}", fault.help) from fault
+    missing = [key for key, ty in params.items() if key not in given and ty.kind != "bool"]
+    if missing:
+        raise Unreadable(f"{name} needs {' and '.join(f'`{key}`' for key in missing)}")
+    return Label(name, tuple(given.get(key, False) for key in params))
+
+
+def _argument(ty: Ty, word: str, brokers: int) -> Any:
+    """An argument as reports write it."""
+    match ty.kind:
+        case "bool" if word.lower() in ("true", "false"):
+            return word.lower() == "true"
+        case "replica" | "nat" if re.fullmatch(r"[0-9]{1,9}", word):
+            return read_value(ty, int(word), brokers)
+        case "set" if re.fullmatch(r"\{[\d,\s]*\}", word):
+            return read_value(ty, [int(b) for b in re.findall(r"\d+", word)], brokers)
+        case "opt":
+            return None if word == NONE else _argument(ty.elem, word, brokers)
+        case "enum":
+            return read_value(ty, word, brokers)
+    raise Unreadable(f"`{word}` is not {_wanted(ty)}")
+
+
+# ------------------------------------------------------------------------------------- places
+
+
+def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
+    """The type of the leaf at a dotted path, and the path with numbers as numbers."""
+    keys: list[str | int] = []
+    for word in path.split("."):
+        if ty.kind in ("record", "state"):
+            if word not in ty.fields:
+                raise Unreadable(f"`{path}`: there is no `{word}`", did_you_mean(word, ty.fields))
+            keys.append(word)
+            ty = ty.fields[word]
+        elif ty.kind == "vec":
+            if not word.isdecimal() or int(word) >= brokers:
+                raise Unreadable(f"`{path}`: there is no broker `{word}`", f"brokers: 0 to {brokers - 1}")
+            keys.append(int(word))
+            ty = ty.elem
+        else:
+            raise Unreadable(f"`{path}`: nothing is inside {_wanted(ty)}")
+    if ty.kind in ("record", "state"):
+        raise Unreadable(f"`{path}` is no leaf", "it has " + ", ".join(ty.fields))
+    return ty, tuple(keys)
+
+
+def get(value: Any, keys: Sequence[str | int]) -> Any:
+    """The value at a place."""
+    for key in keys:
+        value = value[key] if isinstance(key, int) else getattr(value, key)
+    return value
+
+
+def put_at(value: Any, keys: Sequence[str | int], new: Any) -> Any:
+    """The same with one place changed."""
+    if not keys:
+        return new
+    key = keys[0]
+    if isinstance(key, int):
+        return (*value[:key], put_at(value[key], keys[1:], new), *value[key + 1 :])
+    return replace(value, **{key: put_at(getattr(value, key), keys[1:], new)})
+
+
+def shown(keys: Sequence[str | int]) -> str:
+    """A place as reports write it: broker[1].log."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
+
+
+# ------------------------------------------------------------------------------------- values
+
+
+def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
+    """A TOML value as a model value of this type."""
+    match ty.kind:
+        case "bool" if isinstance(raw, bool):
+            return raw
+        case "nat" if _is_number(raw):
+            return raw
+        case "replica" if _is_number(raw):
+            if raw >= brokers:
+                raise Unreadable(f"there is no broker {raw}, only 0 to {brokers - 1}")
+            return raw
+        case "enum" if isinstance(raw, str):
+            for member, value in ty.cls.__members__.items():
+                if member.lower() == raw.lower():
+                    return value
+            raise Unreadable(f"{ty.name} has no member `{raw}`", did_you_mean(raw, ty.members))
+        case "set" if isinstance(raw, list):
+            found = [read_value(ty.elem, one, brokers) for one in raw]
+            if len(set(found)) < len(found):
+                raise Unreadable("a member is listed twice")
+            return frozenset(found)
+        case "opt":
+            return None if raw == NONE else read_value(ty.elem, raw, brokers)
+        case "seq" if isinstance(raw, str) and ty.elem.name == "Entry":
+            return read_log(raw)
+        case "seq" | "vec" if isinstance(raw, list):
+            if ty.kind == "vec" and len(raw) != brokers:
+                raise Unreadable(f"expected one value for each of {brokers} brokers, found {len(raw)}")
+            return tuple(read_value(ty.elem, one, brokers) for one in raw)
+    raise Unreadable(f"expected {_wanted(ty)}, not {raw!r}")
+
+
+def read_log(text: str) -> tuple[Entry, ...]:
+    """Records in order of offset: "r1@1 r2@2(1)"."""
+    entries = []
+    for word in text.split():
+        found = re.fullmatch(r"r([1-9]\d*)@([1-9]\d*)(?:\((all|1)\))?", word)
+        if found is None:
+            raise Unreadable(f"`{word}` is not a record", "write r2@1 or r2@1(1): id, leader epoch, acks")
+        acks = Acks.ONE if found[3] == "1" else Acks.ALL
+        entries.append(Entry(id=int(found[1]), epoch=int(found[2]), acks=acks))
+    return tuple(entries)
+
+
+def _is_number(raw: object) -> bool:
+    return isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0
+
+
+def _wanted(ty: Ty) -> str:
+    match ty.kind:
+        case "bool":
+            return "true or false"
+        case "nat":
+            return "a whole number"
+        case "replica":
+            return "a broker"
+        case "set":
+            return "a set of brokers"
+        case "enum":
+            return "one of " + ", ".join(ty.members)
+        case "opt":
+            return f"{_wanted(ty.elem)}, or none"
+        case "seq" if ty.elem.name == "Entry":
+            return "a log, as in r1@1 r2@1(1)"
+    return f"a {ty}"

@@ -1,0 +1,123 @@
+"""From names to a model: variant, scope and overrides of a request become a `Config`."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.configuration import (
+    build_config,
+    config_fields,
+    config_values,
+    find_scope,
+    parse_overrides,
+)
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS, Variant
+
+MOST = 1000
+"""Of any size or budget: graphs of conditions grow with them, and no search comes anywhere near."""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A resolved selection. overrides: what `--set` changed, as typed values."""
+
+    variant: str
+    scope: str
+    config: Config
+    overrides: dict[str, object]
+
+
+def find_variant(name: str) -> Variant:
+    """The variant of this name; UsageFault with a close match."""
+    for variant in VARIANTS:
+        if variant.name == name:
+            return variant
+    names = [v.name for v in VARIANTS]
+    raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=did_you_mean(name, names))
+
+
+def resolve(selection: Selection) -> Selected:
+    """The configuration a selection stands for: scope, then variant, then overrides."""
+    variant = find_variant(selection.variant)
+    scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    overrides = parse_overrides(Config, selection.overrides)
+    config = build_config(Config, variant.knobs, scope.values, overrides)
+    reject_impossible(config)
+    return Selected(variant.name, selection.scope, config, overrides)
+
+
+def reject_impossible(config: Config) -> None:
+    """Sizes no engine can represent or that mean nothing."""
+    if not 1 <= config.broker_count <= 8:
+        raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
+    if config.spare_brokers >= config.broker_count:
+        raise UsageFault(
+            "config-bad-value",
+            f"`spare_brokers`: at least one of {config.broker_count} brokers must hold a replica, "
+            f"not {config.spare_brokers} spare ones",
+        )
+    if config.min_isr < 1:
+        raise UsageFault("config-bad-value", "`min_isr`: expected 1 or more, not 0")
+    if not 1 <= config.log_slots <= 6:
+        raise UsageFault("config-bad-value", f"`log_slots`: expected 1 to 6, not {config.log_slots}")
+    for key, value in config_values(config).items():
+        if isinstance(value, int) and value > MOST:
+            raise UsageFault("config-bad-value", f"`{key}`: expected at most {MOST}, not {value}")
+    if config.records > 60:
+        raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
+
+
+def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
+    """Properties by id, name or glob; all when nothing is asked for.
+
+    Liveness properties are searched for in another way, so they are chosen alone: by `liveness`, or by
+    words that mean no other property. UsageFault for a word that is close to nothing or for a mixture,
+    NothingChecked for a glob that matches nothing.
+    """
+    safety = () if liveness else (*model.always, *model.sometimes)
+    if not wanted:
+        return safety or model.leads_to
+    chosen: list[Fn] = []
+    for word in wanted:
+        meant = safety if any(_matches(word, fn) for fn in safety) else (*safety, *model.leads_to)
+        chosen += [fn for fn in choose(meant, (word,), "property") if fn not in chosen]
+    if len({fn.kind == "leads_to" for fn in chosen}) > 1:
+        raise UsageFault("mixed-properties", "liveness properties (V-*) need a run of their own")
+    return tuple(chosen)
+
+
+def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:
+    """Functions by id, name or glob, in the order asked for; all when nothing is asked for.
+
+    UsageFault for a word that is close to nothing, NothingChecked for a glob that matches nothing.
+    """
+    if not wanted:
+        return tuple(every)
+    chosen: list[Fn] = []
+    for word in wanted:
+        found = [fn for fn in every if _matches(word, fn)]
+        if not found and any(ch in word for ch in "*?["):
+            raise NothingChecked(f"no-{what}", f"no {what} matches `{word}`")
+        if not found:
+            names = list(_words(every))
+            raise UsageFault(f"unknown-{what}", f"unknown {what} `{word}`", help=did_you_mean(word, names))
+        chosen += [fn for fn in found if fn not in chosen]
+    return tuple(chosen)
+
+
+def _matches(word: str, fn: Fn) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), word.lower()) for name in (fn.ident, fn.name))
+
+
+def _words(fns: Iterable[Fn]) -> Iterable[str]:
+    for fn in fns:
+        yield fn.ident
+        yield fn.name

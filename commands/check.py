@@ -1,0 +1,261 @@
+"""`elrcheck check`: explore a scope, replay what was found, and report.
+
+The engine only says where a property is hit. Every trace it gives is replayed in plain Python before
+it is reported (`replay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest
+from elrcheck.base.run_lock import alone_in
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import Selected, resolve, select_properties
+from elrcheck.commands.engines import explore
+from elrcheck.explorer.runs.folders import REPORT, place_of_run
+from elrcheck.explorer.search.outcome import Outcome, projection_of
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import guard_names
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.results.check_report import (
+    ActionReport,
+    CheckReport,
+    EngineReport,
+    Failure,
+    Overflow,
+    PropertyReport,
+    PropertyVerdict,
+    SearchReport,
+    VariableReport,
+    Verdict,
+)
+from elrcheck.results.drawn_graph import MOST_STATES
+from elrcheck.traces.replay import Finding, Origin, of_lasso, replay, store
+from elrcheck.traces.truth import with_truths
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.lang.lowering.program import Program
+
+
+
+def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
+    """Search and report, also into the folder of the run if it has one; UsageFault for unknown names."""
+    if request.run_dir is not None and request.run_dir.exists() and not request.run_dir.is_dir():
+        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    saved = None
+    if request.resume is not None:
+        if request.run_dir is not None:
+            raise UsageFault("usage-resume", "--resume names the folder of the run: leave out --run-dir")
+        from elrcheck.explorer.runs.checkpoint import as_saved, read_run
+
+        saved = read_run(request.resume)
+        request = as_saved(request, saved)
+    selected = resolve(request.selection)
+    place = place_of_run(request, selected)
+    writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
+    with alone_in(place, writes):
+        report = check_selected(request, selected, progress, place, saved)
+        if report.run_dir is not None:
+            from elrcheck.report.json_report import to_json
+
+            write_file(Path(report.run_dir) / REPORT, to_json(report))
+    return report
+
+
+def check_selected(
+    request: CheckRequest, selected: Selected, progress: Progress, place: Path, saved: Saved | None = None
+) -> CheckReport:
+    """As `run_check`, of a configuration that is resolved already; traces go into the folder `place`."""
+    model = load_whole_model()
+    chosen = select_properties(model, request.properties, request.liveness)
+    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
+    folder = _run_dir(request, chosen, outcome, place)
+    stored = store_findings(folder, model, selected, findings) if folder is not None else {}
+    shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
+    findings |= {
+        ident: with_truths(model, selected.config, finding)
+        for ident, finding in findings.items()
+        if ident in shown
+    }
+    drawn = None
+    if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
+        from elrcheck.explorer.graph.small_graph import small_graph
+
+        traces = {ident: finding.visited for ident, finding in findings.items() if ident in shown}
+        drawn = small_graph(model, selected.config, chosen, traces, None)
+    properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
+    actions = _actions(model, outcome)
+    return CheckReport(
+        verdict=_verdict(properties, outcome),
+        variant=selected.variant,
+        scope=selected.scope,
+        config=config_values(selected.config),
+        engine=EngineReport(request.engine, outcome.workers, outcome.detail),
+        search=_search(outcome),
+        properties=properties,
+        actions=actions,
+        variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
+        run_dir=None if folder is None else str(folder),
+        small_graph=drawn,
+        failures=failures(request.fail_on, properties, actions, outcome.complete),
+    )
+
+
+# ---------------------------------------------------------------------------- findings
+
+
+def _explore(
+    model: Model,
+    selected: Selected,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    place: Path,
+    saved: Saved | None,
+) -> tuple[Outcome, dict[str, Finding]]:
+    """Search, and replay what was found."""
+    config = selected.config
+    if any(fn.kind == "leads_to" for fn in chosen):
+        from elrcheck.commands.check_liveness import explore_liveness
+
+        if request.fingerprint or saved is not None or request.engine == "spark":
+            raise UsageFault(
+                "liveness-option",
+                "liveness needs all states in memory: no --fingerprint, no --resume, no --engine spark",
+            )
+        if config.skips_no_news or config.forgets:
+            raise UsageFault(
+                "liveness-option", "liveness is about every step a broker takes: no --reduce",
+                help="the reductions are argued for safety properties (docs/adr/0008, 0009)",
+            )  # fmt: skip
+        outcome, lassos = explore_liveness(model, config, chosen, request, progress)
+        return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
+
+    def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
+        from elrcheck.explorer.runs.checkpoint import open_folder
+
+        return open_folder(program, place, selected, chosen, request, saved)
+
+    outcome = explore(model, config, chosen, request, progress, open_run)
+    return outcome, {
+        fn.ident: replay(model, config, fn, outcome.traces[fn.ident])
+        for fn in chosen
+        if fn.ident in outcome.traces
+    }
+
+
+def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | None) -> PropertyReport:
+    depth = outcome.first.get(fn.ident)
+    hit = depth is not None
+    verdict: PropertyVerdict
+    if fn.kind != "sometimes":
+        verdict = "violated" if hit else "holds" if outcome.complete else "inconclusive"
+    else:
+        verdict = "reached" if hit else "unreached" if outcome.complete else "inconclusive"
+    violated = finding if fn.kind != "sometimes" else None
+    kind: Any = fn.kind
+    return PropertyReport(
+        id=fn.ident,
+        name=fn.name,
+        kind=kind,
+        verdict=verdict,
+        depth=depth,
+        conjunct=violated.broken.conjunct if violated else None,
+        witness=violated.broken.witness if violated else None,
+        trace=stored,
+        counterexample=violated.view if violated else None,
+        waiting=outcome.waiting.get(fn.ident),
+        source=fn.place,
+    )
+
+
+def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
+    if any(p.verdict == "violated" for p in properties):
+        return "violated"
+    return "holds" if outcome.complete else "inconclusive"
+
+
+def failures(
+    fail_on: Sequence[str],
+    properties: Sequence[PropertyReport],
+    actions: Sequence[ActionReport],
+    complete: bool,
+) -> tuple[Failure, ...]:
+    """What `--fail-on` does not accept. What a search that is not complete did not reach is undecided."""
+    found = {
+        "unreached-action": [action.name for action in actions if complete and action.idle],
+        "unreached-witness": [p.id for p in properties if p.verdict == "unreached"],
+        "inconclusive": [p.id for p in properties if p.verdict == "inconclusive"],
+    }
+    return tuple(
+        Failure(word, tuple(found[word]))
+        for word in dict.fromkeys(fail_on)
+        if found[word] or (word == "inconclusive" and not complete)
+    )
+
+
+# ---------------------------------------------------------------------------- the run folder
+
+
+def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
+    """Where traces go, if there are any or a folder was asked for."""
+    found = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
+    return place if request.run_dir is not None or found or outcome.resumable else None
+
+
+def store_findings(
+    folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]
+) -> dict[str, str]:
+    """Writes one trace file for each finding; returns their paths inside the folder."""
+    origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
+    stored = {ident: f"{ident}.trace.json" for ident in findings}
+    for ident, finding in findings.items():
+        store(folder / stored[ident], model, origin, ident, finding)
+    return stored
+
+
+# ---------------------------------------------------------------------------- statistics
+
+
+def _search(outcome: Outcome) -> SearchReport:
+    return SearchReport(
+        complete=outcome.complete,
+        generated=outcome.generated,
+        distinct=outcome.distinct,
+        diameter=len(outcome.levels),
+        levels=outcome.levels,
+        seconds=round(outcome.seconds, 3),
+        states_per_second=round(outcome.distinct / outcome.seconds, 1) if outcome.seconds > 0 else 0.0,
+        bytes_per_state=outcome.bytes_per_state,
+        stopped_by=outcome.reason,
+        cut=outcome.cut,
+        deadlocks=outcome.deadlocks,
+        overflows=tuple(Overflow(path, count) for path, count in outcome.overflow.items()),
+        fingerprint_bits=outcome.fingerprint_bits,
+        collision_probability=outcome.collision_probability,
+        peak_memory_bytes=outcome.peak_bytes,
+        spilled=outcome.spilled,
+        resumable=outcome.resumable,
+        projection=projection_of(outcome),
+    )
+
+
+def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
+    return tuple(
+        ActionReport(
+            fn.name,
+            outcome.enabled.get(fn.name, 0),
+            outcome.new_states.get(fn.name, 0),
+            outcome.beyond.get(fn.name, 0),
+            guard_names(fn),
+        )
+        for fn in model.actions
+    )

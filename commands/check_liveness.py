@@ -1,0 +1,98 @@
+"""The part of `elrcheck check` that looks for waits without an end: search, graph, lassos, replay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.commands.engines import run_search
+from elrcheck.explorer.search.outcome import Outcome, outcome_of
+from elrcheck.invariants.fairness import FAIR
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
+from elrcheck.traces.lasso import Replayed, replay_lasso
+
+MOST_STATES = 2_000_000
+"""The limit when none is asked for: the graph with its steps stays below about 1 GiB."""
+
+
+def explore_liveness(
+    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+) -> tuple[Outcome, dict[str, Replayed]]:
+    """The counts of the search, and a replayed lasso for every property that one refutes.
+
+    An incomplete graph says nothing about any property: a step that is missing could be the way out.
+    """
+    from elrcheck.explorer.graph.fair_cycles import Arena
+    from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps
+
+    if request.stop_at_first:
+        raise UsageFault("liveness-option", "--stop-at-first is for safety properties")
+    outcome, graph = _graph(model, config, request, progress)
+    if graph is None:
+        return outcome, {}
+    started = time.perf_counter()
+    progress.stage("looking for waits without an end")
+    fair = fair_steps(graph, FAIR, model.fns)
+    arena = Arena(graph, claims_of(graph, fair))
+    plain = PlainModel(model, config)
+    replayed: dict[str, Replayed] = {}
+    for fn in chosen:
+        answers = check_leads_to(arena, config, fn)
+        outcome.waiting[fn.ident] = sum(answer.waiting for answer in answers)
+        broken = [answer for answer in answers if answer.lasso is not None]
+        if broken:
+            shortest = min(broken, key=lambda answer: answer.lasso.loop if answer.lasso else 0)
+            replayed[fn.ident] = replay_lasso(plain, graph, fn, shortest, fair)
+            outcome.first[fn.ident] = replayed[fn.ident].loop
+    outcome.seconds += time.perf_counter() - started
+    return outcome, replayed
+
+
+def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress) -> tuple[Outcome, Any]:
+    """The search, and the graph if the search is complete."""
+    from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
+
+    limits = replace(request.limits, max_states=request.limits.max_states or MOST_STATES)
+    if request.engine == "reference":
+        _refuse_unknown(limits)
+        deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
+        made = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
+        by_states = made.distinct >= (limits.max_states or 0)
+        reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
+        outcome = Outcome(
+            complete=made.graph is not None,
+            reason=None if made.graph is not None else reason,
+            generated=made.generated,
+            distinct=made.distinct,
+            levels=made.levels,
+            seconds=made.seconds,
+            cut=made.cut,
+            deadlocks=made.deadlocks,
+            enabled=made.enabled,
+            new_states=made.new_states,
+        )
+        return outcome, made.graph
+    ended = run_search(model, config, (), replace(request, limits=limits), progress)
+    outcome = outcome_of(ended)
+    if not outcome.complete:
+        return outcome, None
+    started = time.perf_counter()
+    progress.stage("building the graph")
+    graph = graph_of_search(ended.search, ended.lowered, len(outcome.levels))
+    outcome.seconds += time.perf_counter() - started
+    return outcome, graph
+
+
+def _refuse_unknown(limits: Limits) -> None:
+    if limits.max_depth is not None or limits.memory is not None:
+        raise UsageFault(
+            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            help="use the local engine for the other limits",
+        )  # fmt: skip

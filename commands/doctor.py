@@ -1,0 +1,174 @@
+"""`elrcheck doctor`: what of this machine elrcheck can use, found without importing the heavy parts."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Literal, TextIO, TypeAlias
+
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.errors import EnvironmentFault, ExitCode
+from elrcheck.report.terminal import Page
+
+Status: TypeAlias = Literal["ok", "missing", "absent"]
+
+PACKAGES: Mapping[str, str] = {
+    "click": "every command",
+    "rich": "text output",
+    "numpy": "check",
+    "llvmlite": "check --engine local",
+    "pyarrow": "check --resume, --fingerprint, --memory",
+    "z3-solver": "prove",
+    "networkx": "state graphs",
+    "jinja2": "reports",
+    "pyspark": "check --engine spark",
+    "pandas": "check --engine spark",
+}
+NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite"})
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that was looked for.  `missing` stops `check`; `absent` only what `needed_for` says."""
+
+    name: str
+    status: Status
+    detail: str
+    needed_for: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All of it.  `ok` means that `elrcheck check` can run."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(item.status != "missing" for item in self.items)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return ExitCode.HOLDS if self.ok else ExitCode.ENVIRONMENT
+
+    def to_json(self) -> str:
+        data = {
+            "schema": "elrcheck.commands.doctor/1",
+            "ok": self.ok,
+            "items": [asdict(item) for item in self.items],
+        }
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+    def print(self, page: Page) -> None:
+        page.table(
+            ("what", "status", "found", "needed for"),
+            ((item.name, item.status, item.detail, item.needed_for) for item in self.items),
+        )
+        page.line("`elrcheck check` can run" if self.ok else "`elrcheck check` cannot run")
+
+
+def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
+    """Looks at this machine; takes as long as `java -version`."""
+    return Diagnosis(
+        (
+            _python(),
+            *_packages(PACKAGES),
+            _java(environ),
+            _spark_java(environ),
+            _tlc(environ),
+            _cache(environ),
+            _machine(),
+            _terminal(environ, stdout),
+        )
+    )
+
+
+def _python() -> Item:
+    enough = sys.version_info[:2] >= OLDEST_PYTHON
+    detail = f"{platform.python_version()} ({sys.executable})"
+    return Item("Python", "ok" if enough else "missing", detail, "everything, 3.11 or later")
+
+
+def _packages(wanted: Mapping[str, str]) -> Iterable[Item]:
+    for name, needed_for in wanted.items():
+        try:
+            yield Item(name, "ok", metadata.version(name), needed_for)
+        except metadata.PackageNotFoundError:
+            status: Status = "missing" if name in NEEDED_BY_CHECK else "absent"
+            yield Item(name, status, f"not installed; pip install {name}", needed_for)
+
+
+def _java(environ: Mapping[str, str]) -> Item:
+    from elrcheck.base.java import find_java
+
+    needed_for = "tlc"
+    try:
+        java = find_java(environ)
+    except EnvironmentFault as fault:
+        return Item("Java", "absent", _with_help(fault), needed_for)
+    return Item("Java", "ok", f"{java.version} ({java.path})", needed_for)
+
+
+def _spark_java(environ: Mapping[str, str]) -> Item:
+    """Asked for apart from TLC's: Spark wants a newer one, and can use the one of an extra."""
+    from elrcheck.spark.driver_java import find_java
+
+    name, needed_for = "Java for Spark", "check --engine spark"
+    try:
+        found = find_java(environ, cache_directory(environ))
+    except EnvironmentFault as fault:
+        return Item(name, "absent", _with_help(fault), needed_for)
+    return Item(name, "ok", f"{found.java.version} ({found.java.path}, by {found.found_by})", needed_for)
+
+
+def _tlc(environ: Mapping[str, str]) -> Item:
+    from elrcheck.tla_export.tlc import find_tlc
+
+    try:
+        jar, found_by = find_tlc(None, environ)
+    except EnvironmentFault as fault:
+        return Item("TLC", "absent", _with_help(fault), "tlc")
+    return Item("TLC", "ok", f"{jar} (by {found_by})", "tlc")
+
+
+def _cache(environ: Mapping[str, str]) -> Item:
+    folder = cache_directory(environ)
+    needed_for = "kept kernels"
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    try:
+        with tempfile.NamedTemporaryFile(dir=existing, prefix=".elrcheck-"):
+            pass
+    except OSError as fault:
+        return Item("cache", "absent", f"{folder}: {fault.strerror or fault}", needed_for)
+    return Item("cache", "ok", f"{folder} (writable)", needed_for)
+
+
+def _machine() -> Item:
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        cores = os.cpu_count() or 1
+    try:
+        memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB memory"
+    except (AttributeError, ValueError, OSError):
+        memory = ""
+    return Item("machine", "ok", f"{platform.machine()}, {cores} cores{memory}", "")
+
+
+def _terminal(environ: Mapping[str, str], stdout: TextIO) -> Item:
+    parts = ["a terminal" if stdout.isatty() else "not a terminal", stdout.encoding or "unknown encoding"]
+    parts += [name for name in ("NO_COLOR", "FORCE_COLOR", "CI") if environ.get(name)]
+    return Item("output", "ok", ", ".join(parts), "")
+
+
+def _with_help(fault: EnvironmentFault) -> str:
+    return f"{fault.message}; {fault.help}" if fault.help else fault.message

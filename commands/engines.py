@@ -1,0 +1,244 @@
+"""Which engine searches: the one a request names, run to its `Outcome`."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.base.errors import EnvironmentFault, Interrupted, UsageFault
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.progress import LevelDone, Progress
+from elrcheck.base.requests import CheckRequest
+from elrcheck.explorer.search.growth import growth_of, project
+from elrcheck.explorer.search.outcome import Ended, Outcome, outcome_of
+from elrcheck.explorer.store.memory import used_bytes
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.explorer.search.compiled import Search
+    from elrcheck.explorer.search.result import SearchResult
+    from elrcheck.explorer.search.vector import VectorSearch
+    from elrcheck.lang.lowering.program import Program
+
+LEAST_ROOM = 16 * 2**20
+"""Bytes for states without which a search is not begun."""
+OVERHEAD = 80 * 2**20
+"""Bytes that the search takes besides states: buffers of level files, results of native calls (measured)."""
+
+
+OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
+"""Gives a lowered program its folder, and what an earlier run has left there to go on with."""
+
+
+def explore(
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None = None,
+) -> Outcome:
+    """Run the engine the request names. Only the local engine keeps its run in a folder."""
+    if request.engine != "local" and request.fingerprint:
+        raise UsageFault("engine-option", "--fingerprint is for the local engine", help="leave out --engine")
+    if request.engine not in ("local", "spark") and request.resume is not None:
+        raise UsageFault(
+            "engine-option", "--resume is for the engines local and spark", help="leave out --engine"
+        )
+    if request.engine == "reference":
+        return _reference(model, config, chosen, request)
+    return _compiled(model, config, chosen, request, progress, open_run)
+
+
+def run_search(
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None = None,
+) -> Ended:
+    """Run the local or the numpy engine."""
+    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.search.compiled import Search, default_workers
+    from elrcheck.explorer.search.result import LevelStats, Limits
+    from elrcheck.explorer.search.vector import VectorSearch
+    from elrcheck.lang.lowering.lower import lower
+
+    progress.stage("compiling the model")
+    with _no_collection():
+        lowered = lower(model, config, chosen)
+    limits = request.limits
+    stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
+    search: Search | VectorSearch
+    folder: RunFolder | None = None
+    interrupts = Interrupts()
+
+    sizes: dict[int, int] = {}
+
+    def tell(level: LevelStats) -> None:
+        sizes[level.depth] = level.frontier
+        seen = list(sizes.values())
+        guess = project(seen)
+        progress.level(
+            LevelDone(
+                level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark,
+                growth_of(seen), None if guess is None else max(guess.states, level.distinct),
+            )
+        )  # fmt: skip
+
+    with contextlib.ExitStack() as stack:
+        if request.engine == "numpy":
+            search = VectorSearch(lowered.program, limits=stops)
+            how = "numpy"
+        else:
+            saved: Saved | None = None
+            if open_run is not None:
+                folder, saved = open_run(lowered.program)
+                stack.enter_context(_kept_if_saved(folder))
+            stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
+            workers, cache = request.workers or default_workers(), KernelCache(default_cache())
+            if request.engine == "spark":
+                from elrcheck.spark.engine import Driver, spark_search
+
+                assert folder is not None
+                driver = Driver(workers, cache, stops, folder, interrupts)
+                search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
+            else:
+                search = Search(
+                    lowered.program, workers=workers, cache=cache, limits=stops,
+                    fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts,
+                )  # fmt: skip
+            how = "kernel from the cache" if search.native.cached else "kernel compiled"
+            if saved is not None:
+                progress.stage("reading the run to go on with")
+                search.resume(saved.levels, saved.tally)
+        progress.stage("searching")
+        stack.enter_context(interrupts)
+        result = search.run(tell, "first" if request.stop_at_first else "complete")
+        about = search.about() if isinstance(search, Search) else ""
+    size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
+    if interrupts.wanted and not result.complete:
+        raise _interrupted(result, folder)
+    return Ended(lowered, search, result, f"{size}, {how}{about}", folder)
+
+
+@contextlib.contextmanager
+def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
+    """A run that fails can be gone on with if it was saved; levels without a manifest are of no use."""
+    try:
+        yield
+    except BaseException as fault:
+        if not folder.saved:
+            folder.finish()
+        elif isinstance(fault, EnvironmentFault):
+            way = f"go on with `elrcheck check --resume {folder.folder}`"
+            fault.help = way if fault.help is None else f"{fault.help}; {way}"
+        raise
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Lowering makes a million small objects that all stay: looking for garbage among them is a waste."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _room_for_states(memory: int | None) -> int | None:
+    """What `--memory` leaves for states; the limit is for the whole process."""
+    if memory is None:
+        return None
+    used = used_bytes() + OVERHEAD
+    if memory - used < LEAST_ROOM:
+        raise UsageFault(
+            "memory-too-small",
+            f"--memory {memory / 2**20:.0f} MiB: the program itself takes {used / 2**20:.0f} MiB here",
+            help=f"give at least {(used + LEAST_ROOM) / 2**20:.0f} MiB",
+        )
+    return memory - used
+
+
+def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
+    what = f"stopped at depth {len(result.levels) - 1}, {result.distinct:,} states"
+    if folder is None or not folder.saved:
+        return Interrupted("interrupted", what)
+    return Interrupted(
+        "interrupted", what, where=str(folder.folder),
+        help=f"go on with `elrcheck check --resume {folder.folder}`",
+    )  # fmt: skip
+
+
+def _compiled(
+    model: Model,
+    config: Any,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None,
+) -> Outcome:
+    from elrcheck.explorer.search.retrace import Retrace
+
+    ended = run_search(model, config, chosen, request, progress, open_run)
+    progress.stage("rebuilding traces")
+    program = ended.lowered.program
+    wanted = [
+        check
+        for check in ended.result.first
+        if program.checks[check].kind == "always" or request.run_dir is not None
+    ]
+    traces = Retrace(ended.search).traces(wanted)
+    outcome = outcome_of(ended)
+    outcome.traces = {
+        program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
+        for check, rows in traces.items()
+    }
+    if ended.folder is not None:
+        if ended.folder.saved and not ended.result.complete:
+            outcome.resumable = str(ended.folder.folder)
+        else:
+            ended.folder.finish()
+    return outcome
+
+
+def _reference(model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest) -> Outcome:
+    from elrcheck.explorer.search.reference import search
+
+    limits = request.limits
+    if limits.max_depth is not None or limits.memory is not None or request.stop_at_first:
+        raise UsageFault(
+            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            help="use the local engine for the other limits",
+        )  # fmt: skip
+    deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
+    result = search(model, config, max_states=limits.max_states, deadline=deadline)
+    idents = {fn.ident for fn in chosen}
+    reason = None
+    if not result.complete:
+        by_states = limits.max_states is not None and result.distinct >= limits.max_states
+        reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
+    return Outcome(
+        complete=result.complete,
+        reason=reason,
+        generated=result.generated,
+        distinct=result.distinct,
+        levels=tuple(result.levels),
+        seconds=result.seconds,
+        cut=result.cut,
+        deadlocks=result.deadlocks,
+        enabled=result.enabled,
+        new_states=result.new_states,
+        beyond=result.beyond,
+        first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
+        traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
+    )

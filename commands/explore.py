@@ -1,0 +1,251 @@
+"""`elrcheck explore`: what a scope looks like, and its state graph as a file if it is small.
+
+Sizes, actions and values come from the search of `check`; the steps from each state are counted by
+expanding every state once more, and strongly connected components are those of `components.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, ExploreRequest
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import Selected, resolve, select_properties
+from elrcheck.commands.engines import run_search
+from elrcheck.explorer.graph.components import NONE, parts_of
+from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.outcome import Ended, outcome_of, projection_of
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.ir import Fn
+from elrcheck.results.drawn_graph import MOST_STATES
+from elrcheck.results.exploration_report import (
+    ComponentsReport,
+    DegreeReport,
+    ExploredAction,
+    ExploredVariable,
+    ExploreReport,
+    GraphReport,
+    SpaceReport,
+)
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.search.outcome import Outcome
+    from elrcheck.results.drawn_graph import SmallGraph
+
+GRAPH_STATES = 500_000
+"""Beyond this many states no graph is built, so there are no strongly connected components."""
+FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json",
+           ".svg": "svg"}  # fmt: skip
+
+
+def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
+    """Search and describe; UsageFault for names that do not exist or a graph that would be too large."""
+    form = _format(request)
+    selected = resolve(request.selection)
+    model = load_whole_model()
+    wanted = form is not None or request.drawn
+    marks = _marks(select_properties(model, request.properties)) if wanted else ()
+    judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
+    ended = run_search(model, selected.config, judged, _search_request(request, form), progress)
+    outcome, search = outcome_of(ended), ended.search
+    assert isinstance(search, Search), "the local engine was asked for"
+    if form is not None:
+        _reject_large(_most(request, form), form, outcome)
+    started = time.perf_counter()
+    progress.stage("counting the steps from each state")
+    graph = None
+    if outcome.complete and outcome.distinct <= max(GRAPH_STATES, request.max_nodes if form else 0):
+        graph = graph_of_search(search, ended.lowered, len(outcome.levels))
+        degrees = np.bincount(np.diff(graph.offsets))
+    else:
+        degrees = _degrees(search, len(outcome.levels), outcome.workers)
+    components = None if graph is None else _components(graph)
+    outcome.seconds += time.perf_counter() - started
+    drawn = None
+    if graph is not None and (request.drawn or form == "svg"):
+        from elrcheck.explorer.graph.small_graph import small_graph
+
+        drawn = small_graph(model, selected.config, marks, {}, graph)
+    written = None
+    if form is not None and graph is not None and request.graph is not None:
+        progress.stage("writing the graph")
+        written = _write(graph, ended, marks, request.graph, form, drawn)
+    report = _report(selected, outcome, degrees, components, written, [fn.name for fn in model.actions])
+    return replace(report, small_graph=drawn)
+
+
+def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
+    """The properties that states and steps of a graph are marked with."""
+    if any(fn.kind == "leads_to" for fn in chosen):
+        raise UsageFault(
+            "explore-liveness", "no single state violates a liveness property (V-*)",
+            help="use `elrcheck check --liveness`",
+        )  # fmt: skip
+    return tuple(fn for fn in chosen if fn.kind == "always")
+
+
+def _format(request: ExploreRequest) -> str | None:
+    """The format of the graph: the one asked for, or the one the file is named after."""
+    path, wanted = request.graph, request.graph_format
+    if path is None:
+        if wanted is not None:
+            raise UsageFault("explore-option", "--graph-format is for --graph", help="add --graph FILE")
+        if request.properties and not request.drawn:
+            raise UsageFault(
+                "explore-option", "--property is for --graph and the HTML report", help="add --graph FILE"
+            )
+        return None
+    if path.is_dir():
+        raise UsageFault("graph-file", f"{path} is a folder, not a file")
+    form = wanted or FORMATS.get(path.suffix.lower())
+    if form is None:
+        raise UsageFault(
+            "graph-format", f"{path.name} does not say which format it should have",
+            help="give --graph-format, or a name that ends in .graphml, .dot, .json or .svg",
+        )  # fmt: skip
+    return form
+
+
+def _most(request: ExploreRequest, form: str | None) -> int:
+    """How many states the graph may have."""
+    return min(request.max_nodes, MOST_STATES) if form == "svg" else request.max_nodes
+
+
+def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
+    """The search; one that only serves a graph stops as soon as that would be too large."""
+    limits = request.limits
+    if request.graph is not None:
+        most = _most(request, form) + 1
+        limits = replace(limits, max_states=min(most, limits.max_states or most))
+    return CheckRequest(workers=request.workers, limits=limits)
+
+
+def _reject_large(most: int, form: str, outcome: Outcome) -> None:
+    if outcome.distinct <= most:
+        if outcome.complete:
+            return
+        raise UsageFault(
+            "graph-incomplete", f"a graph needs all states, and {outcome.reason} ended the search",
+            help="leave out the limit, or choose a smaller scope",
+        )  # fmt: skip
+    known = "" if outcome.complete else "at least "
+    help = "raise --max-nodes, choose a smaller --scope, or lower budgets with --set"
+    if form == "svg" and most == MOST_STATES:
+        help = "write .graphml or .dot for other tools, choose a smaller --scope, or lower budgets with --set"
+    raise UsageFault(
+        "graph-too-large",
+        f"the scope has {known}{outcome.distinct:,} states, and the graph may have {most:,}",
+        help=help,
+    )
+
+
+# ---------------------------------------------------------------------------- statistics
+
+
+def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]:
+    """How many states have 0, 1, .. steps inside the budgets."""
+
+    def batches() -> Iterator[npt.NDArray[np.uint64]]:
+        for level in range(levels):
+            for rows in search.batches(level):
+                for start in range(0, len(rows), BATCH):
+                    yield np.array(rows[start : start + BATCH])
+
+    def count(rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        made = search.successors(rows)
+        each = np.bincount(made.sources, minlength=len(rows))
+        return np.bincount(each, minlength=len(search.program.instances) + 1)
+
+    total = np.zeros(len(search.program.instances) + 1, np.int64)
+    with ThreadPoolExecutor(workers) as pool:
+        for part in pool.map(count, batches()):
+            total += part
+    return np.trim_zeros(total, "b")
+
+
+def _components(graph: Graph) -> ComponentsReport:
+    parts = parts_of(graph.sources, graph.targets, graph.count)
+    sizes = np.bincount(parts[parts != NONE])
+    alone = int((parts == NONE).sum())
+    return ComponentsReport(alone + len(sizes), len(sizes), int(sizes.max(initial=1)))
+
+
+def _write(
+    graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: str, drawn: SmallGraph | None
+) -> GraphReport:
+    from elrcheck.base.atomic import write_file
+    from elrcheck.explorer.graph.networkx_graph import compiled_marks, rendered, state_graph
+    from elrcheck.report.html.svg import to_svg
+
+    search = ended.search
+    assert isinstance(search, Search), "the local engine was asked for"
+    made = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
+    write_file(path, rendered(made, form) if drawn is None or form != "svg" else to_svg(drawn))
+    return GraphReport(
+        path=str(path),
+        format=form,
+        nodes=made.number_of_nodes(),
+        edges=made.number_of_edges(),
+        violating=sum(1 for _, node in made.nodes(data=True) if node["violates"]),
+        violating_steps=sum(1 for _, _, edge in made.edges(data=True) if edge["violates"]),
+    )
+
+
+def _report(
+    selected: Selected,
+    outcome: Outcome,
+    degrees: npt.NDArray[Any],
+    components: ComponentsReport | None,
+    graph: GraphReport | None,
+    actions: Sequence[str],
+) -> ExploreReport:
+    steps = int((degrees * np.arange(len(degrees))).sum())
+    space = SpaceReport(
+        complete=outcome.complete,
+        generated=outcome.generated,
+        distinct=outcome.distinct,
+        steps=steps,
+        cut=outcome.cut,
+        deadlocks=outcome.deadlocks,
+        diameter=len(outcome.levels),
+        levels=outcome.levels,
+        seconds=round(outcome.seconds, 3),
+        stopped_by=outcome.reason,
+        overflows=outcome.overflow,
+        projection=projection_of(outcome),
+    )
+    return ExploreReport(
+        verdict="explored" if outcome.complete else "inconclusive",
+        variant=selected.variant,
+        scope=selected.scope,
+        config=config_values(selected.config),
+        workers=outcome.workers,
+        detail=outcome.detail,
+        space=space,
+        degrees=tuple(DegreeReport(k, int(n)) for k, n in enumerate(degrees) if n),
+        mean_degree=round(steps / outcome.distinct, 3) if outcome.distinct else 0.0,
+        actions=tuple(
+            ExploredAction(
+                name,
+                outcome.enabled.get(name, 0),
+                outcome.new_states.get(name, 0),
+                outcome.beyond.get(name, 0),
+            )
+            for name in actions
+        ),
+        variables=tuple(ExploredVariable(name, count) for name, count in outcome.variables.items()),
+        components=components,
+        components_limit=GRAPH_STATES,
+        graph=graph,
+    )

@@ -1,0 +1,1 @@
+"""`elrcheck gate` and its baseline file."""

@@ -1,0 +1,172 @@
+"""`elrcheck gate`: runs the entries of a baseline again, by `run_check` and `run_prove`, and compares."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import ElrError, NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, GateRequest, Limits, MutateRequest, NewEntry, ProveRequest
+from elrcheck.commands.check import run_check
+from elrcheck.commands.gate.baseline import Entry, check_name, read_baseline
+from elrcheck.commands.gate.baseline_text import baseline_text
+from elrcheck.commands.gate.gate_diff import differences, found_in
+from elrcheck.results.check_report import CheckReport, ProveReport
+from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GateReport, GateVerdict
+from elrcheck.results.mutation_report import MutateReport
+
+Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None]
+TEETH_STATES = 1_000_000
+"""Where the search without a guard stops: a limit in seconds would depend on the machine."""
+
+
+def run_gate(request: GateRequest, progress: Progress) -> GateReport:
+    """UsageFault without a baseline or for unknown names, NothingChecked when no entry is selected."""
+    started = time.perf_counter()
+    entries, chosen = _entries(request)
+    update = request.update or request.add is not None
+    done: list[EntryReport] = []
+    accepted = {entry.name: entry for entry in entries}
+    for number, entry in enumerate(chosen, start=1):
+        progress.stage(f"[{number}/{len(chosen)}] {entry.name}")
+        ran = _run(entry, request.workers, progress)
+        accepted[entry.name] = replace(entry, expected=found_in(*ran))
+        done.append(_report(entry, ran, request.fail_on, update))
+    written = update and _write(request.baseline, tuple(accepted.values()))
+    return GateReport(
+        verdict=_verdict(done, update),
+        baseline=str(request.baseline),
+        fail_on=request.fail_on,
+        seconds=round(time.perf_counter() - started, 3),
+        entries=tuple(done),
+        written=written,
+    )
+
+
+def _entries(request: GateRequest) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """All entries of the baseline, and those to run."""
+    path, add = request.baseline, request.add
+    entries = read_baseline(path) if add is None or path.exists() else ()
+    names = [entry.name for entry in entries]
+    if add is not None:
+        if add.name in names:
+            raise UsageFault(
+                "baseline", f"there is an entry `{add.name}` already", where=str(path),
+                help=f"use `--update-baseline --only {add.name}`, or another name",
+            )  # fmt: skip
+        return entries, (_new(add, str(path)),)
+    if not entries:
+        raise NothingChecked(
+            "empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`"
+        )
+    for name in request.only:
+        if name not in names:
+            raise UsageFault("unknown-entry", f"no entry `{name}` in {path}", help=did_you_mean(name, names))
+    return entries, tuple(e for e in entries if not request.only or e.name in request.only)
+
+
+def _new(add: NewEntry, path: str) -> Entry:
+    check_name(add.name, f"--add {add.name}")
+    if (add.proof or add.teeth) and add.liveness:
+        option = "--proof" if add.proof else "--teeth"
+        raise UsageFault("usage-option", f"{option} is not for liveness properties")
+    return Entry(
+        name=add.name,
+        selection=add.selection,
+        properties=add.properties,
+        liveness=add.liveness,
+        max_depth=add.max_depth,
+        max_states=add.max_states,
+        proof=add.proof,
+        teeth=add.teeth,
+        place=path,
+    )
+
+
+def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
+    try:
+        check = run_check(check_request(entry, workers), progress)
+        return check, _prove(entry, workers, progress), _mutate(entry, workers, progress)
+    except ElrError as fault:
+        fault.where = fault.where or f"{entry.place} ({entry.name})"
+        raise
+
+
+def check_request(entry: Entry, workers: int | None) -> CheckRequest:
+    """The search of an entry, as a request to `run_check`."""
+    return CheckRequest(
+        selection=entry.selection,
+        properties=entry.properties,
+        workers=workers,
+        limits=Limits(max_depth=entry.max_depth, max_states=entry.max_states),
+        liveness=entry.liveness,
+    )
+
+
+def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:
+    if not entry.proof:
+        return None
+    from elrcheck.commands.prove import run_prove
+
+    timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
+    return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)
+
+
+def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateReport | None:
+    if not entry.teeth:
+        return None
+    from elrcheck.commands.mutate.mutate import run_mutate
+
+    request = MutateRequest(
+        hazards=None,
+        guards=True,
+        selection=entry.selection,
+        properties=entry.properties,
+        workers=workers,
+        max_states=entry.max_states or TEETH_STATES,
+    )
+    return run_mutate(request, progress)
+
+
+def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
+    check, found = ran[0], found_in(*ran)
+    if entry.expected is None:
+        told = f"{check.verdict}, {check.search.distinct} distinct states"
+        new = Difference("entry", entry.name, "nothing recorded", told, "new", False, not update)
+        return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
+    names = {found.id: found.name for found in check.properties}
+    every = differences(entry.expected, found, names, fail_on)
+    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, *ran)
+
+
+def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
+    if any(one.fails for one in every):
+        return "drift"
+    if any(one.kind == "inconclusive" and one.worse for one in every):
+        return "inconclusive"
+    return "tolerated" if every else "same"
+
+
+def _verdict(done: Sequence[EntryReport], update: bool) -> GateVerdict:
+    """An update accepts every difference; what --fail-on names for itself still fails."""
+    if update:
+        kept = any(one.fails and one.expected == one.found for entry in done for one in entry.differences)
+        return "drift" if kept else "updated"
+    for verdict in ("drift", "inconclusive", "tolerated"):
+        if any(entry.verdict == verdict for entry in done):
+            return verdict
+    return "same"
+
+
+def _write(path: Path, entries: Sequence[Entry]) -> bool:
+    """Whether the file was changed."""
+    text = baseline_text(entries)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_file(path, text)
+    return True

@@ -1,0 +1,213 @@
+"""What was found against what a baseline expects: one `Difference` for each thing that is not the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from elrcheck.commands.gate.baseline import COUNTS, Expected, Proof
+from elrcheck.commands.gate.baseline_text import natural
+from elrcheck.results.check_report import CheckReport, ProveReport
+from elrcheck.results.gate_report import Difference, DifferenceKind
+from elrcheck.results.mutation_report import MutateReport
+
+ABSENT = "absent"
+NEVER, BEYOND = "never fires", "only beyond the budgets"
+IDLE = (NEVER, BEYOND)
+"""What is said of an action that is part of no step."""
+COUNT_WORDS: Mapping[str, str] = {
+    "generated": "generated states",
+    "distinct": "distinct states",
+    "diameter": "diameter",
+    "cut": "steps beyond the budgets",
+    "deadlocks": "deadlocks",
+}
+_RANK = ("holds", "reached", "unreached", "inconclusive", ABSENT, "violated")
+_PROOF_RANK = ("proved", "unknown", "inconclusive", ABSENT, "refuted")
+_ORDER: Sequence[DifferenceKind] = (
+    "new", "violated", "proof", "inconclusive", "witness", "verdict", "coverage", "guard", "teeth", "count",
+)  # fmt: skip
+
+
+def found_in(
+    check: CheckReport, proof: ProveReport | None = None, mutations: MutateReport | None = None
+) -> Expected:
+    """What a baseline keeps of a run."""
+    return Expected(
+        verdict=check.verdict,
+        counts={name: getattr(check.search, name) for name in COUNTS},
+        properties={
+            p.id: p.verdict + ("" if p.depth is None else f" at depth {p.depth}") for p in check.properties
+        },
+        actions={action.name: (action.fired, action.cut) for action in check.actions},
+        guards={action.name: action.guards for action in check.actions},
+        proof=None if proof is None else _proof_of(proof),
+        teeth=None if mutations is None else _teeth_of(mutations),
+    )
+
+
+def _teeth_of(report: MutateReport) -> dict[str, str]:
+    """Guards of actions that never fire here are skipped, and left out."""
+    return {
+        f"{guard.action}: {guard.guard}": f"noticed by {guard.property} at depth {guard.depth}"
+        if guard.verdict == "noticed"
+        else guard.verdict
+        for guard in report.guards
+        if guard.verdict != "skipped"
+    }
+
+
+def _proof_of(report: ProveReport) -> Proof:
+    cells: dict[str, tuple[str, ...]] = {}
+    for cell in report.cells:
+        cells[cell.action] = (*cells.get(cell.action, ()), cell.lemma)
+    named: dict[str, str] = {f"initially {o.name}": o.verdict for o in report.initiation}
+    named |= {f"{cell.action} x {cell.lemma}": cell.verdict for cell in report.cells}
+    named |= {f"implied {o.id or o.name}": o.verdict for o in report.implication}
+    return Proof(
+        report.verdict,
+        tuple(o.name for o in report.initiation),
+        cells,
+        tuple(o.id or o.name for o in report.implication),
+        {name: verdict for name, verdict in named.items() if verdict != "proved"},
+    )
+
+
+def differences(
+    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+) -> tuple[Difference, ...]:
+    """The most telling first. names: id -> name of a property."""
+    every = [
+        *_properties(expected, found, names, fail_on),
+        *_proof(expected.proof, found.proof),
+        *_actions(expected, found, "unreached-action" in fail_on),
+        *_guards(expected, found),
+        *_teeth(expected.teeth or {}, found.teeth or {}),
+        *_counts(expected, found),
+    ]
+    if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
+        every += _inconclusive(expected, found)
+    judged = [replace(one, fails=_fails(one, fail_on)) for one in every]
+    return tuple(sorted(judged, key=lambda one: _ORDER.index(one.kind)))
+
+
+def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
+    changed = one.expected != one.found
+    return (
+        ("drift" in fail_on and changed)
+        or ("regression" in fail_on and changed and one.worse)
+        or (one.kind == "violated" and "violated" in fail_on)
+        or (one.kind == "inconclusive" and "inconclusive" in fail_on)
+        or (one.kind == "coverage" and one.found in IDLE and "unreached-action" in fail_on)
+        or (one.kind == "witness" and one.found == "unreached" and "unreached-witness" in fail_on)
+    )
+
+
+def _both(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """(name, expected, found) of all names, naturally sorted."""
+    for name in sorted({*expected, *found}, key=natural):
+        yield name, expected.get(name, ABSENT), found.get(name, ABSENT)
+
+
+def _properties(
+    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+) -> Iterator[Difference]:
+    for ident, was, now in _both(expected.properties, found.properties):
+        before, after = was.split(" ")[0], now.split(" ")[0]
+        kind: DifferenceKind
+        if after == "violated":
+            kind = "violated"
+        elif after == "inconclusive":
+            kind = "inconclusive"
+        elif {before, after} & {"reached", "unreached"}:
+            kind = "witness"
+        else:
+            kind = "verdict"
+        word = kind if kind in ("violated", "inconclusive") else f"{after}-{kind}"
+        if was != now or word in fail_on:
+            what = f"{ident} {names.get(ident, '')}".strip()
+            yield Difference(ident, what, was, now, kind, _RANK.index(after) > _RANK.index(before))
+
+
+def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
+    """A cell that is gone is no loss: its action cannot touch the goal any more, which `Frame` says."""
+    was = {} if expected is None else expected.obligations()
+    now = {} if found is None else found.obligations()
+    new = expected is None and found is not None
+    if new and found is not None:
+        count = f"{len(now)} obligations, {found.verdict}"
+        yield Difference("proof", "proof", ABSENT, count, "proof", found.verdict != "proved")
+        return
+    for name, before, after in _both(was, now):
+        if before != after:
+            moved = " x " in name and after == ABSENT
+            worse = not moved and _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
+            yield Difference(name, name, before, after, "proof", worse)
+
+
+def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Difference]:
+    """named: an action that does not fire is told also where that is expected."""
+    complete = found.verdict != "inconclusive"
+    for name in sorted({*expected.actions, *found.actions}):
+        was, now = expected.actions.get(name), found.actions.get(name)
+        before, after = _coverage(was), _coverage(now)
+        if named and complete and was == now and after in IDLE:
+            yield Difference(name, f"action {name}", before, after, "coverage", False)
+        if was == now:
+            continue
+        if before != after:
+            worse = after != "fires" and before == "fires"
+            yield Difference(name, f"action {name}", before, after, "coverage", worse)
+            continue
+        for word, index in (("enabled", 0), ("beyond the budgets", 1)):
+            if was is not None and now is not None and was[index] != now[index]:
+                what = f"action {name}, {word}"
+                yield Difference(name, what, str(was[index]), str(now[index]), "count", False)
+
+
+def _coverage(counts: tuple[int, int] | None) -> str:
+    if counts is None:
+        return ABSENT
+    fired, cut = counts
+    if fired != cut:
+        return "fires"
+    return BEYOND if fired else NEVER
+
+
+def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
+    """A guard that is gone lets more happen: that is for the worse. Whole actions are told by coverage."""
+    for name in sorted({*expected.guards, *found.guards}):
+        if name not in expected.guards or name not in found.guards:
+            continue
+        was, now = expected.guards[name], found.guards[name]
+        for guard in _ordered(was, now):
+            if guard not in now:
+                yield Difference(name, f"{name}, guard: {guard}", "present", ABSENT, "guard", True)
+            elif guard not in was:
+                yield Difference(name, f"{name}, guard: {guard}", ABSENT, "present", "guard", False)
+
+
+def _teeth(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
+    """A guard that nobody misses any more is a property that lost its teeth."""
+    for name, was, now in _both(expected, found):
+        if was != now:
+            worse = was.startswith("noticed") and not now.startswith("noticed")
+            yield Difference(name, f"without {name}", was, now, "teeth", worse)
+
+
+def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for parts in lists for part in parts))
+
+
+def _counts(expected: Expected, found: Expected) -> Iterator[Difference]:
+    for name in COUNTS:
+        was, now = expected.counts[name], found.counts[name]
+        if was != now:
+            yield Difference(name, COUNT_WORDS[name], str(was), str(now), "count", False)
+
+
+def _inconclusive(expected: Expected, found: Expected) -> Iterator[Difference]:
+    """The run as a whole; an unknown obligation of a proof is told for itself."""
+    if found.verdict == "inconclusive":
+        was = expected.verdict
+        yield Difference("verdict", "verdict", was, found.verdict, "inconclusive", was != found.verdict)

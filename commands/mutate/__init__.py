@@ -1,0 +1,1 @@
+"""`elrcheck mutate`: known bugs put back, guards left out."""

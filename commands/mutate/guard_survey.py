@@ -1,0 +1,131 @@
+"""Which guard does what: drop one named `require` at a time and see whether any property notices.
+
+A scope is searched to the end with all guards; the properties that hold there are the ones that can
+notice anything. Then every guard of every action that fires in the scope is left out once, and the
+search ends at the first property that breaks. `unnoticed` says something about this scope only: a guard
+may matter with more brokers or other disturbances, or it may keep the model small and no more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.requests import MutateRequest
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.commands.mutate.mutation_run import Searches, dropped, outcome_of, unmutated
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.lang.guards import guard_names
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.results.mutation_report import GuardReport, SurveyReport
+from elrcheck.traces.describe import ReplayError
+from elrcheck.traces.replay import replay
+
+# What a step may fail with once the guard that protected it is gone.
+UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
+IDLE = "the action never fires within the budgets of this scope"
+REDUNDANT = "it is never the only guard that refuses a step"
+FRUITLESS = "the steps that only it refuses lead to no new state"
+
+
+def survey(
+    model: Model, request: MutateRequest, searches: Searches
+) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
+    """Drop the guards of the actions asked for, one by one; none if nothing could be learnt from it."""
+    selected = resolve(request.selection)
+    actions = select_actions(model, request.actions)
+    searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
+    always = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
+    base = outcome_of(model, selected.config, always, searches, "complete")
+    holding = tuple(fn for fn in always if fn.ident not in base.first)
+    report = SurveyReport(
+        variant=selected.variant,
+        scope=selected.scope,
+        config=config_values(selected.config),
+        properties=tuple(fn.ident for fn in holding),
+        unmutated=unmutated(base),
+    )
+    if not base.complete:
+        return replace(report, reason=base.reason), ()
+    if not holding:
+        return replace(report, reason="every property breaks with all guards"), ()
+    return report, tuple(_guards(model, selected.config, actions, holding, base, searches))
+
+
+def select_actions(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
+    """Actions by name, in any case of letters; all if nothing is named."""
+    if not wanted:
+        return model.actions
+    names = {fn.name.lower(): fn for fn in model.actions}
+    for word in wanted:
+        if word.lower() not in names:
+            known = [fn.name for fn in model.actions]
+            raise UsageFault("unknown-action", f"unknown action `{word}`", help=did_you_mean(word, known))
+    return tuple(dict.fromkeys(names[word.lower()] for word in wanted))
+
+
+def _guards(
+    model: Model,
+    config: Config,
+    actions: Sequence[Fn],
+    holding: Sequence[Fn],
+    base: Outcome,
+    searches: Searches,
+) -> Iterator[GuardReport]:
+    todo = [(fn, guard) for fn in actions for guard in guard_names(fn)]
+    for number, (fn, guard) in enumerate(todo, start=1):
+        report = GuardReport(fn.name, guard, "skipped")
+        if base.enabled.get(fn.name, 0) == base.beyond.get(fn.name, 0):
+            yield replace(report, reason=IDLE)
+        else:
+            searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")
+            started = time.perf_counter()
+            done = _without(model, config, report, holding, base, searches)
+            yield replace(done, seconds=round(time.perf_counter() - started, 3))
+
+
+def _without(
+    model: Model,
+    config: Config,
+    report: GuardReport,
+    holding: Sequence[Fn],
+    base: Outcome,
+    searches: Searches,
+) -> GuardReport:
+    """Search without the guard. Steps that mean nothing without it are no finding."""
+    broken = dropped(model, report.action, report.guard)
+    try:
+        after = outcome_of(broken, config, holding, searches, "first")
+        report = replace(report, distinct=after.distinct, generated=after.generated)
+        if not after.traces:
+            return _quiet(report, base, after)
+        first = min(after.traces, key=lambda ident: after.first[ident])
+        fn = next(one for one in holding if one.ident == first)
+        finding = replay(broken, config, fn, after.traces[first])
+    except UNDEFINED as fault:
+        reason = f"a step is not defined without it: {fault}"
+        return replace(report, verdict="inconclusive", reason=reason)
+    return replace(
+        report,
+        verdict="noticed",
+        property=first,
+        depth=len(finding.steps),
+        conjunct=finding.broken.conjunct,
+        witness=finding.broken.witness,
+        counterexample=finding.view,
+    )
+
+
+def _quiet(report: GuardReport, base: Outcome, after: Outcome) -> GuardReport:
+    """Nothing broke: for good, or as far as the search got."""
+    if not after.complete:
+        return replace(report, verdict="inconclusive", reason=after.reason)
+    reason = None
+    if after.distinct == base.distinct:
+        reason = REDUNDANT if after.generated == base.generated else FRUITLESS
+    return replace(report, verdict="unnoticed", reason=reason)

@@ -1,0 +1,93 @@
+"""One search of a mutation run, and the model without one of its guards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from elrcheck.base.progress import LevelDone, ObligationDone, PointsDone, Progress, WalksDone
+from elrcheck.base.requests import CheckRequest, Limits, MutateRequest
+from elrcheck.commands.engines import explore
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.lang.guards import without_guard
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.results.mutation_report import Unmutated
+from elrcheck.traces.replay import Finding, of_lasso
+
+
+class Searches:
+    """What all searches of a run share: limits, workers, and where to tell the progress."""
+
+    def __init__(self, request: MutateRequest, progress: Progress) -> None:
+        self.progress = progress
+        self.workers = request.workers
+        self.limits = Limits(max_states=request.max_states, time_budget=request.timeout)
+
+
+class _Levels:
+    """Progress of one search among many: its levels are told, its stages are not."""
+
+    def __init__(self, outer: Progress) -> None:
+        self._outer = outer
+
+    def stage(self, text: str) -> None:
+        pass
+
+    def level(self, event: LevelDone) -> None:
+        self._outer.level(replace(event, passing=True))
+
+    def obligation(self, event: ObligationDone) -> None:
+        pass
+
+    def walks(self, event: WalksDone) -> None:
+        pass
+
+    def points(self, event: PointsDone) -> None:
+        pass
+
+
+def outcome_of(
+    model: Model, config: Any, checks: Sequence[Fn], searches: Searches, stop: Literal["first", "complete"]
+) -> Outcome:
+    """Search with the compiled engine; a limit is named as the option of `mutate` that sets it."""
+    request = CheckRequest(workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first")
+    return _named_limit(explore(model, config, checks, request, _Levels(searches.progress)))
+
+
+def lassos_of(
+    model: Model, config: Any, checks: Sequence[Fn], searches: Searches
+) -> tuple[Outcome, dict[str, Finding]]:
+    """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
+    from elrcheck.commands.check_liveness import explore_liveness
+
+    request = CheckRequest(workers=searches.workers, limits=searches.limits)
+    outcome, lassos = explore_liveness(model, config, checks, request, _Levels(searches.progress))
+    return _named_limit(outcome), {ident: of_lasso(found) for ident, found in lassos.items()}
+
+
+def _named_limit(outcome: Outcome) -> Outcome:
+    if outcome.reason is not None:
+        outcome.reason = outcome.reason.replace("--time-budget", "--timeout")
+    return outcome
+
+
+def unmutated(outcome: Outcome) -> Unmutated:
+    """The report of a search without the change; seconds are those of the search alone."""
+    return Unmutated(
+        complete=outcome.complete,
+        distinct=outcome.distinct,
+        generated=outcome.generated,
+        diameter=len(outcome.levels),
+        seconds=round(outcome.seconds, 3),
+        violated=tuple(sorted(outcome.first)),
+    )
+
+
+def dropped(model: Model, action: str, guard: str) -> Model:
+    """The model whose action lacks the guard of this name."""
+    return replace(
+        model,
+        actions=tuple(without_guard(fn, guard) if fn.name == action else fn for fn in model.actions),
+    )

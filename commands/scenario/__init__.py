@@ -1,0 +1,1 @@
+"""Scenarios: stories of steps, and what each variant makes of them."""

@@ -1,0 +1,54 @@
+"""`elrcheck show E-1`: find a scenario, replay it, store its runs as traces if asked to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from elrcheck.base.requests import DEFAULT_SCOPE, Selection
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.scenario.scenario import Played, first_hits, replay
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.load import Model
+from elrcheck.results.scenario_report import RunReport, ScenarioReport
+from elrcheck.traces.tracefile import Step, Trace, write_trace
+
+
+def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
+    """Replays the scenario of a TOML file, or of a packaged one by its file name.
+
+    run_dir: where to store each run that starts in the initial state, and what it violates.
+    """
+    packaged = {f.name: f for f in scenario_files()}
+    scenario = read_scenario(packaged.get(file, Path(file)))
+    model = load_checked_model()
+    report, played = replay(scenario, model)
+    if run_dir is None:
+        return report
+    stored = () if scenario.start else played
+    runs = tuple(
+        replace(run, traces=_store(run_dir, model, report.id, run, played[run.label]))
+        if run.label in stored
+        else run
+        for run in report.runs
+    )
+    return replace(report, runs=runs, run_dir=str(run_dir))
+
+
+def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played) -> tuple[str, ...]:
+    """The whole run as one trace, and for each violated property the run up to where that happens."""
+    usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
+    overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
+    steps = tuple(Step(label.action, label.args) for label in went.labels)
+    stem = re.sub(r"[^\w.-]+", "-", f"{ident}-{run.label}")
+    hits = first_hits(model, went)
+    parts = {f"{stem}.trace.json": ("", len(steps))}
+    parts |= {f"{stem}-{one.id}.trace.json": (one.id, hits[one.id]) for one in run.broken}
+    for name, (prop, end) in parts.items():
+        states = tuple(went.states[: end + 1])
+        trace = Trace(run.variant, DEFAULT_SCOPE, prop, states, steps[:end], overrides)
+        write_trace(folder / name, trace, model.state_ty)
+    return tuple(parts)

@@ -1,0 +1,111 @@
+"""What `elrcheck init` writes: a small set of files to begin with, each explained by its comments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from elrcheck import __version__
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+
+SETTINGS = """\
+# Defaults for the options of elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file,
+# built-in default. A key is a long option without its dashes; an unknown key is an error.
+# `elrcheck COMMAND --help` lists the options, `elrcheck list variants` and `elrcheck list scopes` the names.
+
+# variant = "kip_full"          # for every command that has --variant
+# workers = 2
+
+[check]
+# scope = "three-brokers"       # or the path of a TOML file with sizes and budgets of your own
+# set = ["min_isr=1"]           # single settings; see `elrcheck list knobs` and `elrcheck list budgets`
+# time-budget = "5m"            # a limit that is met makes a run inconclusive (exit code 3), never a pass
+
+[gate]
+baseline = "elrcheck-baseline.toml"
+# fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
+"""
+WORKFLOW = """\
+# Fails when elrcheck finds something else than elrcheck-baseline.toml says.
+name: elrcheck
+on:
+  push:
+  pull_request:
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.11"
+      # Or the URL of a wheel or of a repository: pip install git+https://...
+      - run: pip install elrcheck=={version}
+      # Annotations in the diff and a step summary; the files are for the upload below.
+      - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: elrcheck
+          path: |
+            elrcheck.sarif
+            elrcheck.xml
+"""
+HOOK = """\
+# https://pre-commit.com: `pre-commit install` runs this before each commit.
+repos:
+  - repo: local
+    hooks:
+      - id: elrcheck-gate
+        name: elrcheck gate
+        entry: elrcheck gate
+        language: system
+        pass_filenames: false
+        files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml)$'
+"""
+WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
+HOOK_PATH = ".pre-commit-config.yaml"
+BASELINE_PATH = "elrcheck-baseline.toml"
+
+
+def files() -> Mapping[str, str]:
+    """Path inside the folder -> text."""
+    from elrcheck.base.requests import Selection
+    from elrcheck.commands.gate.baseline import Entry
+    from elrcheck.commands.gate.baseline_text import baseline_text
+
+    entries = (
+        Entry("two-brokers", Selection(scope="two-brokers")),
+        Entry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
+    )
+    return {
+        "elrcheck.toml": SETTINGS,
+        BASELINE_PATH: baseline_text(entries),
+        WORKFLOW_PATH: WORKFLOW.replace("{version}", __version__),
+        HOOK_PATH: HOOK,
+    }
+
+
+def start(folder: Path, force: bool) -> list[tuple[Path, str]]:
+    """Writes the files; (path, what happened to it: wrote, replaced or kept).
+
+    UsageFault if the folder does not exist, or if all files do and are to be kept.
+    """
+    if not folder.is_dir():
+        raise UsageFault("no-folder", f"there is no folder {folder}")
+    wanted = files()
+    existing = [name for name in wanted if (folder / name).exists()]
+    if len(existing) == len(wanted) and not force:
+        raise UsageFault(
+            "init-exists", f"{', '.join(existing)}: all of these exist", where=str(folder),
+            help="--force overwrites them",
+        )  # fmt: skip
+    done = []
+    for name, text in wanted.items():
+        path = folder / name
+        kept = name in existing and not force
+        if not kept:
+            write_file(path, text)
+        done.append((path, "kept" if kept else "replaced" if name in existing else "wrote"))
+    return done

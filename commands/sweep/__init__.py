@@ -1,0 +1,1 @@
+"""`elrcheck sweep`: a grid of configurations, each checked, in processes or Spark tasks."""

@@ -1,0 +1,133 @@
+"""Axes of a grid: a key and the values it takes, written ``min_isr=1..3`` or ``variant=code_*,legacy``.
+
+A key is ``variant``, ``scope`` or a field of `Config`, the same that ``--set`` takes. Values are kept as
+texts in the notation of ``--set``; `plain_value` is what a report shows of one.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from enum import Enum
+from importlib.resources import files
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.catalogue.configuration import config_fields, find_scope, parse_value, scope_names
+from elrcheck.catalogue.select import find_variant
+from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS
+from elrcheck.results.trace_view import Scalar
+
+LONGEST_RANGE = 1000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is varied: a key and its values, each once, in the order given."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+def keys() -> tuple[str, ...]:
+    """Everything that can be varied."""
+    return ("variant", "scope", *config_fields(Config))
+
+
+def parse_axis(text: str, option: str = "--sweep") -> Axis:
+    """``KEY=VALUES``; UsageFault says which part is wrong."""
+    where = f"{option} {text}"
+    key, equals, values = text.partition("=")
+    key = key.strip()
+    if not equals or not key:
+        raise UsageFault("sweep-bad-form", "expected KEY=VALUES", where=where,
+                         help="such as min_isr=1..3 or variant=kip_full,code_4_0")  # fmt: skip
+    reject_unknown_key(key, where)
+    return Axis(key, parse_values(key, values, where))
+
+
+def reject_unknown_key(key: str, where: str) -> None:
+    """UsageFault with a close match unless the key can be varied."""
+    known = keys()
+    if key not in known:
+        raise UsageFault(
+            "unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known)
+        )
+
+
+def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
+    """A list of values, ranges ``a..b`` and, of names, patterns; every value once."""
+    found: list[str] = []
+    for word in (part.strip() for part in text.split(",")):
+        if not word:
+            raise UsageFault("sweep-bad-value", f"`{key}`: a value is missing", where=where)
+        for value in _one(key, word, where):
+            if value in found:
+                raise UsageFault("sweep-bad-value", f"`{key}`: {value} is given twice", where=where)
+            found.append(value)
+    return tuple(found)
+
+
+def plain_value(key: str, value: str) -> Scalar:
+    """The value as a report shows it: true, 3 or a name."""
+    if key in ("variant", "scope"):
+        return value
+    shown: Scalar = parse_value(config_fields(Config)[key], value)
+    return shown.name if isinstance(shown, Enum) else shown
+
+
+def _one(key: str, word: str, where: str) -> tuple[str, ...]:
+    """The values that one word of a list stands for."""
+    names = names_of(key)
+    if names and any(ch in word for ch in "*?["):
+        matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
+        if not matching:
+            raise UsageFault("sweep-bad-value", f"`{key}`: nothing matches `{word}`", where=where,
+                             help="known: " + ", ".join(names))  # fmt: skip
+        return matching
+    if key in ("variant", "scope"):
+        _reject_unknown_name(key, word, where)
+        return (word,)
+    kind = config_fields(Config)[key]
+    bounds = re.fullmatch(r"([0-9]{1,9})\.\.([0-9]{1,9})", word)
+    if kind is int and bounds:
+        first, last = int(bounds[1]), int(bounds[2])
+        if first > last:
+            raise UsageFault("sweep-bad-value", f"`{key}`: the range {word} is empty", where=where,
+                             help=f"did you mean {last}..{first}?")  # fmt: skip
+        if last - first >= LONGEST_RANGE:
+            raise UsageFault("sweep-bad-value", f"`{key}`: the range {word} is longer than {LONGEST_RANGE}",
+                             where=where)  # fmt: skip
+        return tuple(str(number) for number in range(first, last + 1))
+    try:
+        value = parse_value(kind, word)
+    except ValueError as fault:
+        more = " (or a range such as 1..3)" if kind is int else ""
+        raise UsageFault("sweep-bad-value", f"`{key}`: {fault}{more}, not `{word}`", where=where) from fault
+    if isinstance(value, Enum):
+        return (value.name,)
+    return (str(value).lower(),)
+
+
+def names_of(key: str) -> tuple[str, ...]:
+    """The names that a key can take, for patterns and completion; none for a number."""
+    if key == "variant":
+        return tuple(variant.name for variant in VARIANTS)
+    if key == "scope":
+        return scope_names(files("elrcheck.catalogue") / "scopes")
+    kind = config_fields(Config)[key]
+    if kind is bool:
+        return ("false", "true")
+    return tuple(kind.__members__) if issubclass(kind, Enum) else ()
+
+
+def _reject_unknown_name(key: str, word: str, where: str) -> None:
+    try:
+        if key == "variant":
+            find_variant(word)
+        else:
+            find_scope(word, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    except UsageFault as fault:
+        fault.where = fault.where or where
+        raise

@@ -1,0 +1,238 @@
+"""A grid of configurations: the product of its axes, less what is excluded, and what is added to it.
+
+From the command line a grid is a list of axes; a grid file (TOML, read strictly) has the same axes and
+two things more::
+
+    description = "where does the ELR help?"
+
+    [axes]                          # in this order: the last one varies fastest
+    variant = ["kip_full", "code_*"]
+    min_isr = "1..3"
+    crashes = [0, 1]
+    strict_hwm = [true, false]
+
+    [[exclude]]                     # points that have all of these values are left out
+    variant = "code_4_0"
+    crashes = [1, 2]
+
+    [[include]]                     # one more point; what it does not name is as without a sweep
+    variant = "legacy"
+    fences = 2
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.configuration import (
+    Document,
+    config_fields,
+    config_values,
+    find_scope,
+    parse_overrides,
+    read_toml,
+)
+from elrcheck.catalogue.select import Selected, find_variant, resolve
+from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
+from elrcheck.model.config import Config
+from elrcheck.results.trace_view import Scalar
+
+MOST_POINTS = 100_000
+TABLES = ("description", "axes", "exclude", "include")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One configuration of a grid. number: from 1, in the order of the grid.
+
+    settings: what a report shows of it, for every key that the grid varies. selected: None if the model
+    refuses the configuration, for the reason in `refused`.
+    """
+
+    number: int
+    selection: Selection
+    settings: Mapping[str, Scalar]
+    selected: Selected | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All points, the refused ones too. excluded: how many of the product were left out."""
+
+    axes: tuple[Axis, ...]
+    keys: tuple[str, ...]
+    points: tuple[Point, ...]
+    excluded: int = 0
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """A grid before it is multiplied out; excluded and included points as key -> values."""
+
+    axes: tuple[Axis, ...]
+    exclude: tuple[Mapping[str, tuple[str, ...]], ...] = ()
+    include: tuple[Mapping[str, str], ...] = ()
+    source: str = ""
+
+
+def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid:
+    """The grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
+
+    UsageFault for whatever is wrong with the grid itself; NothingChecked if no point is left that the
+    model accepts.
+    """
+    _reject_bad_base(base)
+    rules = _Rules(()) if file is None else read_grid(read_toml(file))
+    axes = (*rules.axes, *(parse_axis(text) for text in sweeps))
+    _reject_twice(axes, base)
+    if not axes and not rules.include:
+        raise UsageFault("sweep-no-axis", "there is nothing to vary",
+                         help="give --sweep KEY=VALUES or --grid FILE")  # fmt: skip
+    size = math.prod(len(axis.values) for axis in axes) if axes else 0
+    if size + len(rules.include) > MOST_POINTS:
+        raise UsageFault("sweep-too-large", f"the grid has {size:,} points, at most {MOST_POINTS:,} may be")
+    keys = tuple(axis.key for axis in axes)
+    products = itertools.product(*(axis.values for axis in axes)) if axes else iter(())
+    chosen = [dict(zip(keys, values, strict=True)) for values in products]
+    kept = [point for point in chosen if not any(_has(point, rule) for rule in rules.exclude)]
+    for number, rule in enumerate(rules.exclude, start=1):
+        if not any(_has(point, rule) for point in chosen):
+            raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point",
+                             where=rules.source)  # fmt: skip
+    kept += [dict(point) for point in rules.include]
+    every = tuple(dict.fromkeys([*keys, *(key for point in rules.include for key in point)]))
+    points = tuple(_point(number, base, point, every) for number, point in enumerate(kept, start=1))
+    points = _reject_same(points)
+    if all(point.selected is None for point in points):
+        reason = points[0].refused if points else "everything is excluded"
+        raise NothingChecked("sweep-empty", f"no configuration of the grid can be checked: {reason}")
+    return Grid(axes, every, points, len(chosen) + len(rules.include) - len(kept))
+
+
+def _reject_bad_base(base: Selection) -> None:
+    """UsageFault for unknown names; whether the values fit together is a matter of each point."""
+    find_variant(base.variant)
+    find_scope(base.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    parse_overrides(Config, base.overrides)
+
+
+def _has(point: Mapping[str, str], rule: Mapping[str, tuple[str, ...]]) -> bool:
+    return all(point[key] in values for key, values in rule.items())
+
+
+def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
+    fixed = {pair.partition("=")[0].strip() for pair in base.overrides}
+    seen: set[str] = set()
+    for axis in axes:
+        if axis.key in seen:
+            raise UsageFault("sweep-twice", f"`{axis.key}` is swept twice", help="give one list of values")
+        if axis.key in fixed:
+            raise UsageFault("sweep-twice", f"`{axis.key}` is both swept and set", help="leave one out")
+        seen.add(axis.key)
+
+
+def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
+    """A point of the grid, resolved; a configuration that the model refuses is kept with the reason."""
+    pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
+    fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
+    selection = Selection(
+        values.get("variant", base.variant), values.get("scope", base.scope), (*fixed, *pairs)
+    )
+    settings = {key: plain_value(key, value) for key, value in values.items()}
+    try:
+        selected = resolve(selection)
+    except UsageFault as fault:
+        return Point(number, selection, {key: settings.get(key) for key in keys}, refused=fault.message)
+    known = {"variant": selected.variant, "scope": selected.scope, **config_values(selected.config)}
+    return Point(number, selection, {key: known[key] for key in keys}, selected)
+
+
+def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Points that are the same configuration as an earlier one are refused."""
+    first: dict[tuple[str, str, str], int] = {}
+    made = []
+    for point in points:
+        if point.selected is not None:
+            config = repr(sorted(config_values(point.selected.config).items()))
+            same = first.setdefault((point.selected.variant, point.selected.scope, config), point.number)
+            if same != point.number:
+                point = Point(point.number, point.selection, point.settings, None,
+                              f"the same configuration as number {same}")  # fmt: skip
+        made.append(point)
+    return tuple(made)
+
+
+# ------------------------------------------------------------------------------- the grid file
+
+
+def read_grid(document: Document) -> _Rules:
+    """The tables of a grid file; UsageFault names the line."""
+    data = document.data
+    for key in data:
+        if key not in TABLES:
+            raise UsageFault("config-unknown-key", f"unknown key `{key}`", where=document.where(key),
+                             help=did_you_mean(key, TABLES))  # fmt: skip
+    if not isinstance(data.get("description", ""), str):
+        where = document.where("description")
+        raise UsageFault("config-bad-value", "`description` must be a text", where=where)
+    table = data.get("axes", {})
+    if not isinstance(table, dict):
+        raise UsageFault("config-bad-value", "`axes` must be a table", where=document.where("axes"))
+    axes = []
+    for key, value in table.items():
+        where = document.where("axes", key)
+        reject_unknown_key(key, where)
+        axes.append(Axis(key, _values(key, value, where)))
+    known = [axis.key for axis in axes]
+    exclude = []
+    for rule in _tables(document, "exclude"):
+        for key in rule:
+            if key not in known:
+                raise UsageFault("config-unknown-key", f"[[exclude]]: `{key}` is no axis of this file",
+                                 where=document.where("exclude"), help=did_you_mean(key, known))  # fmt: skip
+        exclude.append({key: _values(key, v, document.where("exclude")) for key, v in rule.items()})
+    include = []
+    for rule in _tables(document, "include"):
+        where = document.where("include")
+        point: dict[str, str] = {}
+        for key, value in rule.items():
+            reject_unknown_key(key, where)
+            values = _values(key, value, where)
+            if len(values) != 1:
+                raise UsageFault("config-bad-value", f"[[include]]: `{key}`: expected one value", where=where)
+            point[key] = values[0]
+        include.append(point)
+    return _Rules(tuple(axes), tuple(exclude), tuple(include), document.name)
+
+
+def _tables(document: Document, key: str) -> list[dict[str, Any]]:
+    """An array of tables, none of them empty."""
+    found = document.data.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) and each for each in found):
+        raise UsageFault("config-bad-value", f"`{key}`: expected tables [[{key}]] with at least one key",
+                         where=document.where(key))  # fmt: skip
+    return found
+
+
+def _values(key: str, value: object, where: str) -> tuple[str, ...]:
+    """Values in TOML: one, a list, or a text in the notation of --sweep."""
+    parts = value if isinstance(value, list) else [value]
+    words = []
+    for part in parts:
+        if isinstance(part, bool):
+            words.append(str(part).lower())
+        elif isinstance(part, int | str):
+            words.append(str(part))
+        else:
+            raise UsageFault("config-bad-value", f"`{key}`: expected values or a list of them, not {part!r}",
+                             where=where)  # fmt: skip
+    return parse_values(key, ",".join(words), where)

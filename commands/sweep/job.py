@@ -1,0 +1,158 @@
+"""One configuration as a task: JSON in, JSON out, checked by the code behind `elrcheck check`.
+
+A job carries every value of its configuration, so that a process on another machine needs no scope
+file. Its answer is the check report and the trace files, or the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import ElrError, Interrupted, UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest, SweepRequest
+from elrcheck.catalogue.configuration import (
+    build_config,
+    check_value,
+    config_fields,
+    config_values,
+    parse_overrides,
+)
+from elrcheck.catalogue.select import Selected
+from elrcheck.commands.sweep.grid import Point
+from elrcheck.explorer.kernel.object_code import ALONE
+from elrcheck.model.config import Config
+
+
+@dataclass(frozen=True)
+class Job:
+    """A configuration to check. workers: threads of its search; None means as many as useful.
+
+    large: states beyond which the search stops because it is not for one thread; None for no bound.
+    """
+
+    number: int
+    selection: Selection
+    config: dict[str, Any]
+    properties: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    stop_at_first: bool = False
+    workers: int | None = 1
+    large: int | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Job:
+        data = json.loads(text)
+        selection = Selection(**{**data.pop("selection"), "overrides": ()})
+        overrides = tuple(json.loads(text)["selection"]["overrides"])
+        limits = Limits(**data.pop("limits"))
+        properties = tuple(data.pop("properties"))
+        return Job(
+            selection=replace(selection, overrides=overrides), limits=limits, properties=properties, **data
+        )
+
+    def selected(self) -> Selected:
+        """The configuration, without looking for its scope again."""
+        fields = config_fields(Config)
+        config = build_config(Config, {key: check_value(fields[key], v) for key, v in self.config.items()})
+        overrides = parse_overrides(Config, self.selection.overrides)
+        return Selected(self.selection.variant, self.selection.scope, config, overrides)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a job: a check report as JSON data, or why there is none.
+
+    refused: the check refuses the configuration. error: it failed, for a reason that is not the
+    configuration's. large: it has more states than a job may have. traces: file name -> its text.
+    """
+
+    number: int
+    report: dict[str, Any] | None = None
+    refused: str | None = None
+    error: str | None = None
+    large: bool = False
+    traces: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str) -> Answer:
+        return Answer(**json.loads(text))
+
+
+def job_of(point: Point, request: SweepRequest) -> Job:
+    """The job of a point that the model accepts."""
+    assert point.selected is not None
+    return Job(
+        number=point.number,
+        selection=point.selection,
+        config=config_values(point.selected.config),
+        properties=request.properties,
+        limits=request.limits,
+        stop_at_first=request.stop_at_first,
+        large=request.large,
+    )
+
+
+def check_job(
+    job: Job, progress: Progress, scratch: Path | None = None, spark: SparkRequest | None = None
+) -> Answer:
+    """Check one configuration. scratch: where its files may be meanwhile; nothing stays there.
+
+    spark: how to spread its search over the session that this process has; None for the local engine.
+    Every failure becomes part of the answer, but for an interrupt.
+    """
+    from elrcheck.commands.check import check_selected
+    from elrcheck.report.json_report import as_data
+
+    limit = job.limits.max_states
+    bounded = job.large is not None and (limit is None or job.large < limit)
+    request = CheckRequest(
+        selection=job.selection,
+        properties=job.properties,
+        workers=job.workers,
+        stop_at_first=job.stop_at_first,
+        limits=replace(job.limits, max_states=job.large) if bounded else job.limits,
+        checkpoint_every=float("inf"),
+        engine="local" if spark is None else "spark",
+        spark=spark or SparkRequest(),
+    )
+    if scratch is not None:
+        scratch.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{job.number}-", dir=scratch))
+    try:
+        report = check_selected(request, job.selected(), progress, folder / "run")
+        if bounded and (report.search.stopped_by or "").startswith("--max-states"):
+            return Answer(job.number, large=True)
+        traces = {p.name: p.read_text("utf-8") for p in sorted((folder / "run").glob("*.trace.json"))}
+        return Answer(job.number, report=as_data(replace(report, run_dir=None)), traces=traces)
+    except Interrupted:
+        raise
+    except UsageFault as fault:
+        return Answer(job.number, refused=fault.message)
+    except ElrError as fault:
+        return Answer(job.number, error=f"{fault.code}: {fault.message}")
+    except MemoryError:
+        return Answer(job.number, error="out of memory")
+    except OSError as fault:
+        return Answer(job.number, error=f"system: {fault.strerror or fault}")
+    except Exception as fault:  # a mistake of ours in one configuration must not lose the others
+        return Answer(job.number, error=f"internal: {type(fault).__name__}: {fault}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def compile_alone(alone: bool) -> None:
+    """Whether this process compiles its kernels without helpers, because others like it are beside it."""
+    os.environ[ALONE] = "1" if alone else ""

@@ -1,0 +1,182 @@
+"""Configurations in a pool of processes of this machine.
+
+Every process searches one configuration after another; all share the kernel cache on disk. A process
+that dies takes only its own configuration with it, and another one is started. Processes are in a group
+of their own, so that Ctrl-C reaches only the parent; when the parent goes, they go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.progress import LevelDone, Silent
+from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
+
+TICK = 0.2
+"""Seconds after which the caller hears of the states so far, and can stop."""
+GRACE = 2.0
+"""Seconds between asking a process to end and ending it."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """New answers, and the states so far of the configurations under way, by number."""
+
+    answers: tuple[Answer, ...] = ()
+    current: dict[int, int] = field(default_factory=dict)
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Generator[Tick, None, None]:
+    """Every job, in the order given, by so many processes. Closing the iterator ends them at once.
+
+    scratch: a folder for what a search keeps on disk, which the caller removes.
+    """
+    waiting = list(reversed(jobs))
+    context = multiprocessing.get_context("spawn")
+    crew: list[_Worker] = []
+    try:
+        while waiting or crew:
+            while waiting and len(crew) < processes:
+                crew.append(_Worker(context, scratch, waiting.pop()))
+            connection.wait([w.pipe for w in crew] + [w.process.sentinel for w in crew], TICK)
+            answers = []
+            for worker in list(crew):
+                answer = worker.poll()
+                if answer is None:
+                    continue
+                answers.append(answer)
+                if worker.alive and waiting:
+                    worker.give(waiting.pop())
+                else:
+                    worker.dismiss()
+                    crew.remove(worker)
+            yield Tick(tuple(answers), {worker.job.number: worker.states for worker in crew})
+    finally:
+        _end(crew)
+
+
+class _Worker:
+    """The parent's side of one process, which always has a job."""
+
+    def __init__(self, context: SpawnContext, scratch: Path, job: Job) -> None:
+        self.pipe, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_serve, args=(theirs, scratch), daemon=True)
+        with _interrupts_blocked():  # until it has left our group
+            self.process.start()
+        theirs.close()
+        self.job, self.states, self.alive = job, 0, True
+        self.give(job)
+
+    def give(self, job: Job) -> None:
+        self.job, self.states = job, 0
+        with contextlib.suppress(OSError):  # it has died: `poll` will tell
+            self.pipe.send(job.to_json())
+
+    def poll(self) -> Answer | None:
+        """The answer if it is there; what is known of a process that died."""
+        try:
+            while self.pipe.poll():
+                kind, value = self.pipe.recv()
+                if kind == "answer":
+                    return Answer.from_json(value)
+                self.states = value
+            if self.process.is_alive():
+                return None
+        except (EOFError, OSError):
+            self.process.join(GRACE)
+        self.alive = False
+        return Answer(self.job.number, error=_fate(self.process.exitcode))
+
+    def dismiss(self) -> None:
+        """No more jobs: the process ends by itself."""
+        self.pipe.close()
+        if not self.alive:
+            self.process.join(GRACE)
+
+
+def _fate(code: int | None) -> str:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        more = "; the memory may have run out, --memory sets a limit" if name == "SIGKILL" else ""
+        return f"the process was ended by {name}{more}"
+    return f"the process ended with exit code {code}"
+
+
+def _end(crew: Sequence[_Worker]) -> None:
+    """Ask all to end, and end those that do not."""
+    for worker in crew:
+        worker.pipe.close()  # whoever ends its search for the signal finds no more jobs
+        worker.process.terminate()
+    deadline = time.monotonic() + GRACE
+    for worker in crew:
+        worker.process.join(max(0.0, deadline - time.monotonic()))
+        if worker.process.is_alive():
+            worker.process.kill()
+            worker.process.join(GRACE)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """A process started meanwhile begins with SIGINT blocked."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ------------------------------------------------------------------------------ in the process
+
+
+class _Tell(Silent):
+    """Tells the parent how many states there are, a few times a second."""
+
+    def __init__(self, pipe: Any) -> None:
+        self.pipe, self.last = pipe, 0.0
+
+    def level(self, event: LevelDone) -> None:
+        now = time.monotonic()
+        if now - self.last >= TICK:
+            self.last = now
+            self.pipe.send(("states", event.distinct))
+
+
+def _serve(pipe: Any, scratch: Path) -> None:
+    """What a process does: jobs until there are no more."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no groups of processes
+        os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            job = Job.from_json(pipe.recv())
+            compile_alone(job.workers == 1)
+            pipe.send(("answer", check_job(job, _Tell(pipe), scratch).to_json()))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,253 @@
+"""`elrcheck sweep`: a grid of configurations, each checked as by `elrcheck check`.
+
+Small configurations go to many processes at the same time, the largest first: a pool of this machine
+(`pool`) or tasks on Spark (`elrcheck.commands.sweep.on_spark`). One that turns out to have more than `--large` states
+stops there and later gets the whole engine, one after the other. Every answer is kept at once (`ledger`),
+so that a sweep that was stopped, in whatever way, can go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elrcheck.base.errors import ElrError, Interrupted, UsageFault
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.progress import PointsDone, Progress
+from elrcheck.base.requests import SparkRequest, SweepRequest
+from elrcheck.base.run_lock import alone_in
+from elrcheck.catalogue.select import select_properties
+from elrcheck.commands.sweep import ledger as ledgers
+from elrcheck.commands.sweep.axes import plain_value
+from elrcheck.commands.sweep.estimate import cost, largest_first
+from elrcheck.commands.sweep.grid import Grid, Point, make_grid
+from elrcheck.commands.sweep.job import Job, check_job, job_of
+from elrcheck.commands.sweep.ledger import Ledger
+from elrcheck.commands.sweep.pool import Tick, check_all, processors
+from elrcheck.commands.sweep.rows import row_of
+from elrcheck.explorer.runs.folders import RUNS
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
+
+WORK = "work"
+"""Inside the folder of a sweep: what searches under way keep on disk."""
+
+
+@dataclass(frozen=True)
+class Engines:
+    """Who checks: `small` gets all jobs at once, `whole` one at a time; both end when they are closed."""
+
+    small: Callable[[Sequence[Job]], Generator[Tick, None, None]]
+    whole: Callable[[Job], Generator[Tick, None, None]]
+    by: str
+    workers: int
+    detail: str | None = None
+
+
+def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
+    """Check every configuration of the grid.
+
+    UsageFault for a grid or a property that does not exist, NothingChecked if nothing is left to check,
+    EnvironmentFault if the engine cannot start. After an interrupt the report has what there is.
+    """
+    started = time.monotonic()
+    request, grid, ledger = _begin(request) if request.resume is None else _resume(request, request.resume)
+    with alone_in(ledger.folder):
+        return _run_in(ledger, grid, request, progress, started)
+
+
+def _run_in(
+    ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progress, started: float
+) -> SweepReport:
+    resumed = sum(ledger.settled(point.number) for point in grid.points)
+    stop = Interrupts()
+    work = ledger.folder / WORK
+    run = _Run(grid, ledger, request, progress, stop, started)
+    workers, detail = 0, "nothing was left to run" if not run.jobs else None
+    try:
+        if run.jobs:
+            if request.engine == "spark":
+                progress.stage("starting Spark")
+            with _engines(request, work, progress, stop) as engines, stop:
+                workers, detail = engines.workers, engines.detail
+                run.small(engines)
+                run.large(engines)
+    except BaseException as fault:
+        if not ledger.done:  # nothing to go on with, such as when Spark did not start
+            _forget(ledger)
+        elif isinstance(fault, ElrError):
+            again = f"go on with `elrcheck sweep --resume {ledger.folder}`"
+            fault.help = again if fault.help is None else f"{fault.help}; then {again}"
+        raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
+    kept = _kept(ledger, grid)
+    return SweepReport(
+        verdict=verdict_of(rows),
+        axes=tuple(
+            SweepAxis(axis.key, tuple(plain_value(axis.key, value) for value in axis.values))
+            for axis in grid.axes
+        ),
+        keys=grid.keys,
+        rows=rows,
+        excluded=grid.excluded,
+        seconds=round(time.monotonic() - started, 3),
+        engine=SweepEngine(request.engine, workers, request.large, detail),
+        interrupted=stop.wanted and not all(_settled(ledger, point) for point in grid.points),
+        resumed=resumed,
+        run_dir=str(ledger.folder) if kept else None,
+    )
+
+
+def _begin(request: SweepRequest) -> tuple[SweepRequest, Grid, Ledger]:
+    """The grid and a new folder."""
+    grid = make_grid(request.selection, request.sweeps, request.grid)
+    select_properties(load_whole_model(), request.properties)
+    return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
+
+
+def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Ledger]:
+    """The grid and the folder of a sweep to go on with."""
+    if request.run_dir is not None:
+        raise UsageFault("usage-resume", "--resume names the folder of the sweep: leave out --run-dir")
+    saved = ledgers.read_sweep(place)
+    if request.named:
+        grid = make_grid(request.selection, request.sweeps, request.grid)
+    else:
+        request = ledgers.request_of(request, saved)
+        grid = ledgers.grid_of(saved)
+    ledgers.reject_other(saved, ledgers.describe(grid, request), place)
+    return request, grid, ledgers.reopen(place, (point.number for point in grid.points))
+
+
+@contextlib.contextmanager
+def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interrupts) -> Iterator[Engines]:
+    processes = request.workers or processors()
+
+    def whole(job: Job) -> Generator[Tick, None, None]:
+        """One large configuration with all threads, in a process of its own that may run out of memory."""
+        return check_all([replace(job, workers=request.workers, large=None)], 1, work)
+
+    if request.engine == "local":
+        yield Engines(lambda jobs: check_all(jobs, processes, work), whole, "process", processes)
+        return
+    from elrcheck.commands.sweep.on_spark import check_in_tasks, slots
+    from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
+
+    conf = parse_conf(request.spark_conf)
+    choice = SparkChoice(
+        request.master or "local[*]", conf, verbose=request.verbose, app_name="elrcheck sweep"
+    )
+    with spark_session(choice) as session:
+
+        def tasks(jobs: Sequence[Job]) -> Generator[Tick, None, None]:
+            return check_in_tasks(session, jobs)
+
+        spark = SparkRequest(choice.master, request.spark_conf, storage=request.storage)
+
+        def spread(job: Job) -> Generator[Tick, None, None]:
+            """One large configuration on the whole cluster."""
+            alone = replace(job, workers=request.workers, large=None)
+            try:
+                yield Tick((check_job(alone, progress, work, spark),))
+            except Interrupted:
+                stop.wanted = True
+
+        yield Engines(tasks, spread, "task", slots(session), choice.master)
+
+
+def _settled(ledger: Ledger, point: Point) -> bool:
+    return point.selected is None or ledger.settled(point.number)
+
+
+def _kept(ledger: Ledger, grid: Grid) -> bool:
+    """Whether the folder stays; one that we named ourselves goes when nothing in it is of use."""
+    found = any(done.answer.traces for done in ledger.done.values())
+    unfinished = not all(_settled(ledger, point) for point in grid.points)
+    if found or unfinished or ledger.folder.parent != RUNS:
+        return True
+    _forget(ledger)
+    return False
+
+
+def _forget(ledger: Ledger) -> None:
+    """Remove the folder, unless the user named it."""
+    if ledger.folder.parent != RUNS:
+        return
+    shutil.rmtree(ledger.folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        RUNS.rmdir()
+        RUNS.parent.rmdir()
+
+
+class _Run:
+    """The work of one sweep: what is left, what has been heard."""
+
+    def __init__(
+        self, grid: Grid, ledger: Ledger, request: SweepRequest, progress: Progress, stop: Interrupts,
+        started: float,
+    ) -> None:  # fmt: skip
+        self.ledger, self.progress, self.stop = ledger, progress, stop
+        self.points = {point.number: point for point in grid.points}
+        self.started = started
+        left = [p for p in grid.points if not _settled(ledger, p)]
+        self.jobs = {point.number: job_of(point, request) for point in left}
+        costs = {point.number: cost(point.selected.config, request.large) for point in left if point.selected}
+        self.costs: Mapping[int, float] = costs
+        self.order = list(largest_first(costs))
+        self.heard = 0.0
+        self.states = 0
+
+    def small(self, engines: Engines) -> None:
+        """All that are not known to be large, at the same time."""
+        known = self.ledger.known_large()
+        jobs = [self.jobs[number] for number in self.order if number not in known]
+        if jobs:
+            self.progress.stage(f"[1/2] {len(jobs)} configurations, the largest first")
+            self._hear(engines.small(jobs), engines.by)
+
+    def large(self, engines: Engines) -> None:
+        """Those that are large, one after the other."""
+        known = self.ledger.known_large()
+        jobs = [self.jobs[number] for number in reversed(self.order) if number in known]
+        for place, job in enumerate(jobs, start=1):
+            if self.stop.wanted:
+                return
+            self.progress.stage(f"[2/2] large configuration {place} of {len(jobs)}")
+            self._hear(engines.whole(job), "whole")
+
+    def _hear(self, ticks: Generator[Tick, None, None], by: str) -> None:
+        with contextlib.closing(ticks):
+            for tick in ticks:
+                for answer in tick.answers:
+                    self.ledger.add(answer, by)
+                    if not answer.large:
+                        self.heard += self.costs[answer.number]
+                        self.states += (answer.report or {"search": {"distinct": 0}})["search"]["distinct"]
+                self._tell(tick)
+                if self.stop.wanted:
+                    return
+
+    def _tell(self, tick: Tick) -> None:
+        done = sum(_settled(self.ledger, point) for point in self.points.values())
+        seconds = time.monotonic() - self.started
+        ahead = sum(self.costs.values()) - self.heard
+        self.progress.points(
+            PointsDone(
+                done=done,
+                total=len(self.points),
+                current=tuple(self._named(number) for number in tick.current),
+                states=self.states + sum(tick.current.values()),
+                seconds=seconds,
+                left=seconds * ahead / self.heard if self.heard > 0 else None,
+            )
+        )
+
+    def _named(self, number: int) -> str:
+        settings = self.points[number].settings
+        return f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"

@@ -1,0 +1,119 @@
+"""`elrcheck tlc`: TLC's own opinion on stored traces, or its state counts beside ours."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, TlcRequest
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.engines import explore
+from elrcheck.commands.export import write_trace_module
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.results.check_report import Counts, TlcReport, TlcVerdict
+from elrcheck.tla_export import tlc
+from elrcheck.tla_export.module import module_name, write_spec
+from elrcheck.traces.loaded import Loaded, load_trace, stored_traces
+
+TIMEOUT = 600.0
+VERDICTS: dict[str, TlcVerdict] = {
+    "confirmed": "confirmed",
+    "rejected": "rejected",
+    "no-violation": "no_violation",
+    "error": "failed",
+}
+
+
+def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
+    """Confirm traces, or compare counts; EnvironmentFault without Java or a jar."""
+    if request.count:
+        return _count(request, tlc.find_tools(request.jar), progress)
+    if request.run is None:
+        raise UsageFault("usage-missing", "give a run folder or a stored trace")
+    paths = stored_traces(request.run)
+    return _confirm_all(paths, request, tlc.find_tools(request.jar), progress)
+
+
+# ---------------------------------------------------------------------------- traces
+
+
+def _confirm_all(
+    paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress
+) -> TlcReport:
+    """One witness after the other; ends at the first that TLC does not confirm, and reports that one."""
+    seconds, said = 0.0, []
+    for number, path in enumerate(paths, start=1):
+        loaded = load_trace(path)
+        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.trace.property}")
+        witness, judged = _judge(loaded, request, tools)
+        seconds += judged.run.seconds
+        said.append(f"{path.name}: {judged.detail}")
+        if judged.verdict != "confirmed":
+            break
+    return TlcReport(
+        verdict=VERDICTS[judged.verdict],
+        module=witness,
+        jar=str(tools.jar),
+        version=judged.run.version,
+        command=_command(tools, f"{witness}.tla"),
+        tlc_exit_code=judged.run.exit_code,
+        seconds=round(seconds, 3),
+        output_tail=(*said, *judged.run.output_tail.splitlines()),
+    )
+
+
+def _judge(loaded: Loaded, request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
+    """(name of the witness module, what TLC says of it)."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
+        witness = write_trace_module(loaded, Path(folder))
+        options = tlc.TlcOptions(timeout=request.timeout or TIMEOUT)
+        return witness.module, tlc.check_witness(tools, witness, options)
+
+
+# ---------------------------------------------------------------------------- counts
+
+
+def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
+    selected = resolve(request.selection)
+    model = load_checked_model()
+    chosen = (*model.always, *model.sometimes)
+    ours = explore(model, selected.config, chosen, CheckRequest(request.selection), progress)
+    progress.stage("TLC counts the states of the exported module")
+    name = module_name(selected.variant, selected.scope)
+    with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
+        spec = write_spec(model, selected.config, Path(folder), name)
+        cfg = Path(folder) / f"{name}Count.cfg"
+        cfg.write_text(spec.count_cfg, encoding="utf-8")
+        # One worker: several do not search strictly by level, so that the depth they print varies.
+        options = tlc.TlcOptions(heap="4g", timeout=request.timeout, deadlock=False)
+        run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
+    mine = Counts(ours.generated, ours.distinct, len(ours.levels))
+    theirs = None
+    if run.generated is not None and run.distinct is not None:
+        theirs = Counts(run.generated, run.distinct, run.depth)
+    return TlcReport(
+        verdict=_compared(ours, run, mine, theirs),
+        module=name,
+        jar=str(tools.jar),
+        version=run.version,
+        command=_command(tools, "-deadlock", f"{name}.tla"),
+        tlc_exit_code=run.exit_code,
+        seconds=round(run.seconds, 3),
+        ours=mine,
+        theirs=theirs,
+        output_tail=((ours.reason or "",) if not ours.complete else ()) + tuple(run.output_tail.splitlines()),
+    )
+
+
+def _compared(ours: Outcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
+    """Counts say something only if both searches went to their ends."""
+    if run.exit_code != 0 or not ours.complete:
+        return "failed"
+    return "same" if theirs == mine else "different"
+
+
+def _command(tools: tlc.TlcTools, *arguments: str) -> tuple[str, ...]:
+    return ("java", "-cp", str(tools.jar), tlc.MAIN_CLASS, *arguments)

@@ -1,0 +1,1 @@
+"""`elrcheck trace`, `explain` and `replay`: one trace shown, compared, shortened, explained."""

@@ -1,0 +1,65 @@
+"""`elrcheck trace diff`: where two traces part, and what differs from there on.
+
+Steps are compared by number: the n-th of one with the n-th of the other. Before they part there is
+nothing to say; after it, every state is compared leaf by leaf.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from elrcheck.results.trace_reports import DiffRow, TraceDiffReport
+from elrcheck.results.trace_view import Change
+from elrcheck.traces.describe import leaves
+from elrcheck.traces.follow import spelled
+from elrcheck.traces.subject import Subject
+
+ABSENT = "-"
+
+
+def diff(a: Subject, b: Subject) -> TraceDiffReport:
+    """Configurations may differ; a leaf that only one of them has is absent in the other."""
+    calls_a, calls_b = _calls(a), _calls(b)
+    config = _config(a, b)
+    rows = tuple(_rows(a, b, calls_a, calls_b))
+    common = rows[0].step - 1 if rows else max(len(calls_a), len(calls_b))
+    same = not rows and not config and len(calls_a) == len(calls_b)
+    return TraceDiffReport(
+        verdict="same" if same else "different",
+        a=a.origin,
+        b=b.origin,
+        steps_a=len(calls_a),
+        steps_b=len(calls_b),
+        common=max(0, common),
+        config=config,
+        rows=rows,
+    )
+
+
+def _rows(a: Subject, b: Subject, calls_a: list[str], calls_b: list[str]) -> Iterator[DiffRow]:
+    pairs = itertools.zip_longest(["", *calls_a], ["", *calls_b])
+    for number, (call_a, call_b) in enumerate(pairs):
+        found: tuple[Change, ...] = ()
+        if call_a is not None and call_b is not None:
+            found = _leaves(a, b, number)
+        if call_a != call_b or found:
+            yield DiffRow(number, call_a or None, call_b or None, found)
+
+
+def _leaves(a: Subject, b: Subject, number: int) -> tuple[Change, ...]:
+    one, other = (dict(leaves(s.states[number], s.model.state_ty)) for s in (a, b))
+    paths = [*one, *(path for path in other if path not in one)]
+    pairs = ((path, one.get(path, ABSENT), other.get(path, ABSENT)) for path in paths)
+    return tuple(Change(path, old, new) for path, old, new in pairs if old != new)
+
+
+def _config(a: Subject, b: Subject) -> tuple[Change, ...]:
+    names = (("variant", a.selected.variant, b.selected.variant),)
+    values = ((key, value, b.origin.config.get(key)) for key, value in a.origin.config.items())
+    return tuple(Change(k, str(x), str(y)) for k, x, y in (*names, *values) if x != y)
+
+
+def _calls(subject: Subject) -> list[str]:
+    actions = {fn.name: fn for fn in subject.model.actions}
+    return [spelled(actions[label.action], label.args) for label in subject.labels]

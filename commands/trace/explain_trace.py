@@ -1,0 +1,183 @@
+"""`elrcheck explain`: why a property fails or holds in a state, and why an action is not enabled there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.catalogue.select import choose
+from elrcheck.commands.trace.waits import cycle_of, explain_waits, with_liveness
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import instances
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.results.trace_reports import Explained, ExplainReport
+from elrcheck.traces.conditions import Conditions
+from elrcheck.traces.describe import ReplayError, arguments, changes, leaves
+from elrcheck.traces.follow import first_hit, spelled
+from elrcheck.traces.labels import asked
+from elrcheck.traces.subject import Subject
+from elrcheck.traces.violation import explain
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: properties by id, name or glob (none: those that fail), or an action.
+
+    at: number of the state; None for where the first of the properties fails first, else the last state.
+    """
+
+    properties: tuple[str, ...] = ()
+    action: str | None = None
+    at: int | None = None
+
+
+def run_explain(subject: Subject, question: Question) -> ExplainReport:
+    """The answer; UsageFault for names and states that do not exist."""
+    last = len(subject.states) - 1
+    if question.at is not None and not 0 <= question.at <= last:
+        raise UsageFault("no-state", f"there is no state {question.at}, the last one is {last}", where="--at")
+    if question.action is not None and question.properties:
+        raise UsageFault("usage-explain", "--property and --action are different questions: give one of them")
+    if question.action is not None:
+        at = last if question.at is None else question.at
+        return _report(subject, at, _action(subject, question.action, at))
+    subject = with_liveness(subject, question.properties)
+    chosen = _chosen(subject, question)
+    waiting = tuple(fn for fn in chosen if fn.kind == "leads_to")
+    if waiting:
+        if len(waiting) < len(chosen):
+            raise UsageFault(
+                "usage-explain", "V-* are about a whole behaviour, other properties about a state",
+                help="ask for them one after the other",
+            )  # fmt: skip
+        return _behaviour(subject, waiting, question.at)
+    at = _place(subject, chosen, question.at)
+    return _report(subject, at, tuple(_property(subject, fn, at) for fn in chosen))
+
+
+def _report(subject: Subject, at: int, explained: tuple[Explained, ...]) -> ExplainReport:
+    state, actions = subject.states[at], {fn.name: fn for fn in subject.model.actions}
+    about_action = explained[0].id == ""
+    verdict: Literal["holds", "violated", "enabled", "refused"]
+    if about_action:
+        verdict = "enabled" if any(one.value for one in explained) else "refused"
+    else:
+        verdict = "holds" if all(one.value for one in explained) else "violated"
+    led = subject.labels[at - 1] if at else None
+    return ExplainReport(
+        verdict=verdict,
+        origin=subject.origin,
+        at=at,
+        steps=len(subject.labels),
+        led=None if led is None else spelled(actions[led.action], led.args),
+        explained=explained,
+        state=dict(leaves(state, subject.model.state_ty)),
+    )
+
+
+# ---------------------------------------------------------------------------- liveness
+
+
+def _behaviour(subject: Subject, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
+    """A cycle that is not fair refutes nothing."""
+    assert subject.loop is not None
+    cycle = cycle_of(subject)
+    explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
+    report = _report(subject, subject.loop if at is None else at, explained)
+    verdict: Literal["holds", "violated"]
+    verdict = "violated" if report.verdict == "violated" and cycle.fair else "holds"
+    return replace(report, verdict=verdict, cycle=cycle)
+
+
+# ---------------------------------------------------------------------------- properties
+
+
+def _chosen(subject: Subject, question: Question) -> tuple[Fn, ...]:
+    model = subject.model
+    every = (*model.always, *model.sometimes, *model.leads_to)
+    wanted = question.properties
+    if not wanted and subject.origin.property:
+        wanted = (subject.origin.property,)
+    if wanted:
+        return choose(every, wanted, "property")
+    failing = tuple(fn for fn in model.always if first_hit(subject.plain, fn, subject.states) is not None)
+    if not failing:
+        raise NothingChecked(
+            "no-property", "the trace names no property and violates none", help="choose one with --property"
+        )
+    return failing
+
+
+def _place(subject: Subject, chosen: Sequence[Fn], at: int | None) -> int:
+    """The state asked for, or the first one that any of the properties hits."""
+    steps = [fn for fn in chosen if fn.is_step]
+    if at == 0 and steps:
+        why = f"{steps[0].ident} is about steps, and none leads to state 0"
+        raise UsageFault("no-state", why, where="--at")
+    if at is not None:
+        return at
+    hits = [first_hit(subject.plain, fn, subject.states) for fn in chosen]
+    found = min((hit for hit in hits if hit is not None), default=len(subject.states) - 1)
+    if not found and steps:
+        raise UsageFault("no-state", f"{steps[0].ident} is about steps, and this trace has none")
+    return found
+
+
+def _property(subject: Subject, fn: Fn, at: int) -> Explained:
+    states = subject.states[at - 1 : at + 1] if fn.is_step else (subject.states[at],)
+    config = subject.selected.config
+    clause = Conditions(subject.model, config).of_property(fn, states)
+    if clause.value != subject.plain.holds(fn, *states):
+        raise ReplayError(f"{fn.ident} is {clause.value} in the IR and not in plain Python")
+    parts = clause.parts if any(part.name for part in clause.parts) else (clause,)
+    statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
+    witness = None
+    if fn.kind == "always" and not clause.value:
+        before = subject.states[at - 1] if at else None
+        witness = explain(subject.model, config, fn, states, before).witness
+    return Explained(
+        fn.ident, fn.name, clause.value, parts, statement=statement, source=fn.place, witness=witness
+    )
+
+
+# ---------------------------------------------------------------------------- actions
+
+
+def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
+    """Every choice of the arguments, or the one that is given."""
+    name = asked(text, subject.model, subject.selected.config.broker_count)
+    fn = next(fn for fn in subject.model.actions if fn.name == name.action)
+    choices = list(instances(fn, subject.selected.config))
+    if name.args is not None:
+        if name.args not in choices:
+            raise UsageFault("bad-action", f"{fn.name} has no such choice of arguments here", where=text)
+        choices = [name.args]
+    return tuple(_choice(subject, fn, args, at) for args in choices)
+
+
+def _choice(subject: Subject, fn: Fn, args: Sequence[object], at: int) -> Explained:
+    state, config = subject.states[at], subject.selected.config
+    found = Conditions(subject.model, config).of_action(fn, state, args)
+    made, refusal = None, None
+    try:
+        made = fn.source(config, state, *args)
+    except NotEnabled as fault:
+        refusal = fault.guard
+    if refusal != found.refused:
+        raise ReplayError(f"{fn.name} is refused by {found.refused} in the IR, by {refusal} in plain Python")
+    changed = () if made is None else changes(state, made, subject.model.state_ty)
+    statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
+    return Explained(
+        id="",
+        name=fn.name,
+        value=refusal is None,
+        clauses=found.asked,
+        arguments=arguments(fn, args),
+        guard=refusal,
+        later=found.later,
+        statement=statement,
+        source=fn.place,
+        changes=changed,
+    )

@@ -1,0 +1,57 @@
+"""`elrcheck trace show --eval`: expressions of the modelling language in every state of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.lang.load import Model
+from elrcheck.lang.query import Asker, NoValue, Query, QueryError, compile_query
+from elrcheck.results.trace_reports import Evaluated, Evaluation
+from elrcheck.traces.describe import text as in_words
+from elrcheck.traces.subject import Subject
+
+FEW = 12
+"""How many names a message lists at most."""
+
+
+def evaluate(subject: Subject, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
+    """The values around steps `first` to `last`, the state before them included."""
+    queries = [read_query(subject.model, text) for text in expressions]
+    asker = Asker(subject.model, subject.selected.config)
+    return tuple(
+        Evaluation(query.text, query.is_step, tuple(_values(asker, query, subject, first, last)))
+        for query in queries
+    )
+
+
+def read_query(model: Model, text: str) -> Query:
+    """The expression; UsageFault with the place of what is wrong."""
+    try:
+        return compile_query(model, text)
+    except QueryError as fault:
+        shown = text.strip().replace("\n", " ").replace("\t", " ")
+        underline = " " * fault.begin + "^" * (fault.end - fault.begin)
+        known = [name for name in fault.meant if not name.startswith("_")]
+        help = None
+        if known and fault.word not in known:
+            near = did_you_mean(fault.word, known)
+            help = near if near.startswith("did") or len(known) <= FEW else None
+        if help is None:
+            help = "s is the state, t the one after the next step, c the configuration: len(s.partition.isr)"
+        raise UsageFault(
+            "bad-expression", str(fault), where="--eval", excerpt=f"{shown}\n{underline}", help=help
+        ) from fault
+
+
+def _values(asker: Asker, query: Query, subject: Subject, first: int, last: int) -> Iterator[Evaluated]:
+    """Of an expression about steps the value of step n has the number n, as the state it leads to."""
+    before: tuple[str | None, str | None] | None = None
+    for number in range(first if query.is_step else first - 1, last + 1):
+        states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)
+        try:
+            found: tuple[str | None, str | None] = (in_words(asker.value(query, *states), query.ty), None)
+        except NoValue as why:
+            found = (None, str(why))
+        yield Evaluated(number, *found, changed=found != before)
+        before = found

@@ -1,0 +1,184 @@
+"""`elrcheck trace show` and `sample`: a trace as a report, narrowed by filters, or in another notation."""
+
+from __future__ import annotations
+
+import fnmatch
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.export import export_loaded
+from elrcheck.commands.trace.query_states import evaluate
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.report.dot import dot
+from elrcheck.report.mermaid import mermaid
+from elrcheck.results.trace_reports import Shortened, TraceReport
+from elrcheck.results.trace_view import Step, TraceView
+from elrcheck.traces.follow import reached, violations
+from elrcheck.traces.recorded import Given
+from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.tracefile import write_trace
+
+NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
+"""What a trace can be written as, beside the formats of its report. trace: as `check` stores it."""
+WHOLE = ("trace", "tla", "itf")
+"""Notations of whole states: a part of the trace, or of a state, would be no trace."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What is shown: leaves by glob, steps by number (None: from the first, to the last)."""
+
+    only: tuple[str, ...] = ()
+    hide: tuple[str, ...] = ()
+    first: int | None = None
+    last: int | None = None
+
+
+def show(
+    subject: Subject,
+    filters: Filters = Filters(),
+    seed: int | None = None,
+    shortened: Shortened | None = None,
+    save: Path | None = None,
+    expressions: Sequence[str] = (),
+) -> TraceReport:
+    """The report of a trace; what it violates is of the whole of it.
+
+    save: also store it there; expressions: of the modelling language, evaluated in every state shown.
+    """
+    plain, view, number = subject.plain, subject.view, len(subject.labels)
+    first, last = _range(filters, number)
+    evaluations = evaluate(subject, expressions, first, last)
+    if save is not None:
+        write_trace(save, subject.loaded.trace, subject.model.state_ty)
+    return TraceReport(
+        verdict="shown",
+        origin=subject.origin,
+        steps=number,
+        first=first,
+        last=last,
+        trace=narrowed(view, filters),
+        violated=violations(plain, subject.states),
+        reached=reached(plain, subject.states),
+        seed=seed,
+        shortened=shortened,
+        stored=None if save is None else str(save),
+        evaluations=evaluations,
+    )
+
+
+def written(subject: Subject, notation: str, filters: Filters) -> str:
+    """The trace in another notation, as text."""
+    if notation in WHOLE:
+        if filters != Filters():
+            raise UsageFault(
+                "usage-filter", f"{notation} is for machines and has the whole trace: no filters",
+                help="filters are for text, json, mermaid and dot",
+            )  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="elrcheck-trace-") as folder:
+            form = "json" if notation == "trace" else notation
+            paths = export_loaded(subject.loaded, form, Path(folder))
+            return paths[0].read_text(encoding="utf-8")
+    view = narrowed(subject.view, filters)
+    return mermaid(view, subject.selected.config.broker_count) if notation == "mermaid" else dot(view)
+
+
+# ---------------------------------------------------------------------------- filters
+
+
+def narrowed(view: TraceView, filters: Filters) -> TraceView:
+    """The part of a trace that filters leave. UsageFault for a glob that means nothing."""
+    if filters == Filters():
+        return view
+    for word in (*filters.only, *filters.hide):
+        if not any(_means(word, path) for path in view.initial):
+            raise _unknown(word, view)
+    first, last = _range(filters, len(view.steps))
+    kept = view.steps[first - 1 : last] if view.steps else ()
+    steps = tuple(
+        replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in kept
+    )
+    initial = {path: value for path, value in _before(view, kept).items() if _shown(path, filters)}
+    return replace(view, initial=initial, steps=steps)
+
+
+def _before(view: TraceView, kept: Sequence[Step]) -> dict[str, str]:
+    """The leaves before the first step shown."""
+    values = dict(view.initial)
+    for step in view.steps[: kept[0].index - 1 if kept else 0]:
+        values.update({change.path: change.new for change in step.changes})
+    return values
+
+
+def _range(filters: Filters, steps: int) -> tuple[int, int]:
+    """The first and last step shown; 1, 0 for a trace without steps."""
+    first = 1 if filters.first is None else filters.first
+    last = steps if filters.last is None else filters.last
+    if filters.first is None and filters.last is None:
+        return 1, steps
+    for option, value in (("--from", first), ("--to", last)):
+        if not 1 <= value <= steps:
+            raise UsageFault("no-step", f"there is no step {value}, only 1 to {steps}", where=option)
+    if first > last:
+        raise NothingChecked("empty-range", f"no step is from {first} to {last}")
+    return first, last
+
+
+def _shown(path: str, filters: Filters) -> bool:
+    if any(_means(word, path) for word in filters.hide):
+        return False
+    return not filters.only or any(_means(word, path) for word in filters.only)
+
+
+def _means(word: str, path: str) -> bool:
+    """A leaf, everything below a place, or a glob over whole paths: isr means partition.isr."""
+    if any(ch in word for ch in "*?"):
+        # Brackets are part of paths, not a choice of letters.
+        return fnmatch.fnmatchcase(path, word.replace("[", "[[]"))
+    return path == word or path.startswith((f"{word}.", f"{word}[")) or path.endswith(f".{word}")
+
+
+def _unknown(word: str, view: TraceView) -> UsageFault:
+    names = {part for path in view.initial for part in (path, path.split(".")[0].split("[")[0])}
+    help = did_you_mean(word, names)
+    short = help if not help.startswith("known") else "see the paths of `elrcheck trace show -v`"
+    return UsageFault("unknown-leaf", f"nothing in the state is called `{word}`", help=short)
+
+
+# ---------------------------------------------------------------------------- sampling
+
+
+def sample(given: Given, seed: int, depth: int) -> Subject:
+    """A random walk in plain Python: each step changes something and stays within the budgets.
+
+    It ends early where no step does.
+    """
+    selected = resolve(given.selection)
+    model = load_checked_model()
+    plain, chance = PlainModel(model, selected.config), random.Random(seed)
+    states, labels, indices = [plain.initial()], list[Label](), list[str]()
+    for _ in range(depth):
+        steps = enumerate(plain.successors(states[-1]))
+        choices = [
+            (index, label, after)
+            for index, (label, after) in steps
+            if after != states[-1] and plain.within(after)
+        ]
+        if not choices:
+            break
+        by_action: dict[str, list[tuple[int, Label, object]]] = {}
+        for choice in choices:
+            by_action.setdefault(choice[1].action, []).append(choice)
+        # First an action, then its arguments: otherwise those with many arguments are nearly all there is.
+        index, label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
+        states.append(after)
+        labels.append(label)
+        indices.append(str(index))
+    about = origin(f"seed {seed}", selected)
+    return Subject(about, model, selected, tuple(states), tuple(labels), "/".join(indices))

@@ -1,0 +1,164 @@
+"""`elrcheck trace step`: walk through a scope by hand, the enabled actions as a menu.
+
+    0..n      take the action of this number        u         undo
+    j N       back (or forward again) to state N    s FILE    save the trace
+    p         where it is: the state's leaves       ?         this help
+    q         leave (so does the end of the input)
+
+From a terminal a mistake is told and asked again; from a pipe it ends the run, since what follows was
+meant for another state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import ElrError, UsageFault
+from elrcheck.lang.plain import Label
+from elrcheck.traces.describe import changes, leaves
+from elrcheck.traces.follow import spelled, violations
+from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.tracefile import write_trace
+
+HELP = (
+    "0, 1, ..: take that action   u: undo   j N: to state N   p: print the state   "
+    "s FILE: save   ?: help   q: quit"
+)
+SHOWN = 6
+
+
+@dataclass
+class Walk:
+    """A trace under way. ahead: undone steps, to which `j` can go again until another step is taken."""
+
+    subject: Subject
+    write: Callable[[str], None]
+    ahead: list[tuple[Any, Label, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.plain = self.subject.plain
+        self.states = list(self.subject.states)
+        self.labels = list(self.subject.labels)
+        self.indices = self.subject.repro.split("/") if self.subject.repro else []
+        self.actions = {fn.name: fn for fn in self.subject.model.actions}
+        self.choices: list[tuple[Label, Any]] = []
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def show(self) -> None:
+        """The state reached, the properties it violates, and the menu."""
+        number = len(self.labels)
+        self.write(f"\nstate {number}" + (f"  --repro {'/'.join(self.indices)}" if number else "") + "\n")
+        if number:
+            self.write(f"  {self._call(self.labels[-1])}\n")
+            for change in changes(self.states[-2], self.states[-1], self.subject.model.state_ty):
+                self.write(f"    {change.path}: {change.old} -> {change.new}\n")
+        for hit in violations(self.plain, self.states):
+            if hit.step == number:
+                why = " ".join(filter(None, (hit.conjunct, hit.witness)))
+                self.write(f"  VIOLATED {hit.id} {hit.name}{': ' + why if why else ''}\n")
+        self.choices = list(self.plain.successors(self.states[-1]))
+        for index, (label, after) in enumerate(self.choices):
+            beyond = "" if self.plain.within(after) else "  (beyond the budgets)"
+            self.write(f"  {index:>3}  {self._call(label)}{beyond}\n")
+        if not self.choices:
+            self.write("  no action is enabled\n")
+
+    def _call(self, label: Label) -> str:
+        return spelled(self.actions[label.action], label.args)
+
+    def print_state(self) -> None:
+        for path, value in leaves(self.states[-1], self.subject.model.state_ty):
+            self.write(f"  {path} = {value}\n")
+
+    # ------------------------------------------------------------------------- what can be done
+
+    def obey(self, line: str) -> bool:
+        """Do what a line says; False to leave. UsageFault for one that means nothing here."""
+        word, _, rest = line.strip().partition(" ")
+        rest = rest.strip()
+        match word:
+            case "":
+                return True
+            case "q" | "quit":
+                return False
+            case "?" | "h" | "help":
+                self.write(HELP + "\n")
+            case "p" | "print":
+                self.print_state()
+            case "u" | "undo":
+                self.jump(len(self.labels) - 1)
+            case "j" | "jump":
+                self.jump(_number(rest, "a state"))
+            case "s" | "save":
+                self.save(rest)
+            case _:
+                self.take(_number(word, "an action of the menu"))
+        return True
+
+    def take(self, index: int) -> None:
+        if index >= len(self.choices):
+            raise UsageFault("step-menu", f"there is no action {index}, the menu has {len(self.choices)}")
+        label, after = self.choices[index]
+        self._append(after, label, str(index))
+        self.ahead.clear()
+        self.show()
+
+    def jump(self, number: int) -> None:
+        most = len(self.labels) + len(self.ahead)
+        if not 0 <= number <= most:
+            raise UsageFault("step-jump", f"there is no state {number}, only 0 to {most}")
+        while len(self.labels) > number:
+            self.ahead.append((self.states.pop(), self.labels.pop(), self.indices.pop()))
+        while len(self.labels) < number:
+            self._append(*self.ahead.pop())
+        self.show()
+
+    def save(self, name: str) -> None:
+        if not name:
+            raise UsageFault("step-save", "a file name is missing", help="s FILE")
+        path = Path(name).expanduser()
+        write_trace(path, self.reached.loaded.trace, self.subject.model.state_ty)
+        self.write(f"saved {len(self.labels)} steps in {path}\n")
+
+    def _append(self, after: Any, label: Label, index: str) -> None:
+        self.states.append(after)
+        self.labels.append(label)
+        self.indices.append(index)
+
+    @property
+    def reached(self) -> Subject:
+        """The trace so far, with the first property that its last state violates."""
+        repro, subject = "/".join(self.indices), self.subject
+        hits = [hit.id for hit in violations(self.plain, self.states)]
+        about = origin(f"--repro {repro}", subject.selected, None, hits[0] if hits else "")
+        return Subject(
+            about, subject.model, subject.selected, tuple(self.states), tuple(self.labels), repro
+        )
+
+
+def step(
+    subject: Subject, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
+) -> Subject:
+    """Obey lines until there are no more; the trace that was reached. patient: tell mistakes and go on."""
+    walk = Walk(subject, write)
+    write(HELP + "\n")
+    walk.show()
+    while (line := read()) is not None:
+        try:
+            if not walk.obey(line):
+                break
+        except ElrError as fault:
+            if not patient:
+                raise
+            write(fault.render() + "\n")
+    return walk.reached
+
+
+def _number(text: str, what: str) -> int:
+    if not text.isdecimal() or len(text) > 6:
+        raise UsageFault("step-command", f"`{text}` is not {what}", help=HELP)
+    return int(text)

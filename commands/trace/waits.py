@@ -1,0 +1,154 @@
+"""`elrcheck explain` of a lasso: what a wait waits for, and why nothing that has to happen ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.invariants.fairness import FAIR, Fair, Fairness
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import guard_names, guards_of_state
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import instances
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.results.trace_reports import Cycle, Explained, FairStep, Goal, Wait
+from elrcheck.traces.conditions import Conditions
+from elrcheck.traces.describe import ReplayError, arguments
+from elrcheck.traces.subject import Subject
+
+REFUSED = "refused by: "
+
+
+def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
+    """Every choice of the property's parameters that waits for ever; one that says there is none.
+
+    at: only that state of the cycle.
+    """
+    assert subject.loop is not None
+    first = subject.loop
+    numbers = [at] if at is not None else list(range(first, _last(subject) + 1))
+    if at is not None and not first <= at <= _last(subject):
+        why = f"state {at} is not in the cycle, which is from {first} to {_last(subject)}"
+        raise UsageFault("no-state", why, where="--at")
+    conditions = Conditions(subject.model, subject.selected.config)
+    found = []
+    for args in instances(fn, subject.selected.config):
+        since = _since(subject.plain, fn, args, subject.states)
+        if since is None:
+            continue
+        premise, _ = conditions.of_wait(fn, subject.states[since], args)
+        goals = tuple(Goal(n, conditions.of_wait(fn, subject.states[n], args)[1]) for n in numbers)
+        if not premise.value or any(goal.clause.value for goal in goals):
+            raise ReplayError(f"{fn.ident} waits in plain Python and not in the IR")
+        found.append(_explained(fn, args, Wait(since, premise, goals)))
+    return tuple(found) or (_explained(fn, (), None),)
+
+
+def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
+    """The subject with the V-* among its properties; UsageFault if it is no lasso."""
+    named = [word for word in words if word.upper().startswith("V-")]
+    if subject.loop is not None:
+        return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
+    if named:
+        raise UsageFault(
+            "explain-liveness", f"{named[0]} is about a behaviour that never ends, and this trace ends",
+            where=subject.origin.source, help="`elrcheck check --liveness` stores lassos",
+        )  # fmt: skip
+    return subject
+
+
+def cycle_of(subject: Subject) -> Cycle:
+    """The cycle, and what it owes every fair step that some state could allow."""
+    assert subject.loop is not None
+    first, last = subject.loop, _last(subject)
+    stops = subject.loop == len(subject.labels)
+    plain, taken = subject.plain, dict(enumerate(subject.labels[first:], start=first + 1))
+    states = {number: subject.states[number] for number in range(first, last + 1)}
+    owed = (_owed(plain, label, entry, states, taken) for label, entry in _fair(plain))
+    constant = {
+        fn.name: {REFUSED + guard for guard in guard_names(fn) if guard not in guards_of_state(fn)}
+        for fn in plain.model.actions
+    }
+    steps = tuple(step for step in owed if not (step.never and step.why in constant[step.action]))
+    return Cycle(first, last, stops, steps)
+
+
+def _last(subject: Subject) -> int:
+    """The last state of the cycle; the one after it, if there are steps in it, is its first again."""
+    assert subject.loop is not None
+    return max(subject.loop, len(subject.labels) - 1)
+
+
+def _since(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any]) -> int | None:
+    """The first state of a wait that does not end."""
+    since = None
+    for number, state in enumerate(states):
+        if plain.says(fn, state, args, "conclusion"):
+            since = None
+        elif since is None and plain.says(fn, state, args, "premise"):
+            since = number
+    return since
+
+
+def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
+    named = arguments(fn, args) if args else ()
+    return Explained(
+        id=fn.ident,
+        name=fn.name,
+        value=wait is None,
+        clauses=(),
+        arguments=named,
+        statement=fn.doc.strip().splitlines()[0] if fn.doc.strip() else "",
+        source=fn.place,
+        witness=", ".join(f"{a.name}={a.value}" for a in named) or None,
+        wait=wait,
+    )
+
+
+# ---------------------------------------------------------------------------- fairness
+
+
+def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
+    """Every step that finally has to happen."""
+    fns = {fn.name: fn for fn in plain.model.actions}
+    for label, _ in plain.steps:
+        names = [name for name, _ in fns[label.action].params]
+        choice = dict(zip(names, label.args, strict=True))
+        for entry in FAIR:
+            if entry.action == label.action and all(choice[k] == v for k, v in entry.only.items()):
+                yield label, entry
+
+
+def _owed(
+    plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], taken: dict[int, Label]
+) -> FairStep:
+    fn = next(fn for fn in plain.model.actions if fn.name == label.action)
+    refusals = {number: _refusal(plain, label, entry, state) for number, state in states.items()}
+    idle = next((number for number, why in refusals.items() if why is not None), None)
+    return FairStep(
+        label.action,
+        arguments(fn, label.args),
+        entry.strength is Fairness.STRONG,
+        taken=next((n for n, other in taken.items() if other == label and refusals[n - 1] is None), None),
+        idle=idle,
+        why=None if idle is None else refusals[idle],
+        never=all(why is not None for why in refusals.values()),
+    )
+
+
+def _refusal(plain: PlainModel, label: Label, entry: Fair, state: Any) -> str | None:
+    """Why a step need not be taken in a state."""
+    if entry.when is not None:
+        fn = plain.model.fns[entry.when.__name__]
+        if not plain.says(fn, state, label.args):
+            return f"it is fair only while {fn.name}"
+    try:
+        after = plain.step(state, label)
+    except NotEnabled as refusal:
+        return REFUSED + refusal.guard
+    if after == state:
+        return "it changes nothing"
+    return None if plain.within(after) else "it leaves the budgets"

@@ -1,0 +1,1 @@
+"""`elrcheck what-if`: one event, answered by the rules of the model."""

@@ -1,0 +1,44 @@
+"""`elrcheck what-if`: what the controller would do with one event, answered by the model's own rules.
+
+`answer` takes the decoded JSON of one question and gives the JSON of its answer::
+
+    {"variant": "code_4_1", "min_isr": 2,
+     "brokers": {"1": {"fenced": false, "in_controlled_shutdown": false, "epoch": 101}, ...},
+     "partition": {"replicas": [1, 2, 3], "isr": [1, 2], "elr": [], ..., "leader": 1, ...},
+     "op": {"type": "fence", "broker": 1}}
+ -> {"error": "NONE", "partition": {...}, "brokers": {...}}
+
+The operations and their fields are in `elrcheck.commands.what_if.controller_ops`. Every knob of `Config` may be
+set by its name; what is left out has the variant's value, and the variant is `kip_full` by default.
+A question that is not well formed is a `UsageFault` that names the path of the field; an event that
+the controller would refuse is an answer, with Kafka's name of the error.
+
+Order of lists: the ISR keeps the order given, or that of the request if the operation asked for an
+ISR; another list keeps its order while its members stay, and is ascending once they change.
+`last_known_leader`, which only the KIP has as a field, is answered if it was given or is somebody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elrcheck.commands.what_if.controller_ops import find_operation
+from elrcheck.commands.what_if.question import brokers_json, knob_names, partition_json, read_request
+from elrcheck.commands.what_if.question_json import Fields
+
+
+def answer(given: dict[str, Any]) -> dict[str, Any]:
+    """What the controller answers, and the partition and the brokers after it."""
+    question = Fields(given, "", ("brokers", "op"), ("partition", "variant", *knob_names()))
+    operation = find_operation(question.get("op"))
+    fields = Fields(question.get("op"), "op", ("type", *operation.required), operation.optional)
+    request = read_request(question, needs_partition=operation.needs_partition)
+    outcome = operation.apply(request, fields)
+    after = outcome.partition
+    unchanged = after is None or after == request.partition
+    orders = request.lists if unchanged else {**request.lists, **outcome.orders}
+    return {
+        "error": outcome.error,
+        "partition": None if after is None else partition_json(request.ids, after, orders),
+        "brokers": brokers_json(request, outcome.registration),
+    }

@@ -1,0 +1,39 @@
+"""What an operation of `what-if` is, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from elrcheck.commands.what_if.question import Request
+from elrcheck.commands.what_if.question_json import Fields
+from elrcheck.model.state import Partition, Registration
+
+NONE = "NONE"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an operation did. orders: the order the request asked for, for lists it named."""
+
+    error: str
+    partition: Partition | None
+    registration: tuple[Registration, ...]
+    orders: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One `op.type` and the fields it takes besides."""
+
+    name: str
+    apply: Callable[[Request, Fields], Outcome]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    needs_partition: bool = True
+
+
+def subject(request: Request) -> Partition:
+    """The partition of a question that has one."""
+    assert request.partition is not None, "only an operation that makes a partition goes without"
+    return request.partition

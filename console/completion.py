@@ -1,0 +1,275 @@
+"""Shell completion of values: names of the model, settings, what is stored under `.elrcheck`.
+
+A key press waits for this, so nothing is compiled: names of properties and actions are read from the
+decorated functions, not from a model made of them. What goes wrong completes nothing and says nothing.
+
+Where no name fits, the shell completes files or folders, for options that take a name or a path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+import click
+from click.shell_completion import BashComplete, CompletionItem, get_completion_class, split_arg_string
+
+Words: TypeAlias = Iterable[tuple[str, str]]
+"""(what can be typed, a few words about it)"""
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+
+
+def completer(
+    source: Callable[[click.Context], Words], otherwise: Literal["", "file", "dir"] = ""
+) -> Complete:
+    """A `shell_complete` that offers the words of `source` that begin as typed, in any case of letters.
+
+    otherwise: what the shell completes where none does.
+    """
+
+    def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
+        try:
+            words = list(source(ctx))
+        except Exception:
+            words = []
+        found = [
+            CompletionItem(word, help=about or None)
+            for word, about in words
+            if word.lower().startswith(typed.lower())
+        ]
+        return found if found or not otherwise else [CompletionItem(typed, type=otherwise)]
+
+    return complete
+
+
+# --------------------------------------------------------------------------- names of the model
+
+
+def variants(_: click.Context | None = None) -> Words:
+    from elrcheck.model.variants import VARIANTS
+
+    return [(variant.name, variant.summary) for variant in VARIANTS]
+
+
+def scopes(_: click.Context | None = None) -> Words:
+    from importlib.resources import files
+
+    from elrcheck.catalogue.configuration import scope_names
+
+    return [(name, "") for name in scope_names(files("elrcheck.catalogue") / "scopes")]
+
+
+def properties(ctx: click.Context | None = None) -> Words:
+    """Ids, then names. With `prove --controller` the rules of single steps are meant."""
+    from elrcheck.invariants import modules
+
+    if ctx is not None and ctx.params.get("controller"):
+        found = list(_rules())
+    else:
+        found = list(_decorated((*modules.CHECKED, *modules.LIVENESS), ("always", "sometimes", "leads_to")))
+    found.sort(key=lambda one: (one[0].partition("-")[0], modules.number(one[0])))
+    yield from ((ident, f"{name}: {about}") for ident, name, about in found)
+    yield from ((name, f"{ident}: {about}") for ident, name, about in found)
+
+
+def actions(_: click.Context | None = None) -> Words:
+    from elrcheck.model.protocol import MODULES
+
+    return [(name, about) for _id, name, about in _decorated(MODULES, ("action",))]
+
+
+def hazards(_: click.Context | None = None) -> Words:
+    from elrcheck.catalogue.hazards import HAZARDS
+
+    return [(hazard.id, hazard.title) for hazard in HAZARDS]
+
+
+def scenarios(_: click.Context | None = None) -> Words:
+    """Ids as the files of the scenarios are called; E-01.toml is E-1."""
+    from elrcheck.catalogue.scenario_file import scenario_files
+
+    for file in scenario_files():
+        head, number = file.name.removesuffix(".toml").split("-")
+        yield f"{head}-{number.lstrip('0')}", ""
+
+
+def settings(_: click.Context | None = None) -> Words:
+    """Knobs and budgets, with what they are if nothing is said."""
+    import dataclasses
+
+    from elrcheck.model.config import Config
+
+    for field in dataclasses.fields(Config):
+        default = getattr(field.default, "name", field.default)
+        yield field.name, "" if default is dataclasses.MISSING else f"default {default!s}"
+
+
+def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """(id, name, first line of the docstring) of functions with one of these roles, in source order."""
+    from elrcheck.lang.runtime import Role
+
+    for module in modules:
+        for value in vars(module).values():
+            role = getattr(value, "__elr_role__", None)
+            if isinstance(role, Role) and role.kind in kinds and value.__module__ == module.__name__:
+                yield role.ident, value.__name__, (value.__doc__ or "").strip().partition("\n")[0]
+
+
+def everything(_: click.Context) -> Words:
+    """What `show` knows, and `config`, which it hands on."""
+    from elrcheck.base.error_codes import CODES
+    from elrcheck.report.formats import FORMATS
+
+    yield "config", "what a command would use"
+    for source in (properties, actions, variants, scopes, settings, hazards, scenarios):
+        yield from source(None)
+    yield from ((ident, f"{name}: {about}") for ident, name, about in _rules())
+    yield from CODES.items()
+    yield from FORMATS.items()
+
+
+def _rules() -> Iterator[tuple[str, str, str]]:
+    from elrcheck.invariants import modules
+
+    return _decorated(modules.CONTROLLER, ("rule",))
+
+
+# ------------------------------------------------------------------------------- KEY=VALUE
+
+
+def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
+    """`--set`: a key, then the values it can take."""
+    key, equals, _ = typed.partition("=")
+    if not equals:
+        return [
+            CompletionItem(f"{item.value}=", help=item.help)
+            for item in completer(settings)(ctx, param, typed)
+        ]
+
+    def values(_: click.Context) -> Words:
+        from elrcheck.commands.sweep.axes import keys, names_of
+
+        named = names_of(key) if key in keys() and key not in ("variant", "scope") else ()
+        return [(f"{key}={name}", "") for name in named]
+
+    return completer(values)(ctx, param, typed)
+
+
+def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
+    """`--sweep`: a key, then names with commas between."""
+    from elrcheck.commands.sweep.axes import keys, names_of
+
+    key, equals, values = typed.partition("=")
+    if not equals:
+        return [CompletionItem(f"{name}=") for name in keys() if name.startswith(key)]
+    if key not in keys():
+        return []
+    before, comma, last = values.rpartition(",")
+    begun = f"{key}={before}{comma}"
+    return [CompletionItem(begun + name) for name in names_of(key) if name.startswith(last)]
+
+
+# ------------------------------------------------------------------------------ what is stored
+
+
+def resumable_runs(_: click.Context) -> Words:
+    return ((str(place), "") for place in _stored_runs("run.json"))
+
+
+def traced_runs(ctx: click.Context) -> Words:
+    """Folders with traces, then the traces."""
+    yield from ((str(place), "") for place in _stored_runs("*.trace.json"))
+    yield from stored_traces(ctx)
+
+
+def stored_traces(_: click.Context) -> Words:
+    for place in _stored_runs("*.trace.json"):
+        yield from ((str(file), "") for file in sorted(place.glob("*.trace.json")))
+
+
+def entries(ctx: click.Context) -> Words:
+    """Names of the entries of a baseline."""
+    from elrcheck.catalogue.configuration import read_toml
+
+    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).data.get("entry", {})
+    return [(name, f"{entry.get('variant')}, {entry.get('scope')}") for name, entry in found.items()]
+
+
+def commands(ctx: click.Context) -> Words:
+    """Commands that have options of their own."""
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    for name, command in group.commands.items():
+        if not isinstance(command, click.Group) and any(isinstance(p, click.Option) for p in command.params):
+            yield name, command.get_short_help_str()
+
+
+def _stored_runs(pattern: str) -> list[Path]:
+    """Folders of `.elrcheck/runs` with such a file, the newest first."""
+    folder = Path(".elrcheck") / "runs"
+    places = [place for place in folder.iterdir() if any(place.glob(pattern))] if folder.is_dir() else []
+    return sorted(places, key=lambda place: -place.stat().st_mtime)
+
+
+# ---------------------------------------------------------------------------------- the shell
+
+
+class Bash(BashComplete):
+    """Bash ends a word at each `=`; here `--set`, `key`, `=`, `val` is one value again.
+
+    What is answered replaces only the part after the last `=`.
+    """
+
+    source_template = BashComplete.source_template.replace(
+        "COMPREPLY+=($value)", "COMPREPLY+=($value)\n            [[ $value == *= ]] && compopt -o nospace"
+    )
+    begun = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words = split_arg_string(os.environ["COMP_WORDS"])
+        last = int(os.environ["COMP_CWORD"])
+        words = words[1 : last + 1] + ([""] if last >= len(words) else [])
+        joined: list[str] = []
+        for word in words:
+            if joined and joined[-1] and (word == "=" or joined[-1].endswith("=")):
+                joined[-1] += word
+            else:
+                joined.append(word)
+        typed = joined.pop() if joined else ""
+        value = typed.partition("=")[2] if typed.startswith("-") else typed
+        self.begun = value[: value.rfind("=") + 1]
+        return joined, typed
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        kept = item.value.removeprefix(self.begun)
+        return super().format_completion(CompletionItem(kept, type=item.type, help=item.help))
+
+
+def script(command: click.Command, shell: str, name: str = "elrcheck") -> str:
+    """What the shell reads at its start."""
+    text: str = _answerer(command, shell, name).source()
+    return text
+
+
+def answer(command: click.Command, instruction: str, name: str) -> str:
+    """What a completion script asked for: `bash_complete`, `zsh_source`. The words are in the environment."""
+    shell, _, what = instruction.partition("_")
+    found = _answerer(command, shell, name)
+    text: str = found.source() if what == "source" else found.complete()
+    return text
+
+
+def _answerer(command: click.Command, shell: str, name: str) -> Any:
+    found = Bash if shell == "bash" else get_completion_class(shell)
+    if found is None:
+        raise click.BadParameter(f"{shell!r} is no shell that can be completed for")
+    options: Mapping[str, Any] = {}
+    return found(command, dict(options), name, variable(name))
+
+
+def variable(name: str) -> str:
+    """The environment variable by which a completion script asks."""
+    return f"_{name.replace('-', '_').upper()}_COMPLETE"

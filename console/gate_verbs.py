@@ -1,0 +1,93 @@
+"""Commands for continuous integration: gate and init.
+
+They belong to the group in `cli.py`, which adds them; the same rules hold here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import GATE_FAIL_ON, GateRequest, NewEntry
+from elrcheck.console.completion import completer, entries
+from elrcheck.console.help import Verb
+from elrcheck.console.options import (
+    EXIT_CODES,
+    chosen_selection,
+    fail_on_option,
+    located_options,
+    property_option,
+    reject_given,
+    selection_options,
+    workers_option,
+)
+from elrcheck.console.shell import Shell
+
+BASELINE = "elrcheck-baseline.toml"
+_ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth", "max_states", "proof",
+          "teeth")  # fmt: skip
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.option("--baseline", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), default=BASELINE,
+              show_default=True, help="What to compare with.")
+@click.option("--only", metavar="NAME", multiple=True, shell_complete=completer(entries),
+              help="Only this entry; may be repeated.")
+@fail_on_option(GATE_FAIL_ON, "drift")
+@click.option("--update-baseline", is_flag=True, help="Write what was found into the baseline.")
+@click.option("--add", metavar="NAME",
+              help="Add an entry to the baseline, or make one; the options below say which.")
+@selection_options
+@property_option
+@click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
+@click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Stop after this many steps.")
+@click.option("--max-states", metavar="N", type=click.IntRange(min=1),
+              help="Stop beyond this many distinct states.")
+@click.option("--proof", is_flag=True, help="Also prove, as `elrcheck prove` does.")
+@click.option("--teeth", is_flag=True,
+              help="Also leave out each guard once, as `elrcheck mutate --guards` does.")
+@workers_option
+@located_options
+@click.pass_context
+def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+         baseline: Path, only: tuple[str, ...], fail_on: tuple[str, ...], update_baseline: bool,
+         add: str | None, workers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
+
+    Runs every entry of the baseline again. Exits with 1 when something is not as it says, with 2 when
+    there is no baseline, with 5 when it is empty. --update-baseline writes what was found and exits with 0.
+    """
+    from elrcheck.commands.gate.gate import run_gate
+
+    if add is None:
+        reject_given(ctx, _ENTRY, "--add")
+    selection = chosen_selection(options)
+    entry = None if add is None else NewEntry(add, selection, **options)
+    request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers)
+    shell: Shell = ctx.obj
+    with shell.open_progress() as progress:
+        report = run_gate(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@click.command(cls=Verb)
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--directory", "-C", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              default=".", help="Where to write, otherwise here.")
+@click.pass_obj
+def init(shell: Shell, /, force: bool, directory: Path) -> ExitCode:
+    """Write settings, a CI workflow and a pre-commit hook.
+
+    Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
+    .pre-commit-config.yaml, each with comments. A file that exists is left alone without --force.
+    """
+    from elrcheck.commands.starter_files import start
+
+    for path, what in start(directory, force):
+        shell.write(f"{what:<8} {path}\n")
+    shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
+    return ExitCode.HOLDS

@@ -1,0 +1,185 @@
+"""What `--help` shows: options in groups, how a program reads the result, examples, exit codes.
+
+The examples are parsed by a test, so that none names an option that is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+
+HELP = "help"
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Model": ("variant", "scope", "overrides"),
+    "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
+    "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout"),
+    "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",
+               "storage", "spark_conf"),
+    "Run folder": ("run_dir", "resume", "checkpoint_every"),
+    "Output": ("form", "outputs", "html", "exit_zero", HELP),
+}  # fmt: skip
+"""Title -> names of parameters. What is in no group is a command's own and comes first."""
+MANY = 12
+"""So many options are shown in groups."""
+
+SCHEMAS: Mapping[str, str] = {
+    "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
+    "explore": "exploration", "sweep": "sweep", "replay": "replay", "explain": "explain", "tlc": "tlc",
+    "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
+    "trace diff": "trace-diff",
+}  # fmt: skip
+"""Command -> the schema of its JSON, in docs/schemas."""
+
+EXAMPLES: Mapping[str, Sequence[str]] = {
+    "check": (
+        "elrcheck check --variant legacy --scope two-brokers",
+        "elrcheck check --set min_isr=1 -p P-1 --max-states 1000000",
+        "elrcheck check --fail-on unreached-action -o elrcheck.sarif --format json",
+    ),
+    "simulate": (
+        "elrcheck simulate --variant legacy --seed 1",
+        "elrcheck simulate --scope recovery --time-budget 20s",
+    ),
+    "explore": (
+        "elrcheck explore --scope three-brokers-tiny",
+        "elrcheck explore --scope two-brokers-quiet --set fences=1 --graph states.graphml",
+    ),
+    "sweep": (
+        "elrcheck sweep --scope two-brokers-quiet --sweep variant=kip_full,legacy --sweep crashes=0..1",
+        "elrcheck sweep --scope two-brokers-quiet --sweep min_isr=1..3 -o matrix.html -o rows.parquet",
+    ),
+    "gate": (
+        "elrcheck gate",
+        "elrcheck gate --add small --scope two-brokers --proof",
+        "elrcheck gate --only small --update-baseline",
+    ),
+    "init": ("elrcheck init", "elrcheck init --directory project --force"),
+    "replay": (
+        "elrcheck replay trace.itf.json --variant legacy --scope two-brokers",
+        "elrcheck replay run/P-8.trace.json --set strict_hwm=true",
+    ),
+    "trace show": (
+        "elrcheck trace show run/P-8.trace.json --only isr --from 2",
+        "elrcheck trace show --repro 1/5/2/7 --variant legacy --scope two-brokers --as mermaid",
+    ),
+    "trace diff": ("elrcheck trace diff run/P-8.trace.json run/P-1.trace.json",),
+    "trace minimise": ("elrcheck trace minimise run/P-8.trace.json --search --save shorter.trace.json",),
+    "trace sample": ("elrcheck trace sample --seed 7 --depth 30 --save walk.trace.json",),
+    "trace step": (
+        "elrcheck trace step --scope two-brokers",
+        "printf '1\\n5\\ns walk.trace.json\\n' | elrcheck trace step --scope two-brokers",
+    ),
+    "explain": (
+        "elrcheck explain run/P-8.trace.json",
+        "elrcheck explain --repro 1/5 --variant legacy --scope two-brokers --action Produce",
+    ),
+    "runs": ("elrcheck runs", "elrcheck runs clean --older-than 7d"),
+    "runs coverage": ("elrcheck runs coverage", "elrcheck runs coverage --strict -f json"),
+    "runs clean": ("elrcheck runs clean --dry-run", "elrcheck runs clean --older-than 7d"),
+    "config": ("elrcheck config", "elrcheck config check --variant legacy --set min_isr=1"),
+    "prove": (
+        "elrcheck prove --set log_slots=3",
+        "elrcheck prove --controller --variant code_4_0 -p CT-13",
+    ),
+    "mutate": (
+        "elrcheck mutate --hazard F-1 --hazard F-3",
+        "elrcheck mutate --action Register --scope three-brokers-tiny --variant code_4_1",
+    ),
+    "export spec": ("elrcheck export spec --variant legacy --scope two-brokers --out tla",),
+    "export trace": (
+        "elrcheck export trace run/P-1.trace.json --out tla",
+        "elrcheck export trace --repro 1/5 --variant legacy --scope two-brokers -f mermaid --out .",
+    ),
+    "tlc": ("elrcheck tlc run/P-1.trace.json", "elrcheck tlc --count --scope two-brokers"),
+    "what-if": ("elrcheck what-if < question.json",),
+    "list": ("elrcheck list variants", "elrcheck list errors --format json"),
+    "show": ("elrcheck show P-1", "elrcheck show legacy --format json", "elrcheck show config check"),
+    "doctor": ("elrcheck doctor",),
+    "completion": ('eval "$(elrcheck completion bash)"', "elrcheck completion fish | source"),
+}
+"""Command -> lines for a shell; what is there before `elrcheck` or after `|`, `<` is the shell's."""
+
+
+class Verb(click.Command):
+    """A command whose help has groups of options and examples.
+
+    The variable of an option is named after the option, ELRCHECK_CHECK_FORMAT for `check --format`; click
+    names it after the parameter of the function.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for param in self.params:
+            if isinstance(param, click.Option) and param.envvar is None and ctx.auto_envvar_prefix:
+                flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
+                param.envvar = f"{ctx.auto_envvar_prefix}_{flag}"
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        asked = self.get_help_option(ctx)
+        records = [
+            (HELP if param is asked else param.name, param.get_help_record(ctx))
+            for param in self.get_params(ctx)
+        ]
+        shown = [(name, record) for name, record in records if record is not None]
+        if len(shown) < MANY:
+            super().format_options(ctx, formatter)
+            return
+        grouped = {name for names in GROUPS.values() for name in names}
+        sections = {"Options": [record for name, record in shown if name not in grouped]}
+        for title, names in GROUPS.items():
+            sections[title] = [record for name, record in shown if name in names]
+        for title, found in sections.items():
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl(found)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(ctx, formatter)
+        super().format_epilog(ctx, formatter)
+
+
+def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Examples, and how a program reads what the command prints."""
+    path = ctx.command_path.partition(" ")[2]
+    examples = EXAMPLES.get(path, ())
+    if examples:
+        with formatter.section("Examples"):
+            formatter.write_text("\b\n" + "\n".join(examples))
+    if any(param.name == "form" and "json" in _choices(param) for param in ctx.command.params):
+        schema = SCHEMAS.get(path)
+        described = f", described in docs/schemas/elrcheck.{schema}-1.schema.json" if schema else ""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(f"Programs read --format json{described}.")
+
+
+def _choices(param: click.Parameter) -> Sequence[str]:
+    return [str(choice) for choice in param.type.choices] if isinstance(param.type, click.Choice) else []
+
+
+class Commands(click.Group):
+    """A group that lists its commands in the order of their declaration and knows near misses."""
+
+    command_class = Verb
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
+            raise UsageFault(
+                "usage-unknown-command",
+                f"no such command: {ctx.command_path} {name}",
+                help=did_you_mean(name, self.commands),
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(ctx, formatter)
+        super().format_epilog(ctx, formatter)

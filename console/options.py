@@ -1,0 +1,388 @@
+"""Options that several commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+from click.shell_completion import CompletionItem
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import (
+    DEFAULT_SCOPE,
+    DEFAULT_VARIANT,
+    FAIL_ON,
+    GUARD_SCOPE,
+    Selection,
+    SparkRequest,
+)
+from elrcheck.console.completion import (
+    actions,
+    complete_setting,
+    completer,
+    hazards,
+    properties,
+    resumable_runs,
+    scopes,
+    variants,
+)
+from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 10_000 * _SECONDS["d"]  # functions that wait take no more than some hundred years
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+REPORT_FORMATS = ("text", "json")
+EXIT_CODES = """
+\b
+Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
+4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
+"""
+
+
+def duration(text: str) -> float:
+    """Seconds, written ``90``, ``90s``, ``1.5m`` or ``1h30m``."""
+    word = text.strip().lower()
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", word)
+    if not parts or "".join(number + unit for number, unit in parts) != word:
+        raise click.BadParameter(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
+    if len(parts) > 1 and any(not unit for _, unit in parts):
+        raise click.BadParameter(f"{text!r}: each part needs a unit, as in 1h30m")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not 0 < seconds <= _LONGEST:
+        raise click.BadParameter("a duration must be more than 0 and at most 10000d")
+    return seconds
+
+
+def size(text: str) -> int:
+    """Bytes, written ``4GiB``, ``512M`` or ``1000000``; units are powers of 1024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
+    number = float(found[1]) * 1024.0 ** _POWERS[found[2]]
+    if not 1 <= number < 2**63:
+        raise click.BadParameter("a size must be more than 0 and less than 8388608T")
+    return int(number)
+
+
+def worker_count(text: str) -> int | None:
+    """A number of workers; ``auto`` is None."""
+    word = text.strip().lower()
+    if word == "auto":
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,3}", word):
+        raise click.BadParameter(f"{text!r} is neither a number of workers nor auto")
+    return int(word)
+
+
+def output_file(
+    forms: Sequence[str],
+    text: str,
+    every: Sequence[str] = EVERY,
+    endings: Mapping[str, str] = SUFFIXES,
+) -> tuple[str, Path]:
+    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run.
+
+    forms: those of this command; every: all words that are one; endings: what the end of a name means.
+    """
+    form, colon, rest = text.partition(":")
+    if not colon or form not in every:
+        form, rest = "", text
+    path = Path(rest)
+    if not rest or os.path.isdir(path):
+        raise click.BadParameter(f"{text!r} is not a file name")
+    if not os.path.isdir(path.parent):
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
+    form = form or endings.get(path.suffix, "text")
+    if form not in forms:
+        raise click.BadParameter(f"{text!r}: {form} is no format of this command; it has {', '.join(forms)}")
+    return form, path
+
+
+def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several option decorators as one; they appear in the help in this order."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def _selection(scope: str) -> Callable[[F], F]:
+    """Options that choose a model; `scope` is the default one."""
+    return _stack(
+        click.option("--variant", metavar="NAME", shell_complete=completer(variants),
+                     default=DEFAULT_VARIANT, show_default=True,
+                     help="Which version of the protocol; see `elrcheck list variants`."),
+        click.option("--scope", metavar="NAME|FILE", shell_complete=completer(scopes, "file"), default=scope,
+                     show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
+        click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
+                     shell_complete=complete_setting,
+                     help="Override one size, budget or knob; may be repeated."),
+    )  # fmt: skip
+
+
+selection_options = _selection(DEFAULT_SCOPE)
+
+
+def chosen_selection(options: dict[str, Any]) -> Selection:
+    """Takes the selection options out of a command's options."""
+    return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
+
+
+
+mutation_options = _stack(
+    click.option("--hazard", "hazards", metavar="ID", multiple=True,
+                 shell_complete=completer(hazards),
+                 help="Only this hazard, such as F-1; may be repeated."),
+    click.option("--guards", is_flag=True,
+                 help="Leave out each guard of each action once, in the scope of the next options."),
+    click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
+                 help="Only the guards of this action (implies --guards); may be repeated."),
+    _selection(GUARD_SCOPE),
+    click.option("--timeout", metavar="30s|5m", type=duration, default="60s", show_default=True,
+                 help="For each search; inconclusive when met."),
+    click.option("--max-states", metavar="N", type=click.IntRange(min=1), default=5_000_000,
+                 show_default="5000000", help="For each search; inconclusive when met."),
+)  # fmt: skip
+
+
+def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
+    """UsageFault if one of these options was given on the command line; defaults from files may stand."""
+    for name in names:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(part.opts[0] for part in ctx.command.params if part.name == name)
+            raise UsageFault(
+                "usage-option", f"{option} is for {only}", help=f"see `{ctx.command_path} --help`"
+            )
+
+
+property_option = click.option(
+    "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=completer(properties),
+    help="Only these properties, by id, name or glob; may be repeated.",
+)  # fmt: skip
+
+workers_option = click.option(
+    "--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+    help="Threads of a search, processes of a proof.",
+)  # fmt: skip
+
+limit_options = _stack(
+    click.option("--max-depth", metavar="N", type=click.IntRange(min=1),
+                 help="Stop after this many steps from the start; inconclusive when met."),
+    click.option("--max-states", metavar="N", type=click.IntRange(min=1),
+                 help="Stop beyond this many distinct states; inconclusive when met."),
+    click.option("--time-budget", metavar="90s|5m|1h", type=duration,
+                 help="Stop after this long; inconclusive when met."),
+    click.option("--memory", metavar="4GiB", type=size,
+                 help="Use no more memory than this: beyond it states are kept on disk."),
+)  # fmt: skip
+
+
+
+def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
+    """`--fail-on`: words of FAIL_ON with commas between, of those that the command knows."""
+
+    def words(text: str) -> tuple[str, ...]:
+        found = tuple(word.strip() for word in text.split(","))
+        for word in found if text else ():
+            if word not in known:
+                raise click.BadParameter(f"{word!r} is none of {', '.join(known)}")
+        return found if text else ()
+
+    def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem[str]]:
+        before, comma, last = typed.rpartition(",")
+        return [
+            CompletionItem(before + comma + word, help=FAIL_ON[word])
+            for word in known
+            if word.startswith(last)
+        ]
+
+    said = "What is a failure" if default else "Also a failure (exit code 1)"
+    meant = "; ".join(f"{word} ({FAIL_ON[word]})" for word in known)
+    return click.option(
+        "--fail-on", metavar="LIST", type=words, default=default, show_default=bool(default),
+        shell_complete=complete, help=f"{said}, commas between: {meant}.",
+    )  # fmt: skip
+
+
+REDUCTIONS = ("skips_no_news=true", "forgets=true")
+"""Knobs that merge states which no property and no step can tell apart (docs/adr/0008, 0009)."""
+
+NEWEST = ".elrcheck/runs/*"
+"""The value of --resume without a folder."""
+
+
+def _resumed(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
+    """The folder to go on with; without a name the newest one, which is said."""
+    if chosen is None or chosen != Path(NEWEST) or ctx.resilient_parsing:
+        return chosen
+    from elrcheck.commands.run_list import newest_resumable
+
+    found = newest_resumable(chosen.parent)
+    if ctx.obj is not None:
+        ctx.obj.note(f"going on with {found}")
+    return found
+
+
+run_options = _stack(
+    click.option("--reduce", is_flag=True,
+                 help="Merge states that nothing can tell apart: fewer states, the same findings."),
+    click.option("--fingerprint", type=click.Choice(("64", "128")),
+                 help="Keep only so many bits of each state; the report bounds the chance of an omission."),
+    click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+                 help="Where to keep traces, and what a later --resume needs."),
+    click.option("--resume", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path),
+                 is_flag=False, flag_value=NEWEST, callback=_resumed,
+                 shell_complete=completer(resumable_runs, "dir"),
+                 help="Go on with the run in this folder, otherwise with the newest of .elrcheck/runs; "
+                 "it knows variant, scope and properties."),
+    click.option("--checkpoint-every", metavar="30s|5m", type=duration, default="5m", show_default=True,
+                 help="How often a long search saves what it has."),
+)  # fmt: skip
+
+
+def run_choices(options: dict[str, Any]) -> dict[str, Any]:
+    """Takes the selection and `run_options` out of a command's options, as fields of a request."""
+    ctx = click.get_current_context()
+    named = [ctx.get_parameter_source(name) for name in ("variant", "scope", "overrides", "reduce")]
+    selection = chosen_selection(options)
+    if options.pop("reduce"):
+        selection = replace(selection, overrides=(*REDUCTIONS, *selection.overrides))
+    return {
+        "selection": selection,
+        "fingerprint": int(options.pop("fingerprint") or 0),
+        "run_dir": options.pop("run_dir"),
+        "resume": options.pop("resume"),
+        "checkpoint_every": options.pop("checkpoint_every"),
+        "selected": click.core.ParameterSource.COMMANDLINE in named,
+    }
+
+ENGINES = ("local", "spark", "reference", "numpy")
+engine_options = _stack(
+    click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
+                 help="local: compiled; spark: that on a cluster; numpy: portable; reference: plain Python."),
+    click.option("--master", metavar="URL", default="local[*]", show_default=True,
+                 help="Of the engine spark: local[N], spark://HOST:PORT, yarn or k8s://..."),
+    click.option("--partitions", metavar="N", type=click.IntRange(1, 32_000),
+                 help="Shares of the states; otherwise one for each task that Spark runs at a time."),
+    click.option("--handover", metavar="STATES", type=click.IntRange(min=1),
+                 help="Levels with so many states are for Spark; otherwise when that is measured to pay."),
+    click.option("--storage", metavar="PATH|URI",
+                 help="Where the states of a run on Spark are kept; every executor must see it."),
+    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
+                 help="A Spark property; may be repeated."),
+)  # fmt: skip
+SPARK = ("master", "partitions", "handover", "storage", "spark_conf")
+
+
+def engine_choices(options: dict[str, Any], verbose: bool) -> dict[str, Any]:
+    """Takes `engine_options` out of a command's options, as fields of a request.
+
+    UsageFault for an option of Spark with another engine.
+    """
+    engine = options.pop("engine")
+    if engine != "spark":
+        reject_given(click.get_current_context(), SPARK, "--engine spark")
+    chosen = {name: options.pop(name) for name in SPARK}
+    spark = SparkRequest(conf=chosen.pop("spark_conf"), verbose=verbose, **chosen)
+    return {"engine": engine, "spark": spark}
+
+
+def apart(function: F) -> F:
+    """Of a command with outputs: two of them in one file, or one in a file that is read, are refused."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _reject_clashes(click.get_current_context())
+        return function(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def _reject_clashes(ctx: click.Context) -> None:
+    help = "give every output a file of its own"
+    written: set[str] = set()
+    for _, path in ctx.params["outputs"]:
+        if os.path.exists(path) and not os.path.isfile(path):
+            continue  # a device or a pipe takes any number
+        real = _real(path)
+        if real in written:
+            raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
+        written.add(real)
+    for option in ctx.command.params:
+        value = ctx.params.get(option.name or "")
+        is_file = option.name == "scope" and str(value).endswith(".toml")
+        if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
+            named = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
+            what = f"{value} is named by {named} and by --output"
+            raise UsageFault("output-clash", what, help=help)
+
+
+def _real(path: Path | str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # the working directory is gone
+        return str(path)
+
+
+def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
+    return click.option(
+        "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
+        help="What is printed on stdout.",
+    )  # fmt: skip
+
+
+format_option = _format_option(REPORT_FORMATS)
+
+
+def report_options(forms: Sequence[str]) -> Callable[[F], F]:
+    """Options of a command whose report has these formats."""
+    def to_file(text: str) -> tuple[str, Path]:
+        return output_file(forms, text)
+
+    return _stack(
+        _format_option(forms),
+        *([html_option] if "html" in forms else []),
+        click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
+                     help="Also write the report to a file, in the format that its name ends in, else text; "
+                     "may be repeated."),
+        click.option("--exit-zero", is_flag=True,
+                     help="Exit with 0 instead of 1 when there is a finding."),
+        apart,
+    )  # fmt: skip
+
+
+def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--html FILE` is `--output html:FILE`; the command only knows its outputs."""
+
+    def to_file(text: str) -> tuple[str, Path]:
+        return output_file(("html",), f"html:{text}")
+
+    @wraps(function)
+    def call(*args: Any, html: Sequence[tuple[str, Path]], outputs: Sequence[Any], **given: Any) -> Any:
+        return function(*args, outputs=(*outputs, *html), **given)
+
+    return click.option("--html", metavar="FILE", multiple=True, type=to_file,
+                        help="Also write the report as a page, as -o html:FILE does.")(call)  # fmt: skip
+
+
+def has_page(form: str, outputs: Sequence[tuple[str, Path]]) -> bool:
+    """Whether an HTML report is asked for: it has pictures that other formats do not pay for."""
+    return "html" in (form, *(each for each, _ in outputs))
+
+
+output_options = report_options(PLAIN)
+page_options = report_options((*PLAIN, "html"))
+case_options = report_options((*PLAIN, *LISTS))
+located_options = report_options(EVERY)

@@ -1,0 +1,130 @@
+"""Commands that answer questions about elrcheck itself: list, show, doctor and completion.
+
+They belong to the group in `cli.py`, which adds them; the same rules hold here.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.requests import KINDS
+from elrcheck.console.completion import completer, everything, script
+from elrcheck.console.help import Verb
+from elrcheck.console.options import format_option
+from elrcheck.console.run_verbs import config
+from elrcheck.console.shell import Shell
+
+
+@click.command(name="list", cls=Verb)
+@click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
+@format_option
+@click.pass_obj
+def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
+    """Names and one-line summaries."""
+    import json
+
+    from elrcheck.catalogue.lookup import entries
+
+    found = entries(kind)
+    if form == "json":
+        shell.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    else:
+        with_id = any("id" in entry for entry in found)
+        columns = ("id", "name", "summary") if with_id else ("name", "summary")
+        shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
+    return ExitCode.HOLDS
+
+
+CONFIG = "config"
+FORMAT = ("-f", "--format")
+
+
+class Show(Verb):
+    """`show config ..` is `config ..`."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if CONFIG in args:
+            place = args.index(CONFIG)
+            before = args[:place]
+            if not before or (place == 2 and before[0] in FORMAT) or (place == 1 and _with_value(before[0])):
+                return config.make_context(CONFIG, [*before, *args[place + 1 :]], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+def _with_value(word: str) -> bool:
+    return any(word.startswith(option) and word != option for option in FORMAT)
+
+
+@click.command(cls=Show)
+@click.argument("name", shell_complete=completer(everything, "file"))
+@click.option("--kind", type=click.Choice(KINDS), help="Where to look, when a name means two things.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep the runs of a scenario as traces.")
+@format_option
+@click.pass_obj
+def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
+         form: str) -> ExitCode:  # fmt: skip
+    """Everything known about one name.
+
+    Names are those that `elrcheck list` lists, of any kind.
+    A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
+    `show config` is `elrcheck config`.
+    """
+    import json
+
+    from elrcheck.catalogue.lookup import find
+
+    entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
+    if entry.get("list") == "scenarios":
+        from elrcheck.commands.scenario.show_scenario import run_scenario
+
+        return shell.deliver(run_scenario(entry["source"], run_dir), form)
+    if run_dir is not None:
+        raise UsageFault("usage-run-dir", "--run-dir is for scenarios", help="see `elrcheck list scenarios`")
+    if form == "json":
+        shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
+        return ExitCode.HOLDS
+    from elrcheck.report.text.text_entry import print_entry
+
+    print_entry(entry, shell.page())
+    return ExitCode.HOLDS
+
+
+@click.command(cls=Verb)
+@format_option
+@click.pass_obj
+def doctor(shell: Shell, /, form: str) -> ExitCode:
+    """What of this machine elrcheck can use.
+
+    Exits with 4 when `check` cannot run.
+    """
+    import os
+
+    from elrcheck.commands.doctor import diagnose
+
+    diagnosis = diagnose(os.environ, sys.stdout)
+    if form == "json":
+        shell.write(diagnosis.to_json())
+    else:
+        diagnosis.print(shell.page())
+    return diagnosis.exit_code
+
+
+@click.command(cls=Verb)
+@click.argument("shell_name", metavar="bash|zsh|fish", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
+    """Print a completion script for your shell.
+
+    Commands, options and values are completed: variants, scopes, properties, actions, stored runs.
+    """
+    shell: Shell = ctx.obj
+    shell.write(script(ctx.find_root().command, shell_name).rstrip("\n") + "\n")
+    return ExitCode.HOLDS

@@ -1,0 +1,99 @@
+"""Commands that explore a scope without a verdict on all of it: simulate and explore.
+
+They belong to the group in `cli.py`, which adds them; the same rules hold here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import ExploreRequest, Limits, SimulateRequest
+from elrcheck.console.help import Verb
+from elrcheck.console.options import (
+    EXIT_CODES,
+    chosen_selection,
+    duration,
+    has_page,
+    limit_options,
+    page_options,
+    property_option,
+    selection_options,
+    workers_option,
+)
+from elrcheck.console.shell import Shell
+
+GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@selection_options
+@property_option
+@click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
+              help="What chance follows from; otherwise one is drawn and printed.")
+@click.option("--walks", metavar="N", type=click.IntRange(1, 10**12),
+              help="How many; otherwise 100000, or as many as --time-budget allows.")
+@click.option("--depth", metavar="N", type=click.IntRange(1, 1_000_000), default=40, show_default=True,
+              help="Steps of a walk.")
+@click.option("--time-budget", metavar="90s|5m|1h", type=duration, help="Stop after this long.")
+@workers_option
+@click.option("--stop-at-first", is_flag=True,
+              help="End with the block of 4096 walks of the first violation.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep traces.")
+@page_options
+@click.pass_obj
+def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+             **options: Any) -> ExitCode:  # fmt: skip
+    """Walk at random through a scope too large to explore.
+
+    Exits with 1 when a walk violates a property, else with 3: walks never show that one holds. The same
+    seed gives the same walks, with any number of workers.
+    """
+    from elrcheck.commands.simulate import run_simulate
+
+    request = SimulateRequest(chosen_selection(options), **options)
+    with shell.open_progress() as progress:
+        report = run_simulate(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@selection_options
+@property_option
+@workers_option
+@limit_options
+@click.option("--graph", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write the graph of all states; violations of the properties are marked in it.")
+@click.option("--graph-format", type=click.Choice(GRAPH_FORMATS),
+              help="Of --graph; otherwise what the name ends in says it.")
+@click.option("--max-nodes", metavar="N", type=click.IntRange(1, 1_000_000), default=2000, show_default=True,
+              help="The most states that a graph may have, beyond which nothing is written; of an SVG 200.")
+@page_options
+@click.pass_obj
+def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+            properties: tuple[str, ...], workers: int | None, graph: Path | None, graph_format: Any,
+            max_nodes: int, **options: Any) -> ExitCode:  # fmt: skip
+    """Describe a scope: levels, steps, actions, values.
+
+    It judges nothing: the exit code is 0 when all states were explored, whatever is marked in the graph.
+    """
+    from elrcheck.commands.explore import run_explore
+
+    request = ExploreRequest(
+        selection=chosen_selection(options),
+        properties=properties,
+        workers=workers,
+        limits=Limits(**options),
+        graph=graph,
+        graph_format=graph_format,
+        max_nodes=max_nodes,
+        drawn=has_page(form, outputs),
+    )
+    with shell.open_progress() as progress:
+        report = run_explore(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -1,0 +1,317 @@
+"""Between the commands and the operating system: streams, exit codes, and how failures are shown.
+
+Rules kept here and nowhere else:
+
+* stdout carries the result and nothing else; errors, progress and annotations go to stderr.
+* A fault of the user or the machine is one message; only an internal error has a traceback, and
+  that goes into a file.
+* click's own exit code 1 never escapes: 1 means "a finding" and nothing else.
+* A reader that closes the pipe early is no error, and does not change the verdict's exit code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
+from elrcheck.base.progress import Progress, open_progress
+from elrcheck.report.terminal import Color, Page, open_console
+
+if TYPE_CHECKING:
+    from elrcheck.results.check_report import Report
+
+LANGUAGE = "docs/reading-the-model.md says what the language has"
+_MACHINE_FAULTS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
+     errno.ENOMEM, errno.EIO, errno.EFBIG, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The global options, and the streams a command may use.  `detail` is -v minus -q."""
+
+    color: Color = "auto"
+    detail: int = 0
+    progress: bool = True
+
+    def open_progress(self) -> AbstractContextManager[Progress]:
+        shown = self.progress and self.detail >= 0
+        return open_progress(_stderr(), os.environ, shown=shown, color=self.color)
+
+    def page(self) -> Page:
+        return Page(open_console(_stdout(), self.color))
+
+    def write(self, text: str) -> None:
+        """Text on stdout, at once.  A reader that has gone is no error."""
+        try:
+            stream = _stdout()
+            stream.write(text)
+            stream.flush()
+        except BrokenPipeError:
+            _give_up_stdout()
+
+    def read(self) -> bytes:
+        """All of stdin; nothing when the caller closed it."""
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+
+    def note(self, text: str) -> None:
+        """A hint on stderr, unless -q."""
+        if self.detail >= 0:
+            _say(text)
+
+    def deliver(
+        self,
+        report: Report,
+        form: str,
+        outputs: Sequence[tuple[str, Path]] = (),
+        *,
+        exit_zero: bool = False,
+    ) -> ExitCode:
+        """Writes the report to its files, then to stdout; the exit code is the report's."""
+        from elrcheck.base.atomic import write_file
+
+        for file_form, path in outputs:
+            write_file(path, self.render(report, file_form))
+        if form != "text":
+            text = self.render(report, form)
+            if form == "github":
+                _add_step_summary(self.render(report, "markdown"))
+            self.write(text)
+        else:
+            from elrcheck.report.text.text_report import print_report
+
+            try:
+                print_report(report, self.page(), self.detail)
+                _stdout().flush()
+            except BrokenPipeError:
+                _give_up_stdout()
+            if _annotates():
+                _stderr().write(self.render(report, "github"))
+                _add_step_summary(self.render(report, "markdown"))
+        code = report.exit_code
+        return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
+
+    def render(self, report: Report, form: str) -> str:
+        """The report as a text of its own, without colours."""
+        from elrcheck.report.formats import render
+
+        return render(report, form, self.detail)
+
+
+def _annotates() -> bool:
+    """Whether this is a job of GitHub, and the command has that format and was not told which to print.
+
+    The runner reads commands from stderr as from stdout, so stdout still has the report alone.
+    """
+    context = click.get_current_context(silent=True)
+    if os.environ.get("GITHUB_ACTIONS") != "true" or context is None:
+        return False
+    form = next((param for param in context.command.params if param.name == "form"), None)
+    said = context.get_parameter_source("form")
+    return (
+        form is not None
+        and said is click.core.ParameterSource.DEFAULT
+        and isinstance(form.type, click.Choice)
+        and "github" in form.type.choices
+    )
+
+
+def _add_step_summary(markdown: str) -> None:
+    """Adds to the summary of a GitHub job, if this is one; other steps write to the same file."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    try:
+        with open(place, "a", encoding="utf-8") as file:
+            file.write(markdown + "\n")
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        message = f"cannot write {place}: {why}"
+        raise EnvironmentFault("cannot-write", message, where="GITHUB_STEP_SUMMARY") from fault
+
+
+def end_as_interrupted() -> None:
+    """SIGTERM and SIGHUP do what Ctrl-C does: drafts are removed and child processes ended.
+
+    One that is ignored stays so. A child that inherits this ends as if it did not.
+    """
+    owner = os.getpid()
+
+    def end(number: int, _: FrameType | None) -> None:
+        if os.getpid() == owner:
+            raise KeyboardInterrupt
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    for number in (getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
+    """Runs a command whose callbacks return their exit code; shows whatever goes wrong."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # never fail at what a terminal cannot show
+    code = _run(command, argv, name)
+    for stream in (_stdout(), _stderr()):
+        try:
+            stream.flush()
+        except OSError:
+            _give_up(stream)  # it has failed before and been told; the interpreter's exit would end with 120
+    return code
+
+
+def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
+    try:
+        code = _invoke(command, argv, name)
+        _stdout().flush()
+        return code
+    except click.exceptions.NoArgsIsHelpError as fault:
+        _say(fault.format_message())
+        return ExitCode.DID_NOT_RUN
+    except click.UsageError as fault:
+        return _show(_from_click(fault))
+    except click.Abort:
+        return _interrupted()
+    except click.ClickException as fault:
+        return _show(UsageFault("usage", fault.format_message()))
+    except ElrError as fault:
+        return _show(fault)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except BrokenPipeError:
+        _give_up_stdout()
+        return ExitCode.HOLDS
+    except MemoryError:
+        remedy = "set --memory, or choose a smaller scope"
+        return _show(EnvironmentFault("out-of-memory", "the memory is used up", help=remedy))
+    except Exception as fault:
+        if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
+            where = None if fault.filename is None else str(fault.filename)
+            return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
+        mistake = _in_the_model(fault)
+        if mistake is not None:
+            return _show(mistake)
+        return _internal(fault, argv)
+
+
+def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
+    asked = os.environ.get(f"_{name.replace('-', '_').upper()}_COMPLETE")
+    if asked:
+        from elrcheck.console.completion import answer
+
+        _stdout().write(answer(command, asked, name) + "\n")
+        return ExitCode.HOLDS
+    try:
+        with command.make_context(name, list(argv)) as context:
+            code = command.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return code if isinstance(code, int) else ExitCode.HOLDS
+
+
+def _from_click(fault: click.UsageError) -> UsageFault:
+    match fault:
+        case click.NoSuchOption():
+            code = "usage-unknown-option"
+        case click.MissingParameter():
+            code = "usage-missing"
+        case click.BadParameter():
+            code = "usage-bad-value"
+        case _:
+            code = "usage"
+    message = fault.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:]
+    context = fault.ctx
+    return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+
+
+def _in_the_model(fault: Exception) -> UsageFault | None:
+    """Model source that does not load is a mistake of whoever changed it, and none of this program."""
+    import elrcheck
+    from elrcheck.lang.mistakes import behind
+
+    package = Path(str(elrcheck.__file__)).parent
+    found = behind(fault, package, ("model", "invariants"))
+    if found is None:
+        return None
+    place, colon, line = found.where.rpartition(":")
+    file = Path(place)
+    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return UsageFault(
+        "model-source",
+        found.message,
+        where=f"{near}{colon}{line}" if found.where else None,
+        excerpt=found.excerpt or None,
+        help=found.help or (LANGUAGE if "not in the modelling language" in found.message else None),
+    )
+
+
+def _show(fault: ElrError) -> int:
+    _say(fault.render())
+    return fault.exit_code
+
+
+def _interrupted() -> int:
+    _say("interrupted")
+    return ExitCode.INTERRUPTED
+
+
+def _say(text: str) -> None:
+    """A line on stderr; where nobody can be told the exit code has to do."""
+    with contextlib.suppress(OSError):
+        _stderr().write(text + "\n")
+
+
+def _internal(fault: Exception, argv: Sequence[str]) -> int:
+    """An error nobody foresaw: what there is to know goes into a file that can be attached to a report."""
+    from elrcheck.console.bug_report import bug_report, keep
+
+    _say(f"error[internal]: {type(fault).__name__}: {fault}")
+    text, folder = bug_report(fault, argv, os.environ)
+    path = keep(text, folder)
+    if path is None:
+        _say(text.rstrip("\n"))
+    else:
+        _say(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file")
+    return ExitCode.INTERNAL
+
+
+def _stdout() -> TextIO:
+    """stdout, or nowhere when the caller closed it."""
+    return sys.stdout if sys.stdout is not None else io.StringIO()
+
+
+def _stderr() -> TextIO:
+    return sys.stderr if sys.stderr is not None else io.StringIO()
+
+
+def _give_up_stdout() -> None:
+    """Nothing more is written to the closed pipe."""
+    if not _give_up(_stdout()):
+        sys.stdout = io.StringIO()
+
+
+def _give_up(stream: TextIO) -> bool:
+    """Points a stream at nowhere, so that neither we nor the interpreter's exit write to where it was."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return False
+    return True

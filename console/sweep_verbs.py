@@ -1,0 +1,174 @@
+"""The command `sweep`, which `cli.py` adds to its group; the same rules hold here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.requests import Limits, SweepRequest
+from elrcheck.console.completion import complete_axis
+from elrcheck.console.help import Verb
+from elrcheck.console.options import (
+    EXIT_CODES,
+    REDUCTIONS,
+    apart,
+    chosen_selection,
+    html_option,
+    limit_options,
+    output_file,
+    property_option,
+    reject_given,
+    selection_options,
+    worker_count,
+)
+from elrcheck.console.shell import Shell
+
+if TYPE_CHECKING:
+    from elrcheck.results.sweep_report import SweepReport
+
+TEXT_FORMS = ("text", "json", "csv", "markdown", "html")
+FORMS = (*TEXT_FORMS, "parquet")
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html", ".parquet": "parquet"}
+GRID = (
+    "variant", "scope", "overrides", "reduce", "sweeps", "grid", "properties", "max_depth", "max_states",
+    "time_budget", "memory", "stop_at_first", "large",
+)  # fmt: skip
+"""Options that say what is swept; none of them is needed with --resume."""
+
+
+def to_file(text: str) -> tuple[str, Path]:
+    return output_file(FORMS, text, FORMS, ENDINGS)
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.option("--sweep", "sweeps", metavar="KEY=VALUES", multiple=True, shell_complete=complete_axis,
+              help="An axis of the grid: variant, scope, or what --set takes; values 1..3, a,b,c or code_*. "
+                   "May be repeated.")
+@click.option("--grid", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="A TOML file with [axes], [[exclude]] and [[include]].")
+@selection_options
+@click.option("--reduce", is_flag=True,
+              help="Merge states that nothing can tell apart: fewer states, the same findings.")
+@property_option
+@limit_options
+@click.option("--stop-at-first", is_flag=True,
+              help="End each search with the level of its first violation.")
+@click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
+              help="local: processes of this machine; spark: tasks on a cluster.")
+@click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+              help="Processes of the local engine, and threads of a large search.")
+@click.option("--master", metavar="URL", help="Of the engine spark; otherwise local[*].")
+@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, help="A Spark property; may be repeated.")
+@click.option("--storage", metavar="PATH|URI",
+              help="Where the states of large configurations are kept; every executor must see it.")
+@click.option("--large", metavar="STATES", type=click.IntRange(min=1), default=2_000_000,
+              show_default="2000000",
+              help="A configuration with more states is checked later, by itself, with all workers.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep traces, and what a later --resume needs.")
+@click.option("--resume", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Go on with the sweep in this folder; it knows its grid and its limits.")
+@click.option("--format", "-f", "form", type=click.Choice(TEXT_FORMS), default="text", show_default=True,
+              help="What is printed on stdout; markdown and html are a matrix.")
+@click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
+              help="Also write the result to a file, in the format of its ending (.json, .csv, .parquet, "
+                   ".md, .html); may be repeated.")
+@html_option
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there is a finding.")
+@apart
+@click.pass_context
+def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+          reduce: bool, sweeps: tuple[str, ...], grid: Path | None, properties: tuple[str, ...],
+          stop_at_first: bool, engine: Any, workers: int | None, master: str | None,
+          spark_conf: tuple[str, ...], storage: str | None, large: int, run_dir: Path | None,
+          resume: Path | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Check a grid of configurations, the smallest breaking one first.
+
+    Each configuration is checked as by `check`; limits are for each of them. Configurations that the
+    model refuses are listed as skipped.
+    """
+    from elrcheck.commands.sweep.sweep import run_sweep
+
+    named = [n for n in GRID if ctx.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE]
+    if engine != "spark":
+        reject_given(ctx, ("master", "spark_conf", "storage"), "--engine spark")
+    selection = chosen_selection(options)
+    if reduce:
+        selection = replace(selection, overrides=(*REDUCTIONS, *selection.overrides))
+    reject_fixed_axes(ctx, sweeps)
+    request = SweepRequest(
+        selection=selection,
+        sweeps=sweeps,
+        grid=grid,
+        properties=properties,
+        limits=Limits(**options),
+        stop_at_first=stop_at_first,
+        engine=engine,
+        workers=workers,
+        large=large,
+        master=master,
+        spark_conf=spark_conf,
+        storage=storage,
+        verbose=ctx.obj.detail > 0,
+        run_dir=run_dir,
+        resume=resume,
+        named=resume is None or bool(named),
+    )
+    shell: Shell = ctx.obj
+    with shell.open_progress() as progress:
+        report = run_sweep(request, progress)
+    code = deliver(shell, report, form, outputs, exit_zero=exit_zero)
+    if report.interrupted:
+        shell.note(f"interrupted; go on with `elrcheck sweep --resume {report.run_dir}`")
+    return code
+
+
+def reject_fixed_axes(ctx: click.Context, sweeps: Sequence[str]) -> None:
+    """UsageFault for `--variant` or `--scope` beside an axis of that name."""
+    for name in ("variant", "scope"):
+        given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and any(text.partition("=")[0].strip() == name for text in sweeps):
+            raise UsageFault("sweep-twice", f"`{name}` is both swept and set", help=f"leave out --{name}")
+
+
+def deliver(
+    shell: Shell, report: SweepReport, form: str, outputs: Sequence[tuple[str, Path]], *, exit_zero: bool
+) -> ExitCode:
+    """Writes the report to its files, then to stdout; the exit code is the report's."""
+    from elrcheck.base.atomic import write_bytes
+
+    for file_form, path in outputs:
+        write_bytes(path, render(shell, report, file_form))
+    if form == "text":
+        return shell.deliver(report, form, exit_zero=exit_zero)
+    shell.write(render(shell, report, form).decode())
+    code = report.exit_code
+    return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
+
+
+def render(shell: Shell, report: SweepReport, form: str) -> bytes:
+    """The report in one of `FORMS`, as the bytes of a file."""
+    match form:
+        case "csv":
+            from elrcheck.report.sweep_table import to_csv
+
+            return to_csv(report).encode()
+        case "parquet":
+            from elrcheck.report.sweep_table import to_parquet
+
+            return to_parquet(report)
+        case "markdown":
+            from elrcheck.report.sweep_matrix import to_markdown
+
+            return to_markdown(report).encode()
+        case "html":
+            from elrcheck.report.html.sweep_html import to_html
+
+            return to_html(report).encode()
+        case _:
+            return shell.render(report, form).encode()

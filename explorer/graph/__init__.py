@@ -1,0 +1,1 @@
+"""The graph of all states: components, fair cycles, lassos, pictures."""

@@ -1,0 +1,145 @@
+"""Where a fair behaviour can stay for ever: strongly connected parts of a graph, and what is fair in them.
+
+A behaviour may also stop, so each state alone is a part. A part is fair if every fair step has its due
+inside it: a weakly fair one is impossible somewhere or taken, a strongly fair one is impossible
+everywhere or taken. For weak fairness the greatest parts suffice; where a strongly fair step is not
+taken, the states in which it is possible are left out and the rest is looked at again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.graph.components import NONE, parts_of
+from elrcheck.explorer.graph.graph import Bools, Graph, Ints
+
+Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What fairness claims of a graph.
+
+    claim: for each edge the number of the fair step it is, or -1. strong: for each fair step.
+    """
+
+    claim: Ints
+    strong: tuple[bool, ...]
+
+
+class Arena:
+    """A graph with its claims, prepared for many questions about parts of it."""
+
+    def __init__(self, graph: Graph, claims: Claims) -> None:
+        self.graph, self.claims = graph, claims
+        self.sources, self.targets = graph.sources, graph.targets
+        moves = self.sources != self.targets
+        self.claim: Ints = np.where(moves, claims.claim, NONE).astype(np.int32)
+        self.back = _reverse(self.targets, graph.count)
+        pressed = np.bincount(self.sources[self.claim != NONE], minlength=graph.count)
+        self.at_rest: Bools = pressed == 0
+        """States in which no fair step is possible: a behaviour may stop there."""
+        self.parts = self._parts(np.nonzero(moves)[0])
+        """The strongly connected part of each state that lies on a cycle, -1 for the others."""
+
+    def edges_of(self, states: Ints) -> Longs:
+        """The edges that start in some states."""
+        first, last = self.graph.offsets[states], self.graph.offsets[states + 1]
+        return _ranges(first, last)
+
+    def reached(self, start: Bools, inside: Bools) -> Bools:
+        """States that can be reached from `start` without leaving `inside`."""
+        seen: Bools = start & inside
+        frontier = np.nonzero(seen)[0].astype(np.int32)
+        while len(frontier):
+            near = self.targets[self.edges_of(frontier)]
+            frontier = np.unique(near[inside[near] & ~seen[near]])
+            seen[frontier] = True
+        return seen
+
+    def distances(self, goal: Bools, inside: Bools) -> Ints:
+        """Steps to the nearest goal without leaving `inside`; -1 where there is no way."""
+        far: Ints = np.full(self.graph.count, NONE, np.int32)
+        frontier = np.nonzero(goal & inside)[0].astype(np.int32)
+        steps = 0
+        offsets, order = self.back
+        while len(frontier):
+            far[frontier] = steps
+            near = self.sources[order[_ranges(offsets[frontier], offsets[frontier + 1])]]
+            frontier = np.unique(near[inside[near] & (far[near] == NONE)])
+            steps += 1
+        return far
+
+    def fair_parts(self, inside: Bools) -> Ints:
+        """The fair parts of more than one state that lie inside: for each state its part, or -1."""
+        kept: Ints = np.full(self.graph.count, NONE, np.int32)
+        count = 0
+        part = self._parts_inside(inside)
+        while True:
+            fair, rest = self._judged(part)
+            numbers = np.cumsum(fair, dtype=np.int32) - 1 + count
+            member = part != NONE
+            member[member] = fair[part[member]]
+            kept[member] = numbers[part[member]]
+            count += int(fair.sum())
+            if not rest.any():
+                return kept
+            part = self._parts(self._within(rest))
+
+    def _parts_inside(self, inside: Bools) -> Ints:
+        """Parts of the states inside: those of the whole graph that are inside, the others anew."""
+        known = self.parts != NONE
+        broken = np.zeros(int(self.parts.max(initial=NONE)) + 1, np.bool_)
+        broken[self.parts[known & ~inside]] = True
+        torn = known & inside
+        torn[torn] = broken[self.parts[torn]]
+        part: Ints = np.where(known & inside & ~torn, self.parts, NONE).astype(np.int32)
+        fresh = self._parts(self._within(torn))
+        part[torn] = np.where(fresh[torn] == NONE, NONE, fresh[torn] + len(broken))
+        return part
+
+    def _judged(self, part: Ints) -> tuple[Bools, Bools]:
+        """Which parts are fair, and in which states smaller fair parts may still be."""
+        kinds, parts = len(self.claims.strong), int(part.max(initial=NONE)) + 1
+        strong = np.array(self.claims.strong, np.bool_)
+        at = np.nonzero((self.claim != NONE) & (part[self.sources] != NONE))[0]
+        cell = part[self.sources[at]].astype(np.int64) * kinds + self.claim[at]
+        stays = part[self.targets[at]] == part[self.sources[at]]
+        times = np.bincount(cell, minlength=parts * kinds).reshape(parts, kinds)
+        missing = np.bincount(cell[stays], minlength=parts * kinds).reshape(parts, kinds) == 0
+        sizes = np.bincount(part[part != NONE], minlength=parts)
+        refused = (missing & ~strong & (times == sizes[:, None])).any(axis=1)
+        owed = missing & strong & (times > 0)
+        rest = part != NONE
+        rest[rest] = ~refused[part[rest]] & owed.any(axis=1)[part[rest]]
+        rest[self.sources[at[owed.ravel()[cell]]]] = False
+        return (sizes > 0) & ~refused & ~owed.any(axis=1), rest
+
+    def _within(self, states: Bools) -> Longs:
+        """The edges between different states of a set."""
+        edges = self.edges_of(np.nonzero(states)[0].astype(np.int32))
+        inner: Longs = edges[states[self.targets[edges]] & (self.sources[edges] != self.targets[edges])]
+        return inner
+
+    def _parts(self, edges: Longs) -> Ints:
+        """Strongly connected parts of more than one state of the graph of some edges, numbered."""
+        return parts_of(self.sources[edges], self.targets[edges], self.graph.count)
+
+
+def _reverse(targets: Ints, count: int) -> tuple[Longs, Longs]:
+    """Offsets and edge numbers: which edges lead to each state."""
+    order = np.argsort(targets, kind="stable")
+    sizes = np.bincount(targets, minlength=count)
+    return np.concatenate([[0], np.cumsum(sizes)]), order
+
+
+def _ranges(first: Longs, last: Longs) -> Longs:
+    """All numbers of some half-open ranges, one range after the other."""
+    sizes = last - first
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    numbers: Longs = np.arange(total) + np.repeat(first - (ends - sizes), sizes)
+    return numbers

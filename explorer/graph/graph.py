@@ -1,0 +1,232 @@
+"""The graph of all reachable states: states are numbers, steps are labelled edges in flat arrays.
+
+A safety search forgets its edges; what happens for ever needs them. States are numbered level by level
+and inside a level by their packed words, or in the order of discovery by the plain model. A step whose
+result lies outside the bound is no edge: it is not possible within the budgets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.packing import Words
+from elrcheck.explorer.search.result import Searched
+from elrcheck.explorer.search.vector import evaluate_columns
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.plain import Label, PlainModel
+
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+BATCH = 4096
+MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A predicate of one state: a function, the choice of its parameters, a field of its result."""
+
+    fn: Fn
+    args: tuple[Any, ...] = ()
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Reachable states 0..count-1 and the steps between them; the initial states come first.
+
+    levels: where each level starts, and the number of states. offsets: the edges of state i are
+    offsets[i]..offsets[i + 1]. targets, labels: where an edge leads and which of `names` it is, in
+    ascending order of labels. state: the plain state of a number. ask: one row of answers, over all
+    states, for each question.
+    """
+
+    names: tuple[Label, ...]
+    levels: tuple[int, ...]
+    offsets: npt.NDArray[np.int64]
+    targets: Ints
+    labels: Ints
+    state: Callable[[int], Any] = field(repr=False)
+    ask: Callable[[Sequence[Question]], Bools] = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sources(self) -> Ints:
+        """Where each edge starts."""
+        return np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.offsets))
+
+    @property
+    def depths(self) -> Ints:
+        """The number of steps to each state from the nearest initial one."""
+        sizes = np.diff(np.array(self.levels))
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+
+def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
+    """The graph of a complete search with this many levels; expands every state once more."""
+    starts, parts = [0], []
+    for level in range(depth):
+        rows = np.concatenate([np.array(part) for part in search.batches(level)])
+        parts.append(rows[np.lexsort(rows.T[::-1])])
+        starts.append(starts[-1] + len(rows))
+    rows = np.concatenate(parts)
+    find = _finder(rows)
+    sources, targets, labels = [], [], []
+    for start in range(0, len(rows), BATCH):
+        made = search.successors(rows[start : start + BATCH])
+        order = np.lexsort((made.instances, made.sources))
+        sources.append((made.sources[order] + start).astype(np.int32))
+        targets.append(find(made.rows[order]))
+        labels.append(made.instances[order].astype(np.int32))
+    names = tuple(Label(instance.action, instance.args) for instance in lowered.program.instances)
+    counted = np.bincount(np.concatenate(sources), minlength=len(rows))
+
+    def state(number: int) -> Any:
+        return lowered.decode(search.layout.unpack(rows[number]))
+
+    def ask(questions: Sequence[Question]) -> Bools:
+        nodes = [lowered.nodes(q.fn, q.args)[q.field] for q in questions]
+        return _ask_rows(nodes, search, rows)
+
+    return Graph(
+        names,
+        tuple(starts),
+        np.concatenate([[0], np.cumsum(counted)]),
+        np.concatenate(targets),
+        np.concatenate(labels),
+        state,
+        ask,
+    )
+
+
+def _ask_rows(nodes: Sequence[Node], search: Searched, rows: Words) -> Bools:
+    answers = np.zeros((len(nodes), len(rows)), np.bool_)
+    for start in range(0, len(rows), BATCH):
+        part = rows[start : start + BATCH]
+        values = evaluate_columns(nodes, search.layout.columns(part), len(part))
+        for place, column in enumerate(values):
+            answers[place, start : start + len(part)] = column != 0
+    return answers
+
+
+def _finder(rows: Words) -> Callable[[Words], Ints]:
+    """The numbers of packed states that are known to be among `rows`; exact, since keys are unique."""
+    for mixer in MIXERS:
+        keys = _keys(rows, mixer)
+        order = np.argsort(keys)
+        ordered = keys[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            break
+    else:
+        raise RuntimeError("no key tells the states apart")
+
+    def find(wanted: Words) -> Ints:
+        at = np.minimum(np.searchsorted(ordered, _keys(wanted, mixer)), len(rows) - 1)
+        found = order[at]
+        if not (rows[found] == wanted).all():
+            raise RuntimeError("a successor is not among the states of a complete search")
+        return found.astype(np.int32)
+
+    return find
+
+
+def _keys(rows: Words, mixer: int) -> Words:
+    keys: Words = np.zeros(len(rows), np.uint64)
+    for word in range(rows.shape[1]):
+        keys = (keys ^ rows[:, word]) * np.uint64(mixer)
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+# ---------------------------------------------------------------------------- the plain model
+
+
+@dataclass
+class PlainGraph:
+    """A graph explored by the plain model. graph: None when a limit was met. Counts as TLC makes them."""
+
+    graph: Graph | None
+    generated: int
+    distinct: int
+    levels: tuple[int, ...]
+    cut: int
+    deadlocks: int
+    enabled: dict[str, int]
+    new_states: dict[str, int]
+    seconds: float
+
+
+def graph_of_plain(
+    plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None
+) -> PlainGraph:
+    """Explore with the model's own functions, nothing compiled."""
+    started = time.monotonic()
+    numbers = {plain.initial(): 0}
+    states, starts = list(numbers), [0]
+    place = {label: index for index, (label, _) in enumerate(plain.steps)}
+    offsets, targets, labels = [0], list[int](), list[int]()
+    made = PlainGraph(None, 1, 1, (), 0, 0, {}, {}, 0.0)
+    complete = True
+    while complete and starts[-1] < len(states):
+        end = len(states)
+        for source in range(starts[-1], end):
+            quiet = True
+            for label, after in plain.successors(states[source]):
+                quiet = False
+                made.generated += 1
+                made.enabled[label.action] = made.enabled.get(label.action, 0) + 1
+                if not plain.within(after):
+                    made.cut += 1
+                    continue
+                if after not in numbers:
+                    numbers[after] = len(states)
+                    states.append(after)
+                    made.new_states[label.action] = made.new_states.get(label.action, 0) + 1
+                targets.append(numbers[after])
+                labels.append(place[label])
+            made.deadlocks += quiet
+            offsets.append(len(targets))
+            over = max_states is not None and len(states) >= max_states
+            if over or (deadline is not None and time.monotonic() > deadline):
+                complete = False
+                break
+        starts.append(end)
+    made.distinct, made.seconds = len(states), time.monotonic() - started
+    ends = starts if starts[-1] == len(states) else [*starts, len(states)]
+    made.levels = tuple(b - a for a, b in itertools.pairwise(ends))
+    if complete:
+        made.graph = _plain_graph(plain, states, starts, offsets, targets, labels)
+    return made
+
+
+def _plain_graph(
+    plain: PlainModel,
+    states: Sequence[Any],
+    starts: Sequence[int],
+    offsets: Sequence[int],
+    targets: Sequence[int],
+    labels: Sequence[int],
+) -> Graph:
+    def ask(questions: Sequence[Question]) -> Bools:
+        answers = np.zeros((len(questions), len(states)), np.bool_)
+        for place, q in enumerate(questions):
+            answers[place] = [plain.says(q.fn, state, q.args, q.field) for state in states]
+        return answers
+
+    names = tuple(label for label, _ in plain.steps)
+    numbers = np.array(offsets, np.int64)
+    return Graph(
+        names, tuple(starts), numbers, np.array(targets, np.int32), np.array(labels, np.int32),
+        states.__getitem__, ask,
+    )  # fmt: skip

@@ -1,0 +1,201 @@
+"""Whether every wait ends: lassos on the state graph that refute a `leads_to` property.
+
+A wait that never ends is a path to a state with the premise, from there a path without the conclusion
+to a fair part of the graph, and a cycle in it, or a state in which nothing fair is possible and the
+behaviour stops. Of all such waits the one with the fewest steps before the cycle is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elrcheck.explorer.graph.components import NONE
+from elrcheck.explorer.graph.fair_cycles import Arena, Claims
+from elrcheck.explorer.graph.graph import Bools, Graph, Ints, Question
+from elrcheck.invariants.fairness import Fair, Fairness
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import instances
+
+
+@dataclass(frozen=True)
+class FairStep:
+    """A fair action with its choices fixed: the label of its steps, and where it is claimed."""
+
+    label: int
+    strong: bool
+    when: Question | None
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """States and the labels of the steps between them.
+
+    waits: index of the first state of the wait. loop: index of the state to which the last step, then
+    one more than there are states less one, returns; without that step the behaviour stops there.
+    """
+
+    states: tuple[int, ...]
+    labels: tuple[int, ...]
+    waits: int
+    loop: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The answer for one choice of a property's parameters. waiting: states in which it waits."""
+
+    args: tuple[Any, ...]
+    waiting: int
+    lasso: Lasso | None
+
+
+def fair_steps(graph: Graph, fair: Sequence[Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
+    """The fair steps among the labels of a graph."""
+    found = []
+    for number, label in enumerate(graph.names):
+        names = [name for name, _ in fns[label.action].params]
+        choice = dict(zip(names, label.args, strict=True))
+        for entry in fair:
+            if entry.action == label.action and all(choice[k] == v for k, v in entry.only.items()):
+                when = None if entry.when is None else Question(fns[entry.when.__name__], label.args)
+                found.append(FairStep(number, entry.strength is Fairness.STRONG, when))
+    return tuple(found)
+
+
+def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
+    """What fairness claims of each edge."""
+    claim: Ints = np.full(len(graph.labels), NONE, np.int32)
+    conditions = [step.when for step in steps if step.when is not None]
+    answers = iter(graph.ask(conditions)) if conditions else iter(())
+    sources = graph.sources
+    for number, step in enumerate(steps):
+        mine = graph.labels == step.label
+        if step.when is not None:
+            mine &= next(answers)[sources]
+        claim[mine] = number
+    return Claims(claim, tuple(step.strong for step in steps))
+
+
+def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
+    """One answer for each choice of the parameters."""
+    choices = list(instances(fn, config))
+    fields = ("premise", "conclusion")
+    answers = arena.graph.ask([Question(fn, args, field) for args in choices for field in fields])
+    found = []
+    for args, premise, conclusion in zip(choices, answers[::2], answers[1::2], strict=True):
+        waits = premise & ~conclusion
+        found.append(Waiting(args, int(waits.sum()), find_lasso(arena, waits, ~conclusion)))
+    return tuple(found)
+
+
+def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
+    """A fair behaviour that waits in some state and stays in `still` from there on."""
+    inside = arena.reached(waits, still)
+    part = arena.fair_parts(inside)
+    goal: Bools = inside & (arena.at_rest | (part != NONE))
+    if not goal.any():
+        return None
+    far = arena.distances(goal, inside)
+    depths = arena.graph.depths
+    begins = np.nonzero(waits & (far != NONE))[0]
+    begin = int(begins[np.argmin(depths[begins] + far[begins])])
+    walk = _Walk(arena, begin)
+    waits_at = len(walk.path)
+    while far[walk.last]:
+        walk.go(lambda state: far[state] == far[walk.last] - 1)
+    loop = len(walk.path)
+    if not arena.at_rest[walk.last]:
+        _close(arena, walk, part == part[walk.last])
+    labels = tuple(int(arena.graph.labels[edge]) for edge in walk.path)
+    return Lasso(tuple(walk.states), labels, waits_at, loop)
+
+
+class _Walk:
+    """A path from an initial state, and how it goes on. path: its edges."""
+
+    def __init__(self, arena: Arena, target: int) -> None:
+        """A shortest path to a state."""
+        self.arena = arena
+        self.states, self.path = [target], list[int]()
+        depths = arena.graph.depths
+        offsets, order = arena.back
+        while depths[self.states[0]]:
+            at = order[offsets[self.states[0]] : offsets[self.states[0] + 1]]
+            nearer = at[depths[arena.sources[at]] < depths[self.states[0]]]
+            self.states.insert(0, int(arena.sources[nearer[0]]))
+            self.path.insert(0, int(nearer[0]))
+
+    @property
+    def last(self) -> int:
+        return self.states[-1]
+
+    def edges(self, state: int) -> range:
+        return range(int(self.arena.graph.offsets[state]), int(self.arena.graph.offsets[state + 1]))
+
+    def take(self, edge: int) -> None:
+        self.path.append(edge)
+        self.states.append(int(self.arena.targets[edge]))
+
+    def go(self, wanted: Callable[[int], bool]) -> None:
+        """One step to a state like that; there must be one."""
+        self.take(next(e for e in self.edges(self.last) if wanted(int(self.arena.targets[e]))))
+
+    def search(self, inside: Bools, arrived: Callable[[int], bool]) -> None:
+        """The shortest way inside to a state like that; there must be one."""
+        came: dict[int, int] = {}
+        layer, end = [self.last], self.last if arrived(self.last) else None
+        while end is None:
+            edges = [e for state in layer for e in self.edges(state) if inside[self.arena.targets[e]]]
+            layer = []
+            for edge in edges:
+                after = int(self.arena.targets[edge])
+                if after != self.last and after not in came:
+                    came[after] = edge
+                    layer.append(after)
+            end = next((state for state in layer if arrived(state)), None)
+        way: list[int] = []
+        while end in came:
+            way.insert(0, came[end])
+            end = int(self.arena.sources[came[end]])
+        for edge in way:
+            self.take(edge)
+
+
+def _close(arena: Arena, walk: _Walk, part: Bools) -> None:
+    """A cycle inside a fair part that gives every fair step its due; its last step returns to its start."""
+    start, begin = walk.last, len(walk.path)
+
+    def edge_of(state: int, claim: int) -> int | None:
+        """The step with this claim that is possible in a state."""
+        return next((e for e in walk.edges(state) if arena.claim[e] == claim), None)
+
+    def stays(edge: int | None) -> bool:
+        return edge is not None and bool(part[arena.targets[edge]])
+
+    def owed(claim: int) -> bool:
+        """Whether the walk so far owes this step something."""
+        if any(arena.claim[edge] == claim for edge in walk.path[begin:]):
+            return False
+        possible = [edge_of(state, claim) is not None for state in walk.states[begin:]]
+        return any(possible) if arena.claims.strong[claim] else all(possible)
+
+    def settles(claim: int) -> Callable[[int], bool]:
+        weak = not arena.claims.strong[claim]
+        return lambda state: stays(edge_of(state, claim)) or (weak and edge_of(state, claim) is None)
+
+    def next_owed() -> int | None:
+        return next(filter(owed, range(len(arena.claims.strong))), None)
+
+    while (claim := next_owed()) is not None or walk.last != start:
+        if claim is None:  # on the way back a strongly fair step may become possible
+            walk.search(part, lambda state: state == start)
+            continue
+        walk.search(part, settles(claim))
+        edge = edge_of(walk.last, claim)
+        if edge is not None:
+            walk.take(edge)
+    del walk.states[-1]

@@ -1,0 +1,150 @@
+"""The graph of all states of a small scope as a networkx graph, and as a file.
+
+It is a directed multigraph. A node is a reachable state, numbered as in `graph.py`; an edge is one action
+instance (an action with its arguments) that is enabled in a state and whose result is inside the
+budgets. Two instances that lead to the same state are two edges, and one that changes nothing is a
+loop. So there are as many edges as transitions were generated, without those cut at the budgets.
+
+A node has `depth`, `initial`, `violates` (ids of the violated properties of states), and one
+attribute for each leaf of the state, named by its path, as traces show it. An edge has `action`,
+`arguments`, `label` and `violates` (ids of the violated properties of steps).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from elrcheck.explorer.graph.graph import Graph
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.plain import PlainModel
+from elrcheck.results.trace_view import Step
+from elrcheck.traces.describe import arguments, leaves
+
+LABEL_LINES = 12
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Ids of the violated properties: of each state, and of each edge in the order of the graph's edges."""
+
+    states: list[list[str]]
+    steps: list[list[str]]
+
+
+def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Marks:
+    """Judged by the engine. chosen: the checks of the search, in its order."""
+    rows = search.layout.pack_rows([lowered.encode(graph.state(number)) for number in range(graph.count)])
+    states: list[list[str]] = [[] for _ in range(graph.count)]
+    for number, fn in enumerate(chosen):
+        if fn.kind == "always" and not fn.is_step:
+            for state in np.nonzero(search.state_hits(number, rows))[0]:
+                states[state].append(fn.ident)
+    found = search.successors(rows)
+    # The order of the graph's edges: by source, then by instance.
+    flags = found.flags[np.lexsort((found.instances, found.sources))]
+    checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
+    steps = [[ident for k, ident in checks if int(each[k // 64]) >> k % 64 & 1] for each in flags]
+    return Marks(states, steps)
+
+
+def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
+    """Judged in plain Python: for small graphs, however they were found."""
+    states = [graph.state(number) for number in range(graph.count)]
+    of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
+    of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]
+    pairs = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+    judged = {
+        (a, b): [fn.ident for fn in of_steps if not plain.holds(fn, states[a], states[b])]
+        for a, b in set(pairs)
+    }
+    return Marks(
+        [[fn.ident for fn in of_states if not plain.holds(fn, state)] for state in states],
+        [judged[pair] for pair in pairs],
+    )
+
+
+def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
+    """A networkx MultiDiGraph of every state and step."""
+    ty = model.state_ty
+    shown = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]
+    made = nx.MultiDiGraph(variables=list(shown[0]))
+    depths = graph.depths.tolist()
+    for number, values in enumerate(shown):
+        made.add_node(
+            number, depth=depths[number], initial=depths[number] == 0,
+            violates=" ".join(marks.states[number]), **values,
+        )  # fmt: skip
+    actions = {fn.name: fn for fn in model.actions}
+    names = []
+    for name in graph.names:
+        given = arguments(actions[name.action], name.args)
+        text = ", ".join(f"{a.name}={a.value}" for a in given)
+        names.append((name.action, text, Step(0, name.action, given).label))
+    sources, targets, labels = graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist()
+    for edge, (source, target, number) in enumerate(zip(sources, targets, labels, strict=True)):
+        action, given_text, label = names[number]
+        made.add_edge(
+            source, target, key=f"e{edge}", action=action, arguments=given_text, label=label,
+            violates=" ".join(marks.steps[edge]),
+        )  # fmt: skip
+    return made
+
+
+# ---------------------------------------------------------------------------- files
+
+
+def rendered(made: Any, form: str) -> str:
+    """The graph as the text of a file."""
+    return WRITERS[form](made)
+
+
+def _graphml(made: Any) -> str:
+    plain = made.copy()
+    plain.graph.clear()  # GraphML has no lists
+    return "\n".join(nx.generate_graphml(plain, named_key_ids=False)) + "\n"
+
+
+def _json(made: Any) -> str:
+    return json.dumps(nx.node_link_data(made, edges="edges"), ensure_ascii=False, indent=1) + "\n"
+
+
+def _dot(made: Any) -> str:
+    """A node says in what it differs from the initial state; its tooltip has the whole state."""
+    paths = made.graph["variables"]
+    start = made.nodes[0]
+    lines = ["digraph states {", '  node [shape=box, fontname="monospace", fontsize=9];']
+    lines.append("  edge [fontsize=8];")
+    for number, node in made.nodes(data=True):
+        changed = [f"{path}={node[path]}" for path in paths if node[path] != start[path]]
+        if len(changed) > LABEL_LINES:
+            changed = [*changed[: LABEL_LINES - 1], f"and {len(changed) - LABEL_LINES + 1} more"]
+        title = [f"{number} depth {node['depth']}", *([node["violates"]] if node["violates"] else [])]
+        style = "".join(
+            (
+                ", peripheries=2" if node["initial"] else "",
+                ', style=filled, fillcolor="#f4c7c3"' if node["violates"] else "",
+            )
+        )
+        whole = "\n".join(f"{path}={node[path]}" for path in paths)
+        text = "".join(f"{_escaped(line)}\\l" for line in (*title, *changed))
+        lines.append(f'  s{number} [label="{text}", tooltip="{_escaped(whole)}"{style}];')
+    for source, target, edge in made.edges(data=True):
+        style = f', color=red, tooltip="{_escaped(edge["violates"])}"' if edge["violates"] else ""
+        lines.append(f'  s{source} -> s{target} [label="{_escaped(edge["label"])}"{style}];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+WRITERS: dict[str, Callable[[Any], str]] = {"graphml": _graphml, "dot": _dot, "json": _json}

@@ -1,0 +1,92 @@
+"""The state graph of a small scope for a report, from the networkx graph of `state_graph.py`.
+
+Properties are judged by the plain model, so no engine has to be asked, and searches need not be compiled
+with properties that only mark states of a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from elrcheck.explorer.graph.graph import Graph, graph_of_plain
+from elrcheck.explorer.graph.networkx_graph import plain_marks, state_graph
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
+from elrcheck.results.drawn_graph import MOST_STATES, DrawnPath, DrawnState, DrawnStep, SmallGraph
+from elrcheck.results.trace_view import Change
+
+
+def small_graph(
+    model: Model, config: Any, chosen: Sequence[Fn], traces: Mapping[str, Sequence[Any]], graph: Graph | None
+) -> SmallGraph | None:
+    """None beyond MOST_STATES.
+
+    chosen: what states and steps are marked with, as far as it is about one of them. traces: plain states of
+    the shown counterexample of a property; one without a trace gets a shortest way to a violation. graph: of
+    all states, if there is one.
+    """
+    plain = PlainModel(model, config)
+    if graph is None:
+        graph = graph_of_plain(plain, max_states=MOST_STATES + 1).graph
+    if graph is None or graph.count > MOST_STATES:
+        return None
+    made = state_graph(graph, model, plain_marks(graph, plain, chosen))
+    numbers = {graph.state(number): number for number in range(graph.count)} if traces else {}
+    known = {ident: [numbers[state] for state in states] for ident, states in traces.items()}
+    return report_of(made, model, chosen, known)
+
+
+def report_of(
+    made: Any, model: Model, chosen: Sequence[Fn], known: Mapping[str, Sequence[int]]
+) -> SmallGraph:
+    """made: as `state_graph` makes it. known: for some properties the states of a way to a violation."""
+    kinds = {fn.name: PurePosixPath(fn.place.rpartition(":")[0]).stem for fn in model.actions}
+    states = tuple(_state(made, number) for number in sorted(made.nodes))
+    steps = tuple(
+        DrawnStep(
+            source, target, edge["label"], edge["action"], kinds[edge["action"]],
+            tuple(edge["violates"].split()),
+        )
+        for source, target, edge in made.edges(data=True)
+    )  # fmt: skip
+    found = {fn.ident: known.get(fn.ident) or _way(states, steps, fn.ident) for fn in chosen}
+    paths = tuple(DrawnPath(ident, tuple(path)) for ident, path in found.items() if path)
+    first = made.nodes[0]
+    return SmallGraph({path: first[path] for path in made.graph["variables"]}, states, steps, paths)
+
+
+def _state(made: Any, number: int) -> DrawnState:
+    node = made.nodes[number]
+    violates = tuple(node["violates"].split())
+    if node["initial"]:
+        return DrawnState(0, None, "", (), violates)
+    parent = min(other for other in made.pred[number] if made.nodes[other]["depth"] == node["depth"] - 1)
+    step = next(iter(made.get_edge_data(parent, number).values()))
+    before = made.nodes[parent]
+    changes = tuple(
+        Change(path, before[path], node[path])
+        for path in made.graph["variables"]
+        if before[path] != node[path]
+    )
+    return DrawnState(node["depth"], parent, step["label"], changes, violates)
+
+
+def _way(states: Sequence[DrawnState], steps: Sequence[DrawnStep], ident: str) -> list[int]:
+    """From the initial state to the nearest violation; nothing if there is none."""
+    ends: list[tuple[int, tuple[int, ...]]] = [
+        (state.depth, (number,)) for number, state in enumerate(states) if ident in state.violates
+    ]
+    ends += [
+        (states[step.source].depth + 1, (step.source, step.target))
+        for step in steps
+        if ident in step.violates
+    ]
+    if not ends:
+        return []
+    way = list(min(ends)[1])
+    while (parent := states[way[0]].parent) is not None:
+        way.insert(0, parent)
+    return way

@@ -1,0 +1,1 @@
+"""The lowered model as LLVM IR, and as machine code."""

@@ -1,0 +1,221 @@
+"""Nodes as LLVM instructions, for one state or for many states side by side.
+
+`Writer` appends instructions as text; text is several times faster to make than an object per
+instruction, and LLVM's verifier reads every module before it is compiled. Two kinds of values
+exist, integers and booleans (i1), because a boolean that only steers a branch should never become
+a number; `number` and `flag` convert where a use wants the other kind.
+
+With lanes = 1 an integer is an i64. With more lanes it is a vector of narrower integers, one lane
+per state, which is how the state checks run (`check_ir`).
+
+The names of computed values are scoped: a value computed in a block is visible in the blocks below
+it and forgotten when the block ends (`mark`, `forget`), as dominance requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from elrcheck.lang.lowering.nodes import MAX_BIT, Node
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The LLVM types of integers and booleans."""
+
+    bits: int = 64
+    count: int = 1
+
+    @property
+    def number(self) -> str:
+        return f"i{self.bits}" if self.count == 1 else f"<{self.count} x i{self.bits}>"
+
+    @property
+    def flag(self) -> str:
+        return "i1" if self.count == 1 else f"<{self.count} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """As intrinsics spell the integer type in their names."""
+        return f"i{self.bits}" if self.count == 1 else f"v{self.count}i{self.bits}"
+
+    def const(self, value: int) -> str:
+        return self._all(f"i{self.bits}", str(value))
+
+    def truth(self, value: bool) -> str:
+        return self._all("i1", "true" if value else "false")
+
+    def _all(self, kind: str, text: str) -> str:
+        if self.count == 1:
+            return text
+        return "<" + ", ".join([f"{kind} {text}"] * self.count) + ">"
+
+
+class Writer:
+    """Instructions of one function, and the names of the nodes computed so far."""
+
+    def __init__(self, lanes: Lanes, read_leaf: Callable[[Writer, int], str]) -> None:
+        self.lanes = lanes
+        self.lines: list[str] = []
+        self.block = "entry"
+        self._read_leaf = read_leaf
+        self._names: dict[int, tuple[str, bool]] = {}
+        self._order: list[int] = []
+        self._count = 0
+
+    # -- instructions
+
+    def fresh(self) -> str:
+        self._count += 1
+        return f"%t{self._count}"
+
+    def let(self, text: str) -> str:
+        name = self.fresh()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def new_label(self, hint: str) -> str:
+        self._count += 1
+        return f"{hint}{self._count}"
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    # -- nodes
+
+    def mark(self) -> int:
+        return len(self._order)
+
+    def forget(self, mark: int) -> None:
+        """Drop the names given since the mark."""
+        for ident in self._order[mark:]:
+            del self._names[ident]
+        del self._order[mark:]
+
+    def compute(self, node: Node) -> None:
+        """Emit a node whose operands are computed (or constants, or negations of computed nodes)."""
+        if node.id not in self._names:
+            self._names[node.id] = self._emit(node)
+            self._order.append(node.id)
+
+    def number(self, node: Node) -> str:
+        """The node as an integer."""
+        if node.is_const:
+            return self.lanes.const(node.lo)
+        if node.op != "not" and not self._names[node.id][1]:
+            return self._names[node.id][0]
+        return self.let(f"zext {self.lanes.flag} {self.flag(node)} to {self.lanes.number}")
+
+    def flag(self, node: Node) -> str:
+        """The node, which is 0 or 1, as a boolean."""
+        if node.is_const:
+            return self.lanes.truth(bool(node.lo))
+        if node.op == "not":
+            return self.negate(self.flag(node.args[0]))
+        name, is_flag = self._names[node.id]
+        return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
+
+    def negate(self, name: str) -> str:
+        return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")
+
+    def all_of(self, flags: list[str]) -> str:
+        """The conjunction of booleans."""
+        result = flags[0] if flags else self.lanes.truth(True)
+        for other in flags[1:]:
+            result = self.let(f"and {self.lanes.flag} {result}, {other}")
+        return result
+
+    def _emit(self, node: Node) -> tuple[str, bool]:
+        """The instructions of a node: its name, and whether that is a boolean."""
+        kind, op, args = self.lanes.number, node.op, node.args
+        match op:
+            case "var":
+                return self._read_leaf(self, node.leaf), False
+            case "add" | "sub":
+                return self.let(f"{op} {kind} {self.number(args[0])}, {self.number(args[1])}"), False
+            case "band" | "bor":
+                word = "and" if op == "band" else "or"
+                return self.let(f"{word} {kind} {self.number(args[0])}, {self.number(args[1])}"), False
+            case "andnot":
+                rest = self.let(f"xor {kind} {self.number(args[1])}, {self.lanes.const(-1)}")
+                return self.let(f"and {kind} {self.number(args[0])}, {rest}"), False
+            case "min" | "max":
+                return self._call(f"s{op}", [args[0], args[1]]), False
+            case "card":
+                return self._call("ctpop", [args[0]]), False
+            case "lt" | "eq":
+                return self._compare(node), True
+            case "and":
+                return self.all_of([self.flag(arg) for arg in args]), True
+            case "ite":
+                return self._choose(node)
+            case "shl1":
+                index, inside = self._index(args[0])
+                moved = self.let(f"shl {kind} {self.lanes.const(1)}, {index}")
+                return self.let(
+                    f"select {self.lanes.flag} {inside}, {kind} {moved}, {kind} {self.lanes.const(0)}"
+                ), False
+            case "bit":
+                return self._bit(node), True
+        raise ValueError(f"the kernel does not know the operation {op!r}")
+
+    def _call(self, intrinsic: str, args: list[Node]) -> str:
+        kind = self.lanes.number
+        listed = ", ".join(f"{kind} {self.number(arg)}" for arg in args)
+        return self.let(f"call {kind} @llvm.{intrinsic}.{self.lanes.suffix}({listed})")
+
+    def _compare(self, node: Node) -> str:
+        a, b = node.args
+        if a.is_bool and b.is_bool and node.op == "eq":
+            return self.negate(self.let(f"xor {self.lanes.flag} {self.flag(a)}, {self.flag(b)}"))
+        word = "slt" if node.op == "lt" else "eq"
+        return self.let(f"icmp {word} {self.lanes.number} {self.number(a)}, {self.number(b)}")
+
+    def _choose(self, node: Node) -> tuple[str, bool]:
+        cond = self.flag(node.args[0])
+        if node.is_bool:
+            kind, values = self.lanes.flag, [self.flag(arg) for arg in node.args[1:]]
+        else:
+            kind, values = self.lanes.number, [self.number(arg) for arg in node.args[1:]]
+        chosen = self.let(f"select {self.lanes.flag} {cond}, {kind} {values[0]}, {kind} {values[1]}")
+        return chosen, node.is_bool
+
+    def _bit(self, node: Node) -> str:
+        mask, index = node.args
+        kind = self.lanes.number
+        if index.is_const:
+            part = self.let(f"and {kind} {self.number(mask)}, {self.lanes.const(1 << index.lo)}")
+            return self.let(f"icmp ne {kind} {part}, {self.lanes.const(0)}")
+        amount, inside = self._index(index)
+        moved = self.let(f"lshr {kind} {self.number(mask)}, {amount}")
+        return self.all_of([self.let(f"trunc {kind} {moved} to {self.lanes.flag}"), inside])
+
+    def _index(self, node: Node) -> tuple[str, str]:
+        """A shift amount that is always allowed, and whether the index is inside 0..MAX_BIT.
+
+        Narrow lanes hold only values that fit them, so a bit beyond the lane's width is never set.
+        """
+        last = min(MAX_BIT, self.lanes.bits - 1)
+        index = self.number(node)
+        if node.lo >= 0 and node.hi <= last:
+            return index, self.lanes.truth(True)
+        kind = self.lanes.number
+        inside = self.let(f"icmp ule {kind} {index}, {self.lanes.const(last)}")
+        return self.let(f"and {kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
+
+
+def copy_row(words: int, tag: str, source: str, target: str) -> str:
+    """The text that copies one row to another place; `tag` keeps its names apart from others."""
+    return "".join(
+        f"""
+  %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k}
+  %{tag}.v{k} = load i64, ptr %{tag}.s{k}, align 8
+  %{tag}.t{k} = getelementptr i64, ptr {target}, i64 {k}
+  store i64 %{tag}.v{k}, ptr %{tag}.t{k}, align 8"""
+        for k in range(words)
+    )

@@ -1,0 +1,201 @@
+"""Which guard is tested when, and where each value is computed, in the expansion kernel.
+
+Idea. Most action instances are disabled in most states, so the kernel tests guards in a tree: an
+inner block is entered when its guard holds, instances that share a guard share the test. The tree
+is built greedily: among the guards still open, the one most instances share goes first; ties keep
+the order in which the model wrote them. A conjunction is order-free because all operations are total.
+
+Placement. A value may be needed by several blocks. Computing it in their common ancestor does it
+once, but also when none of the blocks is entered; computing it in each block repeats code. A block
+is entered with an estimated probability (`EDGE` for every guard on its path), and a value goes where
+the expected cost is least, a copy of the code costing `COPY` besides. Early exits thus stay cheap
+and a value many guards share is computed once. Nodes are placed users first, because where a node
+is computed is where its operands are used.
+
+Invariant: a node is computed in a block, before the item of the block that needs it, and every use
+is in that item, a later one, or in blocks below them. Cost: O(uses x depth of the tree).
+
+Worked example: guards {a, b}, {a, c}, {d} give  root -> a -> (b, c)  and  root -> d.  A value used
+under b and under d is computed twice (0.35 * 0.35 + 0.35 < 1); one used by the guards a and d is
+computed once, in the root before a.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Instance, Program
+
+EDGE = 0.35
+KEPT = 0.95
+COPY = 0.2
+
+Site = tuple["Block", int]
+
+
+@dataclass(eq=False)
+class Block:
+    """Code entered when `conditions` hold.
+
+    Its items are its children, in order. `enters` is the instance whose guards hold here (at most
+    one per block), `stores` the instance whose successor is built here.
+    """
+
+    parent: Block | None
+    conditions: tuple[Node, ...]
+    reach: float
+    position: int = 0
+    depth: int = 0
+    enters: int | None = None
+    stores: int | None = None
+    children: list[Block] = field(default_factory=list)
+    code: dict[int, list[Node]] = field(default_factory=dict)  # item -> nodes computed just before it
+
+    def child(self, conditions: tuple[Node, ...], chance: float) -> Block:
+        block = Block(self, conditions, self.reach * chance, len(self.children), self.depth + 1)
+        self.children.append(block)
+        return block
+
+
+def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
+    """The tree of guards, with one pair of blocks (enters, stores) for every instance that can fire.
+
+    members: the instances to consider, all by default.
+    """
+    root = Block(None, (), 1.0)
+    open_guards = []
+    for index in range(len(program.instances)) if members is None else members:
+        guards = conjuncts(program.instances[index].guards)
+        if guards is not None:
+            open_guards.append((index, guards))
+    _grow(root, open_guards, program.instances)
+    return root
+
+
+def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
+    """The conjuncts that are not trivially true, each once; None if one is false."""
+    found: dict[int, Node] = {}
+    for node in nodes:
+        for part in node.args if node.op == "and" else (node,):
+            if part.is_const:
+                if part.lo == 0:
+                    return None
+            else:
+                found.setdefault(part.id, part)
+    return list(found.values())
+
+
+def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance]) -> None:
+    while waiting:
+        ready = [index for index, guards in waiting if not guards]
+        for index in ready:
+            _finish(block, index, instances[index])
+        waiting = [entry for entry in waiting if entry[1]]
+        if not waiting:
+            return
+        votes = Counter(guard.id for _, guards in waiting for guard in guards)
+        most = max(votes.values())
+        chosen = next(guard for _, guards in waiting for guard in guards if votes[guard.id] == most)
+        inside, outside = [], []
+        for index, guards in waiting:
+            if chosen in guards:
+                inside.append((index, [guard for guard in guards if guard is not chosen]))
+            else:
+                outside.append((index, guards))
+        _grow(block.child((chosen,), EDGE), inside, instances)
+        waiting = outside
+
+
+def _finish(block: Block, index: int, instance: Instance) -> None:
+    enter = block.child((), 1.0)
+    enter.enters = index
+    within = conjuncts(instance.within)
+    if within is None:
+        return  # always outside the bound
+    store = enter.child(tuple(within), KEPT if within else 1.0)
+    store.stores = index
+
+
+def blocks_of(root: Block) -> Iterable[Block]:
+    """The block and all below it, parents first."""
+    todo = [root]
+    while todo:
+        block = todo.pop()
+        yield block
+        todo.extend(reversed(block.children))
+
+
+def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
+    """Decide where nodes are computed; fills `code` of every block. `stored` lists an instance's outputs."""
+    uses: dict[int, list[Site]] = {}
+    known: dict[int, Node] = {}
+
+    def use(node: Node, site: Site) -> None:
+        if node.op == "not":
+            node = node.args[0]  # negation is part of the use
+        if not node.is_const:
+            uses.setdefault(node.id, []).append(site)
+            known[node.id] = node
+
+    for block in blocks_of(root):
+        if block.parent is not None:
+            for node in block.conditions:
+                use(node, (block.parent, block.position))
+        if block.stores is not None:
+            for node in stored(block.stores):
+                use(node, (block, 0))
+    # Ids grow from operands to users; operands discovered on the way are pushed in order.
+    heap = [-ident for ident in known]
+    heapq.heapify(heap)
+    seen: set[int] = set(known)
+    while heap:
+        node = known[-heapq.heappop(heap)]
+        for block, item in _best_sites(uses.pop(node.id)):
+            block.code.setdefault(item, []).append(node)
+            for arg in node.args:
+                use(arg, (block, item))
+        for arg in node.args:
+            base = arg.args[0] if arg.op == "not" else arg
+            if not base.is_const and base.id not in seen:
+                seen.add(base.id)
+                heapq.heappush(heap, -base.id)
+    for block in blocks_of(root):
+        for nodes in block.code.values():
+            nodes.reverse()
+
+
+def _best_sites(sites: list[Site]) -> list[Site]:
+    """Where to compute a value used at these sites: one site above all of them, or several below."""
+    if len(sites) == 1:
+        return sites
+    # Per block: the item before which the value is needed, the cost of the choice below it, the choice.
+    pending: dict[Block, tuple[int, float, list[Site]]] = {}
+    direct: dict[Block, int] = {}
+    for block, item in sites:
+        direct[block] = min(item, direct.get(block, item))
+    if len(direct) == 1:
+        return list(direct.items())
+    layers: dict[int, set[Block]] = {}
+    for block in direct:
+        layers.setdefault(block.depth, set()).add(block)
+    for depth in range(max(layers), -1, -1):
+        layer = layers.get(depth, set())
+        alone = len(layer) == 1 and not any(d < depth for d in layers if layers[d])
+        for block in layer:
+            item, below, choice = pending.pop(block, (1 << 30, 0.0, []))
+            if block in direct:
+                item = min(item, direct[block])
+            here = block.reach + COPY
+            if block in direct or here <= below:
+                below, choice = here, [(block, item)]
+            if alone or block.parent is None:
+                return choice
+            above = pending.get(block.parent, (1 << 30, 0.0, []))
+            pending[block.parent] = (min(above[0], block.position), above[1] + below, above[2] + choice)
+            layers.setdefault(depth - 1, set()).add(block.parent)
+        layers.pop(depth, None)
+    raise AssertionError("the root is an ancestor of every site")

@@ -1,0 +1,173 @@
+"""A program as callable machine code.
+
+`build` writes the LLVM IR of all native functions of a program (`expand_ir`, `search_ir`, `check_ir`)
+and has it compiled, or finds it in the cache (`native_code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.explorer.kernel.check_ir import (
+    WORD_LANES,
+    check_function,
+    choose_lanes,
+    state_checks,
+    values_function,
+)
+from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.expand_ir import (
+    BRANCH_WEIGHTS,
+    INSTANCE_BITS,
+    Counters,
+    Record,
+    declared,
+    expand_functions,
+    flag_words,
+)
+from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
+from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
+from elrcheck.explorer.kernel.packing import Layout, make_layout
+from elrcheck.explorer.kernel.search_ir import explore_function
+from elrcheck.explorer.kernel.table_ir import table_functions
+from elrcheck.lang.lowering.program import Program
+
+CHUNK = 32
+"""States whose successors share one buffer."""
+MODULE = 250_000
+"""Characters of IR in a module: small enough to share the work, large enough to be worth it."""
+SIGNATURES = {
+    "expand": 6,
+    "explore": 2,
+    "insert_rows": 5,
+    "hashes": 3,
+    "rehash": 7,
+    "check": 5,
+    "values": 4,
+}
+"""Native functions and their numbers of arguments, all 64-bit."""
+EXACT = {"relocate": 3}
+FINGERPRINTS = {"settle": 4}
+"""What only one of the two kinds of visited set has."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The shapes of what native functions read and write. state_checks: see `check_ir`.
+
+    fingerprint: words that the visited set keeps of a state, 0 for all of it.
+    """
+
+    layout: Layout
+    record: Record
+    counters: Counters
+    lanes: Lanes
+    state_checks: tuple[int, ...]
+    fingerprint: int = 0
+
+    @property
+    def instances(self) -> int:
+        return self.counters.instances
+
+
+@dataclass(frozen=True)
+class Blueprint(Shapes):
+    """A kernel that has not been compiled: plain data, which may travel to other machines."""
+
+    texts: tuple[str, ...] = ()
+
+    def compile(self, cache: KernelCache | None = None) -> Kernel:
+        """Machine code for this processor."""
+        signatures = SIGNATURES | (FINGERPRINTS if self.fingerprint else EXACT)
+        code = compile_modules(self.texts, signatures, cache)
+        return Kernel(
+            self.layout, self.record, self.counters, self.lanes, self.state_checks, self.fingerprint,
+            code.functions, code.seconds, code.cached, code.engine, self,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kernel(Shapes):
+    """The functions of one program.
+
+    Calls take addresses and counts as plain integers and release Python's global lock.
+    """
+
+    functions: dict[str, Callable[..., int]] = field(default_factory=dict)
+    seconds: float = 0.0
+    cached: bool = False
+    keep: Any = None
+    plan: Blueprint | None = None
+
+
+def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0) -> Kernel:
+    """Compile a program."""
+    return blueprint(program, fingerprint).compile(cache)
+
+
+def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
+    """Everything of a kernel but its machine code."""
+    if len(program.instances) >= 1 << INSTANCE_BITS:
+        raise ValueError(f"{len(program.instances)} action instances do not fit a record")
+    layout = make_layout(program.leaves)
+    record = Record(layout.words, flag_words(program))
+    lanes = choose_lanes(program)
+    return Blueprint(
+        layout=layout,
+        record=record,
+        counters=Counters(len(program.instances), len(program.leaves)),
+        lanes=lanes,
+        state_checks=tuple(state_checks(program)),
+        fingerprint=fingerprint,
+        texts=tuple(module_texts(program, layout, record, lanes, fingerprint)),
+    )
+
+
+def module_texts(
+    program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
+) -> list[str]:
+    """The LLVM IR of all functions, as modules that can be compiled at the same time."""
+    words = layout.words
+    table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
+    return spread_modules(
+        program, layout, _declarations(lanes),
+        [
+            table,
+            explore_function(record, CHUNK, fingerprint),
+            check_function(program, layout),
+            values_function(layout),
+        ],
+    )  # fmt: skip
+
+
+def spread_modules(program: Program, layout: Layout, declarations: str, functions: list[str]) -> list[str]:
+    """The functions and @expand as modules.
+
+    The first holds everything that is not a group of @expand; the groups fill it and others up to a size.
+    """
+    shared = [declarations, BRANCH_WEIGHTS]
+    driver, groups = expand_functions(program, layout)
+    modules = [[*shared, driver, *functions]]
+    size = sum(map(len, modules[0]))
+    for number, group in enumerate(groups):
+        if size + len(group) > MODULE:
+            modules.append([*shared])
+            size = 0
+        if len(modules) > 1:
+            modules[0].append(declared(number))
+        modules[-1].append(group)
+        size += len(group)
+    return ["\n".join([*module, ""]) for module in modules]
+
+
+def _declarations(lanes: Lanes) -> str:
+    lines = [f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("umin", "umax")]
+    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
+    lines.append(f"declare i64 @llvm.vector.reduce.or.{WORD_LANES.suffix}({WORD_LANES.number})")
+    for kind in dict.fromkeys([Lanes(), lanes]):
+        number, suffix = kind.number, kind.suffix
+        lines.append(f"declare {number} @llvm.ctpop.{suffix}({number})")
+        lines += [f"declare {number} @llvm.{name}.{suffix}({number}, {number})" for name in ("smin", "smax")]
+    return "\n".join(lines)

@@ -1,0 +1,139 @@
+"""LLVM IR to object code, the modules of a kernel at the same time.
+
+LLVM takes about a second for each megabyte of IR, and its Python binding does one thing at a time. So
+a large kernel consists of several modules, and other processes help: each runs this file as a
+program, reads a JSON list of modules from its input and writes for each the length of its object code
+(8 bytes, little endian) and the code. What a helper does not give, for whatever reason, is made here.
+
+Few passes run on the IR: the expression graph is already simplified and free of repetition, so what
+is left is inlining the small functions of the search loop. That makes a kernel in about half the time
+of -O1, at the same speed (measured on the three-broker model).
+
+A process beside others of its kind, as in a sweep, compiles alone: it sets `ALONE` in its environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import llvmlite.binding as llvm
+
+ALONE = "ELRCHECK_COMPILE_ALONE"
+HELP = 600_000
+"""Characters of IR that make it worth to start a helper, which takes 0.2 s."""
+
+
+def processor() -> tuple[str, str]:
+    """Name and features of this processor, as LLVM spells them."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def target_machine() -> Any:
+    """Code generation for this processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    cpu, features = processor()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=1, jit=True, reloc="static", codemodel="jitdefault"
+    )
+
+
+def object_code(text: str, machine: Any) -> bytes:
+    """The object code of one module."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def object_codes(texts: Sequence[str], machine: Any, processes: int | None = None) -> list[bytes]:
+    """The object code of each module. processes: how many to use at most, all processors by default."""
+    useful = min(len(texts), 1 + sum(map(len, texts)) // HELP, processes or _processors())
+    shares = _shares(texts, useful)
+    made: dict[int, bytes] = {}
+    if len(shares) > 1:
+        made = _with_helpers(texts, shares, machine)
+    return [made[k] if k in made else object_code(text, machine) for k, text in enumerate(texts)]
+
+
+def _processors() -> int:
+    if os.environ.get(ALONE):
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
+    """Positions of the texts, divided into parts of about the same length; the first part is the least."""
+    shares: list[list[int]] = [[] for _ in range(count)]
+    lengths = [0] * count
+    for k in sorted(range(len(texts)), key=lambda k: -len(texts[k])):
+        least = lengths.index(min(lengths))
+        shares[least].append(k)
+        lengths[least] += len(texts[k])
+    return shares
+
+
+def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -> dict[int, bytes]:
+    """Our own share, and what came back of the others."""
+    helpers = [helper for share in shares[1:] if (helper := _start()) is not None]
+    try:
+        with ThreadPoolExecutor(len(shares)) as pool:
+            asked = [
+                (share, pool.submit(_ask, helper, [texts[k] for k in share]))
+                for share, helper in zip(shares[1:], helpers, strict=False)
+            ]
+            made = {k: object_code(texts[k], machine) for k in shares[0]}
+            for share, answer in asked:
+                made.update(zip(share, answer.result(), strict=False))
+    finally:
+        for helper in helpers:
+            helper.kill()
+            helper.wait()
+    return made
+
+
+def _start() -> subprocess.Popen[bytes] | None:
+    command = [sys.executable, "-P", "-m", "elrcheck.explorer.kernel.object_code"]
+    try:
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+    except OSError:
+        return None
+
+
+def _ask(helper: subprocess.Popen[bytes], texts: list[str]) -> list[bytes]:
+    """What the helper made of the modules; the list ends where its answer ends."""
+    answer, _ = helper.communicate(json.dumps(texts).encode())
+    if helper.returncode != 0:
+        return []
+    codes, at = [], 0
+    while at < len(answer):
+        size = int.from_bytes(answer[at : at + 8], "little")
+        codes.append(answer[at + 8 : at + 8 + size])
+        at += 8 + size
+    return codes
+
+
+def main() -> None:
+    """What a helper does."""
+    machine = target_machine()
+    for text in json.load(sys.stdin.buffer):
+        code = object_code(text, machine)
+        sys.stdout.buffer.write(len(code).to_bytes(8, "little") + code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The search loop, as LLVM IR.
+
+    i64 @explore(ptr shared, ptr context)
+
+expands rows of a level and stores what is new (`table_ir`). It works on states in slices it takes
+from a cursor that all workers share; positions count from the row at `FRONTIER`. A slice is handled in
+chunks: expand a chunk into a buffer; hash every successor and prefetch its home slot; look at the
+slots and prefetch the rows that seem equal (in a set of fingerprints: nothing); then probe. So the
+cache misses a successor costs overlap with those of the whole chunk.
+
+It returns 1 when the cursor has passed `STOP`, and 0 when the arrays might run full. Nothing is half
+done then: the caller may grow them and call again. `LIMIT` is safe because a worker looks at the
+number of reserved rows before every chunk, and all workers together reserve less than `MARGIN` rows
+between two looks.
+"""
+
+from __future__ import annotations
+
+from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS, Record
+from elrcheck.explorer.kernel.table_ir import SETUP, Context, Shared, load_field
+
+PEEK = """
+peek:
+  %k2 = phi i64 [ 0, %hash ], [ %k2n, %peek ]
+  %hash2.p = getelementptr i64, ptr %hashes, i64 %k2
+  %h2 = load i64, ptr %hash2.p, align 8
+  %tag2 = and i64 %h2, %upper
+  %home2 = call i64 @home(i64 %tag2, i64 %slots)
+  %slot2.p = getelementptr i64, ptr %table, i64 %home2
+  %slot2 = load atomic i64, ptr %slot2.p monotonic, align 8
+  %number2 = and i64 %slot2, %mask
+  %row2 = sub i64 %number2, 1
+  %row2.at = mul i64 %row2, WORDS
+  %row2.p = getelementptr i64, ptr %states, i64 %row2.at
+  %differ2 = xor i64 %slot2, %h2
+  %maybe2 = icmp ule i64 %differ2, %mask
+  %wanted2 = select i1 %maybe2, ptr %row2.p, ptr %slot2.p
+  %tail2 = getelementptr i8, ptr %wanted2, i64 LAST
+  call void @llvm.prefetch.p0(ptr %wanted2, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %tail2, i32 0, i32 3, i32 1)
+  %k2n = add i64 %k2, 1
+  %more2 = icmp ult i64 %k2n, %n
+  br i1 %more2, label %peek, label %probe"""
+"""Only where slots refer to rows: have the rows that seem equal fetched."""
+CREDIT_AHEAD = """
+  %credit1.p = getelementptr i16, ptr %credit, i64 %home1
+  call void @llvm.prefetch.p0(ptr %credit1.p, i32 1, i32 3, i32 1)"""
+"""Only where credits belong to slots."""
+
+
+def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
+    """The text of @explore. fingerprint: words of a slot if the set keeps fingerprints, 0 if rows."""
+    words, size = record.words, record.size
+    if fingerprint:
+        peek, after_hash, before_probe, ahead = "", "probe", "hash", CREDIT_AHEAD
+    else:
+        peek = PEEK.replace("WORDS", str(words)).replace("LAST", str(8 * words - 1))
+        after_hash, before_probe, ahead = "peek", "peek", ""
+    flags = "".join(
+        f"""
+  %sf{k} = getelementptr i64, ptr %rec1, i64 {record.origin + 1 + k}
+  %sv{k} = load i64, ptr %sf{k}, align 8
+  %sa{k} = getelementptr i64, ptr %c, i64 {Context.FLAGS + k}
+  %so{k} = load i64, ptr %sa{k}, align 8
+  %sn{k} = or i64 %so{k}, %sv{k}
+  store i64 %sn{k}, ptr %sa{k}, align 8"""
+        for k in range(record.flag_words)
+    )
+    return f"""
+define i64 @explore(ptr noalias %s, ptr noalias %c) {{
+entry:{SETUP}{load_field("stop", "%s", Shared.STOP)}{load_field("limit", "%s", Shared.LIMIT)}
+  {load_field("margin", "%s", Shared.MARGIN)}{load_field("slice", "%s", Shared.SLICE)}
+  {load_field("recs.i", "%c", Context.RECORDS)}{load_field("hashes.i", "%c", Context.HASHES)}
+  {load_field("counters.i", "%c", Context.COUNTERS)}{load_field("fired.i", "%c", Context.FIRED)}
+  {load_field("frontier.i", "%s", Shared.FRONTIER)}
+  %frontier = inttoptr i64 %frontier.i to ptr
+  %upper = xor i64 %mask, -1
+  %recs = inttoptr i64 %recs.i to ptr
+  %hashes = inttoptr i64 %hashes.i to ptr
+  %counters = inttoptr i64 %counters.i to ptr
+  %fired = inttoptr i64 %fired.i to ptr
+  %at.p = getelementptr i64, ptr %c, i64 {Context.AT:d}
+  %end.p = getelementptr i64, ptr %c, i64 {Context.END:d}
+  %cursor.p = getelementptr i64, ptr %s, i64 {Shared.CURSOR:d}
+  %rows.p = getelementptr i64, ptr %s, i64 {Shared.ROWS:d}
+  br label %next
+next:
+  %at = load i64, ptr %at.p, align 8
+  %end = load i64, ptr %end.p, align 8
+  %left = icmp ult i64 %at, %end
+  br i1 %left, label %room, label %take
+take:
+  %from = atomicrmw add ptr %cursor.p, i64 %slice monotonic
+  %over = icmp uge i64 %from, %stop
+  br i1 %over, label %finished, label %slice.new
+slice.new:
+  %to0 = add i64 %from, %slice
+  %to = call i64 @llvm.umin.i64(i64 %to0, i64 %stop)
+  store i64 %from, ptr %at.p, align 8
+  store i64 %to, ptr %end.p, align 8
+  br label %room
+room:
+  %a = phi i64 [ %at, %next ], [ %from, %slice.new ]
+  %e = phi i64 [ %end, %next ], [ %to, %slice.new ]
+  %used = load atomic i64, ptr %rows.p monotonic, align 8
+  %need = add i64 %used, %margin
+  %fits = icmp ule i64 %need, %limit
+  br i1 %fits, label %chunk, label %full
+chunk:
+  %z0 = add i64 %a, {chunk}
+  %z = call i64 @llvm.umin.i64(i64 %z0, i64 %e)
+  %n = call i64 @expand(ptr %frontier, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr %fired)
+  %some = icmp ne i64 %n, 0
+  br i1 %some, label %hash, label %done
+hash:
+  %k1 = phi i64 [ 0, %chunk ], [ %k1n, %hash ]
+  %rec1.at = mul i64 %k1, {size}
+  %rec1 = getelementptr i64, ptr %recs, i64 %rec1.at
+  %h1 = call i64 @hash(ptr %rec1)
+  %hash1.p = getelementptr i64, ptr %hashes, i64 %k1
+  store i64 %h1, ptr %hash1.p, align 8
+  %tag1 = and i64 %h1, %upper
+  %home1 = call i64 @home(i64 %tag1, i64 %slots)
+  %slot1.at = mul i64 %home1, {max(1, fingerprint)}
+  %slot1 = getelementptr i64, ptr %table, i64 %slot1.at
+  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){ahead}{flags}
+  %k1n = add i64 %k1, 1
+  %more1 = icmp ult i64 %k1n, %n
+  br i1 %more1, label %hash, label %{after_hash}{peek}
+probe:
+  %k3 = phi i64 [ 0, %{before_probe} ], [ %k3n, %probe ]
+  %rec3.at = mul i64 %k3, {size}
+  %rec3 = getelementptr i64, ptr %recs, i64 %rec3.at
+  %origin.p = getelementptr i64, ptr %rec3, i64 {record.origin}
+  %origin = load i64, ptr %origin.p, align 8
+  %who = trunc i64 %origin to i{INSTANCE_BITS}
+  %hash3.p = getelementptr i64, ptr %hashes, i64 %k3
+  %h3 = load i64, ptr %hash3.p, align 8
+  call void @insert(ptr %s, ptr %c, ptr %rec3, i64 %h3, i16 %who,
+                    ptr %states, ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base)
+  %k3n = add i64 %k3, 1
+  %more3 = icmp ult i64 %k3n, %n
+  br i1 %more3, label %probe, label %done
+done:
+  store i64 %z, ptr %at.p, align 8
+  br label %next
+full:
+  ret i64 0
+finished:
+  ret i64 1
+}}"""

@@ -1,0 +1,304 @@
+"""A run that can be gone on with: `run.json` beside the level files of a search.
+
+The manifest says what is searched (variant, scope, every value of the configuration, properties, a
+digest of the lowered model), which levels are there, with length and SHA-256 of every file, and what was
+counted up to the end of the last of them. It is written whole, after the files it names, and carries its
+own checksum; whatever the moment a process is killed at, the folder holds the run as it was after some
+level. Nothing of it is executed: it is JSON, read strictly, and packed states.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from elrcheck import __version__
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.strictjson import load
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import Selected
+from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.runs.folders import MANIFEST, RUNS
+from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
+from elrcheck.explorer.store.spilled import forget_candidates
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.nodes import cone
+from elrcheck.lang.lowering.program import Program
+
+SCHEMA = "elrcheck.run/1"
+LEVELS = "levels"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a run searches. config: every knob and budget as plain values; model: `program_digest`.
+
+    lasting: the folder was chosen by the user and keeps the traces of witnesses too.
+    """
+
+    variant: str
+    scope: str
+    overrides: tuple[str, ...]
+    config: dict[str, Any]
+    properties: tuple[str, ...]
+    fingerprint: int
+    stop: str
+    model: str
+    lasting: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "variant": self.variant, "scope": self.scope, "overrides": list(self.overrides),
+            "config": self.config, "properties": list(self.properties), "fingerprint": self.fingerprint,
+            "stop": self.stop, "model": self.model,
+            "lasting": self.lasting,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a manifest says. storage: where the level files are, if not beside it."""
+
+    identity: Identity
+    levels: list[SavedLevel]
+    tally: Tally
+    storage: str | None = None
+
+    @property
+    def distinct(self) -> int:
+        return sum(level.rows for level in self.levels)
+
+
+def program_digest(program: Program) -> str:
+    """What the search of a program depends on, in 64 hexadecimal digits."""
+    roots = [check.node for check in program.checks if check.node is not None]
+    for instance in program.instances:
+        roots += [*instance.guards, *instance.within, *instance.updates.values()]
+        roots += instance.step_checks.values()
+    nodes = cone(roots)
+    number = {node.id: k for k, node in enumerate(nodes)}
+    digest = hashlib.sha256()
+
+    def add(*parts: Any) -> None:
+        digest.update(repr(parts).encode())
+
+    for node in nodes:
+        add(node.op, [number[arg.id] for arg in node.args], node.lo, node.hi, node.op == "var" and node.leaf)
+    for leaf in program.leaves:
+        add(leaf.path, leaf.lo, leaf.hi)
+    for instance in program.instances:
+        add(
+            instance.action, str(instance.args), [number[n.id] for n in instance.guards],
+            [number[n.id] for n in instance.within],
+            sorted((leaf, number[n.id]) for leaf, n in instance.updates.items()),
+            sorted((check, number[n.id]) for check, n in instance.step_checks.items()),
+        )  # fmt: skip
+    for check in program.checks:
+        add(check.name, check.kind, check.scope, check.node and number[check.node.id])
+    add(program.init)
+    return digest.hexdigest()
+
+
+class RunFolder:
+    """The folder of one run; a `Keeper` for its search.
+
+    identity: asked for when something is saved, for the digest of a model takes a while. every: seconds
+    between two savings. lasting: see `Identity`. A run that a limit stops is saved if its folder is a
+    lasting one or it was saved before; one that is interrupted always. storage: where the level files
+    are, if not in the folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        identity: Callable[[], Identity],
+        every: float,
+        lasting: bool,
+        storage: str | None = None,
+    ) -> None:
+        self.folder, self.every, self.lasting, self.storage = folder, every, lasting, storage
+        self._identity = identity
+        self._levels: LevelFiles | None = None
+        self._last = time.monotonic()
+        self.saved = False
+
+    def files(self, words: int) -> LevelFiles:
+        if self.storage is None:
+            self._levels = LevelFiles(self.folder / LEVELS, words)
+        else:
+            from elrcheck.explorer.store.stored_levels import level_files
+
+            self._levels = level_files(self.storage, words)
+        return self._levels
+
+    def due(self) -> bool:
+        return time.monotonic() - self._last >= self.every
+
+    def at_stop(self, interrupted: bool) -> bool:
+        return interrupted or self.lasting or self.saved
+
+    def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
+        body = {
+            "schema": SCHEMA,
+            "elrcheck": __version__,
+            "run": self._identity().to_json(),
+            "storage": self.storage,
+            "levels": [_level_json(level) for level in written],
+            "tally": tally.to_json(),
+        }
+        write_file(self.folder / MANIFEST, json.dumps({**body, "sha256": _checksum(body)}, indent=1) + "\n")
+        self._last, self.saved = time.monotonic(), True
+
+    def finish(self) -> None:
+        """The search is complete: nothing is left to go on with."""
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / MANIFEST).unlink()
+        if self._levels is not None:
+            forget_candidates(self.folder / LEVELS)
+            self._levels.remove()
+        for draft in self.folder.glob(f".{MANIFEST}.*.tmp"):  # of a process that was killed
+            draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+            if self.folder.parent == RUNS:
+                RUNS.rmdir()
+                RUNS.parent.rmdir()
+
+
+def open_folder(
+    program: Program,
+    place: Path,
+    selected: Selected,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    saved: Saved | None,
+) -> tuple[RunFolder, Saved | None]:
+    """The folder of a search about to begin. UsageFault if it holds another run, or a damaged file."""
+    lasting = request.run_dir is not None
+
+    @functools.cache
+    def identity() -> Identity:
+        return Identity(
+            selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
+            tuple(fn.ident for fn in chosen), request.fingerprint,
+            "first" if request.stop_at_first else "complete", program_digest(program), lasting,
+        )  # fmt: skip
+
+    storage = None if saved is None else saved.storage
+    if saved is None and request.spark.storage is not None:
+        storage = f"{request.spark.storage.rstrip('/')}/{place.name}"
+    folder = RunFolder(place, identity, request.checkpoint_every, lasting, storage)
+    if saved is None:
+        if (place / MANIFEST).exists():
+            raise UsageFault(
+                "run-dir-taken", "the folder holds a run that can be gone on with", where=str(place),
+                help=f"`elrcheck check --resume {place}`, or choose another --run-dir",
+            )  # fmt: skip
+        return folder, None
+    reject_other(saved.identity, identity(), place)
+    files = folder.files(make_layout(program.leaves).words)
+    for level in saved.levels:
+        files.verify(level)
+    folder.saved = True
+    return folder, saved
+
+
+def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
+    """The request with what it leaves open taken from the run it goes on with."""
+    run = saved.identity
+    if not request.selected:
+        request = replace(request, selection=Selection(run.variant, run.scope, run.overrides))
+    return replace(
+        request,
+        properties=request.properties or run.properties,
+        fingerprint=request.fingerprint or run.fingerprint,
+        stop_at_first=request.stop_at_first or run.stop == "first",
+        run_dir=request.resume if run.lasting else None,
+    )
+
+
+def read_run(folder: Path) -> Saved:
+    """The run in a folder. UsageFault if there is none, or what is there is damaged."""
+    place = folder / MANIFEST
+    if not place.is_file():
+        raise UsageFault(
+            "no-checkpoint", f"there is no run to go on with in {folder}", where=str(place),
+            help="runs that can be resumed are those that were interrupted or stopped by a limit",
+        )  # fmt: skip
+    data, top = load(place, "checkpoint-damaged")
+    body = top.mapping(data, ("schema", "elrcheck", "run", "storage", "levels", "tally", "sha256"))
+    if body["schema"] != SCHEMA:
+        top.field("schema").fail(f"expected {SCHEMA!r}, found {body['schema']!r}")
+    rest = {key: value for key, value in body.items() if key != "sha256"}
+    if body["sha256"] != _checksum(rest):
+        raise damaged(place, "its contents differ from what was written (SHA-256)")
+    try:
+        return Saved(
+            identity=_identity(body["run"]),
+            levels=[_level(level) for level in body["levels"]],
+            tally=Tally.from_json(body["tally"]),
+            storage=None if body["storage"] is None else str(body["storage"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
+        raise damaged(place, f"unexpected contents ({fault})") from fault
+
+
+def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
+    """UsageFault if the run in the folder is not the one asked for; says which field differs."""
+    have, want = saved.to_json(), asked.to_json()
+    for field in ("scope", "overrides", "lasting"):  # what the first two stand for is in `config`
+        have.pop(field), want.pop(field)
+    models = have.pop("model"), want.pop("model")
+    before, now = have.pop("config"), want.pop("config")
+    for name in sorted({*before, *now}):
+        have[name], want[name] = before.get(name), now.get(name)
+    have["model"], want["model"] = models  # last: it depends on all the others
+    for name in have:
+        if have[name] != want[name]:
+            detail = (
+                "the model has changed since" if name == "model"
+                else f"`{name}` was {have[name]!r} and is now {want[name]!r}"
+            )  # fmt: skip
+            raise UsageFault(
+                "resume-mismatch", f"this is not the run that was interrupted: {detail}", where=str(place),
+                help="leave out the options that choose the model, or start again with another --run-dir",
+            )  # fmt: skip
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _level_json(level: SavedLevel) -> dict[str, Any]:
+    files = [
+        {"name": mark.name, "rows": mark.rows, "bytes": mark.size, "sha256": mark.sha256}
+        for mark in level.files
+    ]
+    return {"depth": level.depth, "partitioned": level.partitioned, "files": files}
+
+
+def _level(data: dict[str, Any]) -> SavedLevel:
+    marks = [
+        FileMark(Path(str(file["name"])).name, int(file["rows"]), int(file["bytes"]), str(file["sha256"]))
+        for file in data["files"]
+    ]
+    return SavedLevel(int(data["depth"]), tuple(marks), bool(data["partitioned"]))
+
+
+def _identity(data: dict[str, Any]) -> Identity:
+    return Identity(
+        variant=str(data["variant"]), scope=str(data["scope"]), overrides=tuple(map(str, data["overrides"])),
+        config=dict(data["config"]), properties=tuple(map(str, data["properties"])),
+        fingerprint=int(data["fingerprint"]), stop=str(data["stop"]), model=str(data["model"]),
+        lasting=bool(data["lasting"]),
+    )  # fmt: skip

@@ -1,0 +1,240 @@
+"""Which actions fire and which branches are taken while a configuration is explored.
+
+The model's functions are compiled once more from their source, with a probe around every condition:
+if statements, conditional expressions, `require`, the filters of comprehensions, and each operand of
+`and` and `or`. The copies call each other and share every class with the originals, which stay as
+they are. The search is the plain one of `elrcheck.explorer.search.reference`, without properties.
+
+A step beyond the budgets of the configuration counts for nothing: nobody would ever see it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, instances
+from elrcheck.lang.plain import Label
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.source import Source
+
+PROBE = "probe of elrcheck.explorer.search.branch_coverage"
+"""The name of the probe in the copies; no model source can contain it."""
+
+
+@dataclass(frozen=True, order=True)
+class Condition:
+    """One condition of the model's source. kind: if, choice, guard, filter or operand.
+
+    module: the last part of its name, such as `partition`; text: the condition as Python prints it.
+    """
+
+    module: str
+    function: str
+    line: int
+    column: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, order=True)
+class Arm:
+    """A condition with one of its two values."""
+
+    condition: Condition
+    value: bool
+
+    def __str__(self) -> str:
+        at = self.condition
+        return (
+            f"{at.module}.{at.function}:{at.line}: {at.kind} `{at.text}` was never {str(self.value).lower()}"
+        )
+
+
+@dataclass
+class Coverage:
+    """How often each action fired and each arm was taken. states: distinct ones, over all explorations.
+
+    complete: every exploration saw everything within its budgets.
+    """
+
+    fired: Counter[str] = field(default_factory=Counter)
+    taken: Counter[Arm] = field(default_factory=Counter)
+    states: int = 0
+    complete: bool = True
+
+    def never_fired(self) -> list[str]:
+        return [action for action, times in self.fired.items() if not times]
+
+    def never_taken(self, *modules: str) -> list[Arm]:
+        """Arms that were not taken, in source order; of some modules or of all."""
+        return sorted(
+            arm
+            for arm, times in self.taken.items()
+            if not times and (not modules or arm.condition.module in modules)
+        )
+
+
+class CoverageSearch:
+    """Explores configurations one after the other; `coverage` is the sum over all of them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.coverage = Coverage(Counter({fn.name: 0 for fn in model.actions}))
+        self._conditions: list[Condition] = []
+        self._seen: list[tuple[int, bool]] = []
+        self._copies = self._instrument()
+        self._counts = [[0, 0] for _ in self._conditions]
+        self._sum()
+
+    def explore(self, config: Any, *, max_states: int, after: Sequence[Label] = ()) -> Coverage:
+        """Breadth-first up to `max_states` distinct states, from where the steps in `after` lead.
+
+        Those steps count too; the initial state is where they begin. Returns the sum over all
+        explorations so far. NotEnabled if one of the steps is not possible within the budgets.
+        """
+        steps = [
+            (fn.name, self._copies[fn.name], args)
+            for fn in self.model.actions
+            for args in instances(fn, config)
+        ]
+        self._seen.clear()
+        first = self._copies[self.model.init.name](config)
+        for label in after:
+            first = self._copies[label.action](config, first, *label.args)
+            if not self.model.bound.source(config, first):
+                raise NotEnabled("the budgets allow it")
+            self.coverage.fired[label.action] += 1
+        self._keep()
+        known, level = {first}, [first]
+        while level and len(known) < max_states:
+            fresh = []
+            for state in level:
+                for found in self._successors(config, state, steps):
+                    before = len(known)
+                    known.add(found)  # the only time it is hashed, which is the greater part of the work
+                    if len(known) > before:
+                        fresh.append(found)
+                if len(known) >= max_states:
+                    break
+            level = fresh
+        self.coverage.states += len(known)
+        self.coverage.complete &= not level
+        self._sum()
+        return self.coverage
+
+    def _successors(
+        self, config: Any, state: Any, steps: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]
+    ) -> Iterator[Any]:
+        within = self.model.bound.source
+        for action, run, args in steps:
+            try:
+                after = run(config, state, *args)
+            except NotEnabled:
+                self._keep()
+                continue
+            if within(config, after):
+                self._keep()
+                self.coverage.fired[action] += 1
+                yield after
+            else:
+                self._seen.clear()
+
+    # ------------------------------------------------------------------------- probes
+
+    def _probe(self, number: int, value: Any) -> Any:
+        self._seen.append((number, bool(value)))
+        return value
+
+    def _keep(self) -> None:
+        for number, value in self._seen:
+            self._counts[number][value] += 1
+        self._seen.clear()
+
+    def _sum(self) -> None:
+        for condition, counts in zip(self._conditions, self._counts, strict=True):
+            for value in (False, True):
+                self.coverage.taken[Arm(condition, value)] += counts[value]
+                counts[value] = 0
+
+    def _instrument(self) -> dict[str, Callable[..., Any]]:
+        """The copies by name. One namespace for each module of the source, or the copies would not meet."""
+        spaces: dict[str, dict[str, Any]] = {}
+        copies: dict[str, Callable[..., Any]] = {}
+        for fn in self.model.fns.values():
+            space = spaces.setdefault(fn.source.__module__, {**fn.source.__globals__, PROBE: self._probe})
+            exec(self._compiled(fn), space)
+            copies[fn.name] = space[fn.name]
+        for space in spaces.values():
+            space.update({name: copy for name, copy in copies.items() if name in space})
+        return copies
+
+    def _compiled(self, fn: Fn) -> Any:
+        source = Source(fn.source)
+        tree = source.tree
+        tree.decorator_list = []
+        ast.increment_lineno(tree, source.first_line - 1)
+        module = ast.Module([_Probes(fn, source.indent, self._conditions).visit(tree)], [])
+        return compile(ast.fix_missing_locations(module), fn.file, "exec", dont_inherit=True)
+
+
+class _Probes(ast.NodeTransformer):
+    """Puts a probe around each condition and appends it to `found`; its place there is its number."""
+
+    def __init__(self, fn: Fn, indent: int, found: list[Condition]) -> None:
+        self.fn, self.indent, self.found = fn, indent, found
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None  # annotations would be evaluated when the copy is made
+        for arg in node.args.args:
+            arg.annotation = None
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        node.test = self._wrap("if", node.test)
+        return self._visit_rest(node, "body", "orelse")
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test = self._wrap("choice", node.test)
+        return self._visit_rest(node, "body", "orelse")
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        node.values = [self._wrap("operand", value) for value in node.values]
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        node.ifs = [self._wrap("filter", condition) for condition in node.ifs]
+        return self._visit_rest(node, "iter")
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id == "require":
+            node.args[0] = self._wrap("guard", node.args[0])
+            return node
+        return self.generic_visit(node)
+
+    def _visit_rest(self, node: ast.AST, *fields: str) -> ast.AST:
+        """Visit what is no condition."""
+        for name in fields:
+            old = getattr(node, name)
+            setattr(node, name, [self.visit(x) for x in old] if isinstance(old, list) else self.visit(old))
+        return node
+
+    def _wrap(self, kind: str, node: ast.expr) -> ast.expr:
+        number = len(self.found)
+        self.found.append(
+            Condition(
+                module=self.fn.source.__module__.rpartition(".")[2],
+                function=self.fn.name,
+                line=node.lineno,
+                column=node.col_offset + self.indent,
+                kind=kind,
+                text=ast.unparse(node),
+            )
+        )
+        name = ast.Name(PROBE, ast.Load())
+        made = ast.Call(name, [ast.Constant(number), self.visit(node)], [])
+        return ast.copy_location(made, node)

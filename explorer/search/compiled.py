@@ -1,0 +1,371 @@
+"""The compiled search: level-synchronous breadth-first over native code.
+
+`Search` judges the states of a level (state checks, values of leaves), has the next one made and goes
+on. Where states are kept is the business of a space (`spaces`, `spilled`), how threads share the work
+that of the crew. Counts, diameter, depths and the credit of new states to actions depend on neither;
+the order of rows inside a level does, and nothing reported depends on that order. Traces are found
+afterwards (`retrace`).
+
+A search that has a folder can be saved at the end of any level and gone on with. A level that could
+not be finished is not saved: what was counted is set back to the level's start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
+from elrcheck.explorer.kernel.kernel import Kernel, build
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.crew import Crew, default_workers
+from elrcheck.explorer.search.judgement import look
+from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.store.fingerprints import collision_probability
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.memory import peak_bytes
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Hashed, Resident, Space
+from elrcheck.explorer.store.spilled import Spilled
+from elrcheck.lang.lowering.program import Program
+
+__all__ = ["Search", "default_workers", "search"]
+
+Progress = Callable[[LevelStats], None]
+Rows = npt.NDArray[np.uint64]
+INTERRUPTED = "interrupted"
+
+
+class Keeper(Protocol):
+    """Where a search may keep its levels."""
+
+    def files(self, words: int) -> LevelFiles:
+        """The folder of its level files."""
+        ...
+
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        ...
+
+    def at_stop(self, interrupted: bool) -> bool:
+        """Whether to save a search that somebody or a limit has stopped."""
+        ...
+
+    def save(self, written: list[SavedLevel], tally: Tally) -> None:
+        """Keep what was counted up to the last of these levels."""
+        ...
+
+
+def search(
+    program: Program,
+    *,
+    limits: Limits | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    stop: str = "complete",
+    kernel_cache: KernelCache | None = None,
+    fingerprint: int = 0,
+    keeper: Keeper | None = None,
+) -> SearchResult:
+    """Explore a program and rebuild a trace for everything that was hit."""
+    run = Search(
+        program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint,
+        keeper=keeper,
+    )  # fmt: skip
+    result = run.run(progress, stop)
+    retrace = Retrace(run)
+    result.traces = retrace.traces(list(result.first))
+    result.deadlock_trace = retrace.deadlock()
+    return result
+
+
+class Search:
+    """One search over one program; its states stay for `retrace`.
+
+    fingerprint: bits that are kept of a state, 64 or 128; 0 for the whole state. Without a keeper there
+    are no fingerprints, and a search that outgrows its memory ends.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        workers: int,
+        cache: KernelCache | None,
+        limits: Limits,
+        fingerprint: int = 0,
+        keeper: Keeper | None = None,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> None:
+        if fingerprint and keeper is None:
+            raise ValueError("a search that keeps fingerprints needs a folder for its levels")
+        self.program, self.limits, self.keeper = program, limits, keeper
+        self.fingerprint, self.cache = fingerprint, cache
+        self.native: Kernel = build(program, cache, fingerprint // 64)
+        self.layout = self.native.layout
+        self.compile_seconds = self.native.seconds
+        self.crew = Crew(self.native, workers)
+        self.tally = Tally.empty(self.native)
+        self.spilled = False
+        self._files = None if keeper is None else keeper.files(self.layout.words)
+        self.space: Space = self._in_memory()
+        self._started = 0.0
+        self._progress: Progress | None = None
+        self._interrupted = interrupted or (lambda: False)
+        self._depth = 0
+        self._level_size = 0
+
+    def _in_memory(self) -> Hashed | Resident:
+        if self.fingerprint:
+            assert self._files is not None
+            return Hashed(self.native, self.crew, self.limits.memory_bytes, self._files)
+        return Resident(self.native, self.crew, self.limits.memory_bytes, self._files)
+
+    # -- exploring
+
+    def resume(self, written: list[SavedLevel], tally: Tally) -> None:
+        """Go on from what a keeper has saved."""
+        space = self.space
+        assert isinstance(space, Hashed | Resident)
+        if not space.load(written):
+            self._spill(written)
+        self.tally = tally
+        self.crew.restore(tally.counters)
+
+    def run(self, progress: Progress | None, stop: str) -> SearchResult:
+        """Search to the end or to a limit."""
+        self._started, self._progress = time.perf_counter() - self.tally.seconds, progress
+        try:
+            reason = self._explore(stop)
+        finally:
+            self.crew.close()
+        return self._result(reason)
+
+    @property
+    def distinct(self) -> int:
+        return self.space.distinct
+
+    @property
+    def first(self) -> dict[int, int]:
+        """For each check that was hit its smallest depth."""
+        return self.tally.first
+
+    @property
+    def first_deadlock(self) -> int | None:
+        return self.tally.first_deadlock
+
+    @property
+    def generated(self) -> int:
+        n = len(self.program.instances)
+        return len(self.program.init) + int(self.crew.counters()[1 : 1 + n].sum())
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
+
+    def _explore(self, stop: str) -> str | None:
+        if not self.space.sizes:
+            self.space.start(np.unique(self.layout.pack_rows(self.program.init), axis=0), self._judge)
+        while True:
+            depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
+            self._depth, self._level_size = depth, size
+            if size == 0:
+                self.space.sizes = self.space.sizes[:-1]
+                return None
+            begun = self._snapshot()
+            reason = self._before(depth, stop)
+            if reason is None:
+                if self.keeper is not None and self._due():
+                    self._save(depth, begun)
+                reason = self._advance(depth, begun)
+            if reason is None:
+                continue
+            if self.keeper is not None and self.keeper.at_stop(reason == INTERRUPTED):
+                self._save(depth, begun)
+            if self.space.sizes[-1] == 0:
+                self.space.sizes = self.space.sizes[:-1]
+            return reason
+
+    def _before(self, depth: int, stop: str) -> str | None:
+        """A reason not to begin another level."""
+        if stop == "first" and self._failed():
+            return "--stop-at-first"
+        if self.limits.max_depth is not None and depth >= self.limits.max_depth:
+            return f"--max-depth {self.limits.max_depth}"
+        return self._pause(0)
+
+    def _advance(self, depth: int, begun: Tally) -> str | None:
+        """Make the level after this one; the reason if that was not possible."""
+        dead = int(begun.counters[0])
+        self._depth = depth + 1
+        while True:
+            reason, credit = self.space.advance(self._pause, self._judge)
+            if reason != OUT_OF_MEMORY:
+                break
+            reason = f"--memory {self.limits.memory_bytes}"
+            if not self._can_spill:
+                break
+            self.crew.forget()
+            self._set_back(begun)
+            self._spill_from(depth)
+        if reason is not None and self.space.whole_levels:
+            self.crew.forget()
+            self._set_back(begun)
+            return reason
+        self.tally.new_states += credit
+        for check in self.crew.flags():
+            self.tally.first.setdefault(check, depth + 1)
+        if self.tally.first_deadlock is None and int(self.crew.counters()[0]) > dead:
+            self.tally.first_deadlock = depth
+        return reason
+
+    @property
+    def _can_spill(self) -> bool:
+        """Whether there is another place for states that do not fit the memory."""
+        return self.keeper is not None and not self.spilled
+
+    def about(self) -> str:
+        """How the search was made, for the report."""
+        return ""
+
+    def _remark(self) -> str:
+        """What else the progress should say."""
+        return ""
+
+    def _pause(self, position: int) -> str | None:
+        """The limit that has been reached, if any; tells the progress on the way."""
+        seconds = self.seconds
+        if self._progress is not None:
+            stats = LevelStats(
+                self._depth, self._level_size, position, self.generated, self.distinct, seconds,
+                self._remark(),
+            )  # fmt: skip
+            self._progress(stats)
+        if self._interrupted():
+            return INTERRUPTED
+        if self.limits.seconds is not None and seconds > self.limits.seconds:
+            return f"--time-budget {self.limits.seconds:g}s"
+        if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
+            return f"--max-states {self.limits.max_states}"
+        return None
+
+    # -- keeping what there is
+
+    def _due(self) -> bool:
+        """Whether to save before the next level."""
+        return self.keeper is not None and self.keeper.due()
+
+    def _snapshot(self) -> Tally:
+        self.tally.counters, self.tally.seconds = self.crew.counters(), self.seconds
+        return self.tally.copy()
+
+    def _set_back(self, begun: Tally) -> None:
+        self.tally = begun.copy()
+        self.crew.restore(begun.counters)
+
+    def _save(self, depth: int, begun: Tally) -> None:
+        assert self.keeper is not None
+        self.space.save(depth)
+        self.keeper.save(self.space.written[: depth + 1], begun)
+
+    def _spill_from(self, depth: int) -> None:
+        """Go on with the states on disk."""
+        self.space.save(depth)
+        self._spill(self.space.written[: depth + 1])
+
+    def _spill(self, written: list[SavedLevel]) -> None:
+        """Go on from level files, with as little in memory as a part of them."""
+        assert self._files is not None and self.limits.memory_bytes is not None
+        del self.space  # its memory is wanted now
+        self.crew.forget()
+        if self.fingerprint:
+            self.native = build(self.program, self.cache)
+            crew = Crew(self.native, len(self.crew.workers))
+            crew.restore(self.crew.counters())
+            self.crew.close()
+            self.crew = crew
+        space = Spilled(self.native, self.crew, self.limits.memory_bytes, self._files)
+        space.load(written)
+        self.space, self.spilled = space, True
+
+    # -- looking at states
+
+    def _judge(self, address: int, first: int, last: int) -> None:
+        """Run the state checks over new rows and note the values of their leaves."""
+        self.tally.note(look(self.native, self.crew, address, first, last), self._depth)
+
+    def _failed(self) -> bool:
+        return any(self.program.checks[check].kind == "always" for check in self.first)
+
+    # -- what was stored
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        """The states of a level; each array must be dropped before the next one."""
+        return self.space.batches(depth)
+
+    def successors(self, rows: Rows) -> Successors:
+        """Expand packed states; counts nothing and stores nothing."""
+        record = self.native.record
+        rows = np.ascontiguousarray(rows)
+        out = np.empty((len(rows) * max(1, len(self.program.instances)), record.size), np.uint64)
+        counters = np.zeros(self.native.counters.size, np.int64)
+        enabled = np.zeros(len(rows), np.int64)
+        made = self.native.functions["expand"](
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, counters.ctypes.data, enabled.ctypes.data
+        )
+        origin = out[:made, record.origin].astype(np.int64)
+        return Successors(
+            rows=out[:made, : record.words],
+            sources=origin >> INSTANCE_BITS,
+            instances=origin & ((1 << INSTANCE_BITS) - 1),
+            flags=out[:made, record.origin + 1 :],
+            enabled=enabled,
+        )
+
+    def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which packed states a state check reports."""
+        lanes, checks = self.native.lanes.count, self.native.state_checks
+        rows = np.ascontiguousarray(rows)
+        out = np.zeros((-(-len(rows) // lanes), len(checks)), np.int64)
+        self.native.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
+        bits = out[:, checks.index(check), None] >> np.arange(lanes) & 1
+        hits: npt.NDArray[np.bool_] = (bits != 0).reshape(-1)[: len(rows)]
+        return hits
+
+    # -- results
+
+    def _result(self, reason: str | None) -> SearchResult:
+        c, n = self.native.counters, len(self.program.instances)
+        seconds, total = self.seconds, self.crew.counters()
+        overflow = {i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]}
+        if overflow and reason is None:
+            reason = f"numbers outgrew their room: {', '.join(self.program.leaves[i].path for i in overflow)}"
+        bits = self.fingerprint or None
+        return SearchResult(
+            complete=reason is None,
+            reason=reason,
+            generated=self.generated,
+            distinct=self.distinct,
+            levels=tuple(self.space.sizes),
+            seconds=seconds,
+            compile_seconds=self.compile_seconds,
+            bytes_per_state=self.space.used_bytes // max(1, self.distinct),
+            workers=len(self.crew.workers),
+            enabled=[int(total[c.enabled(i)]) for i in range(n)],
+            cut=[int(total[c.cut(i)]) for i in range(n)],
+            new_states=[int(x) for x in self.tally.new_states[:n]],
+            deadlocks=int(total[0]),
+            overflow=overflow,
+            first=dict(sorted(self.tally.first.items())),
+            leaf_values=self.tally.leaf_values(self.native),
+            first_deadlock=self.tally.first_deadlock,
+            fingerprint_bits=bits,
+            collision_probability=collision_probability(self.distinct, bits) if bits else 0.0,
+            spilled=self.spilled,
+            peak_bytes=peak_bytes(),
+        )

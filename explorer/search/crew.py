@@ -1,0 +1,200 @@
+"""The threads of a search: one native call each, in rounds that take a fraction of a second.
+
+Between two rounds nothing is half done, so that is where limits, interrupts and growth are seen to.
+Counts do not depend on the number of threads, nor on how the work falls into rounds.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.kernel import CHUNK, Kernel
+from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared
+
+SLICE = 256
+ALONE = 2048  # frontiers this small are not worth a second thread
+ROUND_SECONDS = 0.2
+LONGEST_ROUND = 1 << 24
+Counts = npt.NDArray[np.int64]
+
+
+def default_workers() -> int:
+    """As many threads as this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Worker:
+    """The struct of one worker, `context`, and the arrays it points to."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        room = CHUNK * max(1, kernel.instances)
+        self.records = np.empty((room, kernel.record.size), np.uint64)
+        self.hashes = np.empty(room, np.uint64)
+        self.counters = np.zeros(kernel.counters.size, np.int64)
+        self.fired = np.empty(CHUNK, np.int64)
+        self.context = np.zeros(Context.FLAGS + max(1, kernel.record.flag_words), np.int64)
+        self.context[Context.RECORDS] = self.records.ctypes.data
+        self.context[Context.HASHES] = self.hashes.ctypes.data
+        self.context[Context.COUNTERS] = self.counters.ctypes.data
+        self.context[Context.FIRED] = self.fired.ctypes.data
+
+    @property
+    def unfinished(self) -> bool:
+        return bool(self.context[Context.AT] < self.context[Context.END])
+
+
+class Growing(Protocol):
+    """A visited set, as far as expansion cares."""
+
+    shared: Counts
+
+    def make_room(self) -> int | None:
+        """Rows may be reserved up to the number given; None if memory does not allow any more."""
+        ...
+
+    def expanded(self, cursor: int) -> None:
+        """Rows of the frontier before the cursor will not be read again."""
+        ...
+
+
+class Crew:
+    """Workers, and the rounds in which they expand rows into a visited set.
+
+    margin: rows that all workers together may reserve before they look at the limit again.
+    """
+
+    def __init__(self, kernel: Kernel, workers: int) -> None:
+        self.kernel = kernel
+        self.workers = [Worker(kernel) for _ in range(workers)]
+        self.margin = workers * (CHUNK * max(1, kernel.instances) + ROW_BLOCK)
+        self._step = 4 * SLICE
+        self._pool = ThreadPoolExecutor(max(1, workers - 1))
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True)
+
+    def counters(self) -> Counts:
+        """What all workers together have counted (`Counters`)."""
+        total: Counts = np.sum([worker.counters for worker in self.workers], axis=0)
+        return total
+
+    def restore(self, counters: Counts) -> None:
+        """Count on from these numbers."""
+        for worker in self.workers:
+            worker.counters[:] = 0
+        self.workers[0].counters[:] = counters
+
+    def add(self, counters: Counts, flags: Sequence[int]) -> None:
+        """Add what was counted elsewhere, and the words of step checks that were hit there."""
+        first = self.workers[0]
+        first.counters += counters
+        for word, bits in enumerate(flags):
+            first.context[Context.FLAGS + word] |= np.uint64(bits).astype(np.int64)
+
+    def flag_bits(self) -> list[int]:
+        """For every 64 step checks the ones that were hit so far, as bits."""
+        words = range(self.kernel.record.flag_words)
+        return [
+            functools.reduce(
+                operator.or_, (int(w.context[Context.FLAGS + word]) & (1 << 64) - 1 for w in self.workers)
+            )
+            for word in words
+        ]
+
+    def reset(self) -> None:
+        """As if nothing had been done yet."""
+        self.forget()
+        for worker in self.workers:
+            worker.counters[:] = 0
+            worker.context[Context.FLAGS :] = 0
+
+    def flags(self) -> list[int]:
+        """The step checks that were hit so far."""
+        return [
+            64 * word + bit
+            for word, bits in enumerate(self.flag_bits())
+            for bit in range(64)
+            if bits >> bit & 1
+        ]
+
+    def expand(
+        self, visited: Growing, first: int, last: int, pause: Callable[[int], str | None]
+    ) -> tuple[str | None, int]:
+        """Expand the rows first..last of the frontier.
+
+        pause(position) is asked before every round and may give a reason to stop.
+        Gives the reason, "" if the memory does not suffice, None when all is done; and the position up
+        to which every row was expanded.
+        """
+        shared = visited.shared
+        shared[Shared.CURSOR], shared[Shared.SLICE] = first, SLICE
+        while (position := self._position(shared)) < last:
+            visited.expanded(position)
+            reason = pause(position)
+            if reason is not None:
+                return reason, position
+            room = visited.make_room()
+            if room is None:
+                return "", position
+            shared[Shared.LIMIT] = room
+            shared[Shared.STOP] = min(last, int(shared[Shared.CURSOR]) + self._step)
+            self._round(visited)
+            shared[Shared.CURSOR] = min(shared[Shared.CURSOR], shared[Shared.STOP])
+        return None, last
+
+    def _position(self, shared: Counts) -> int:
+        """No row before this one is waiting."""
+        waiting = [int(w.context[Context.AT]) for w in self.workers if w.unfinished]
+        return min([int(shared[Shared.CURSOR]), *waiting])
+
+    def forget(self) -> None:
+        """Let go of slices that were begun and of rows that were reserved in a set that is given up."""
+        for worker in self.workers:
+            for field in (Context.AT, Context.END, Context.ROW, Context.ROW_END):
+                worker.context[field] = 0
+
+    def _round(self, visited: Growing) -> None:
+        """One native call per worker."""
+        started = time.perf_counter()
+        explore, shared = self.kernel.functions["explore"], visited.shared
+
+        def work(worker: Worker) -> int:
+            return explore(shared.ctypes.data, worker.context.ctypes.data)
+
+        several = self._step > ALONE and shared[Shared.STOP] - shared[Shared.CURSOR] > ALONE
+        others = [self._pool.submit(work, worker) for worker in self.workers[1:]] if several else []
+        try:
+            work(self.workers[0])
+        finally:
+            for other in others:
+                other.result()
+        if not several:
+            for worker in self.workers[1:]:
+                if worker.unfinished:
+                    work(worker)
+        seconds = time.perf_counter() - started
+        if seconds < ROUND_SECONDS / 2:
+            self._step = min(2 * self._step, LONGEST_ROUND)
+        elif seconds > ROUND_SECONDS:
+            self._step = max(self._step // 2, 4 * SLICE)
+
+    def split(self, first: int, last: int, work: Callable[[int, int, int], Any]) -> None:
+        """Run work(worker, from, to) over a range of rows, on all threads if it is worth it."""
+        count = len(self.workers)
+        if count == 1 or last - first < ALONE:
+            work(0, first, last)
+            return
+        cuts = [first + (last - first) * w // count for w in range(count + 1)]
+        others = [self._pool.submit(work, w, cuts[w], cuts[w + 1]) for w in range(1, count)]
+        work(0, cuts[0], cuts[1])
+        for other in others:
+            other.result()

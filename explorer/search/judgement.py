@@ -1,0 +1,56 @@
+"""What is noted of states when they are new: the checks they hit and the values of their leaves."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.check_ir import NARROW
+from elrcheck.explorer.kernel.kernel import Kernel, Shapes
+from elrcheck.explorer.search.crew import Crew
+
+
+@dataclass
+class Seen:
+    """hits: indices of state checks. narrow: for each leaf the set of its values as bits; wide: the values
+    of leaves with more bits than that."""
+
+    hits: set[int]
+    narrow: npt.NDArray[np.int64]
+    wide: dict[int, set[int]]
+
+
+def wide_leaves(shapes: Shapes) -> list[int]:
+    """The leaves whose values do not fit the bits of a word."""
+    return [leaf for leaf, slot in enumerate(shapes.layout.slots) if slot.bits > NARROW]
+
+
+def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> Seen:
+    """Look at the rows first..last of the array at the address."""
+    checks = kernel.state_checks
+    hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]
+    seen = [np.zeros(kernel.counters.leaves, np.int64) for _ in crew.workers]
+    check, values = kernel.functions["check"], kernel.functions["values"]
+
+    def part(worker: int, a: int, b: int) -> None:
+        check(address, a, b, hits[worker].ctypes.data, 0)
+        values(address, a, b, seen[worker].ctypes.data)
+
+    crew.split(first, last, part)
+    rows = rows_at(address, first, last, kernel.layout.words)
+    return Seen(
+        hits={index for place, index in enumerate(checks) if any(found[place] for found in hits)},
+        narrow=np.bitwise_or.reduce(seen),
+        wide={
+            leaf: set(np.unique(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)
+        },
+    )
+
+
+def rows_at(address: int, first: int, last: int, words: int) -> npt.NDArray[np.uint64]:
+    """Rows of native memory as an array."""
+    start = ctypes.cast(address + 8 * words * first, ctypes.POINTER(ctypes.c_uint64))
+    return np.ctypeslib.as_array(start, (last - first, words))

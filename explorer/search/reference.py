@@ -1,0 +1,105 @@
+"""The reference search: plain Python on the model's own functions.
+
+Every other engine must count as it does. It goes breadth-first, level by level, so the first trace it finds
+to anything is a shortest one.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
+
+
+@dataclass
+class ReferenceResult:
+    """Counts as TLC makes them; `first` maps a property id to its smallest depth and trace.
+
+    beyond: how many of an action's steps, all counted in `enabled`, left the budgets; `cut` is their sum.
+    """
+
+    generated: int = 0
+    distinct: int = 0
+    levels: list[int] = field(default_factory=list)
+    enabled: dict[str, int] = field(default_factory=dict)
+    new_states: dict[str, int] = field(default_factory=dict)
+    beyond: dict[str, int] = field(default_factory=dict)
+    cut: int = 0
+    deadlocks: int = 0
+    first: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
+    complete: bool = True
+    seconds: float = 0.0
+
+    @property
+    def diameter(self) -> int:
+        return len(self.levels)
+
+
+def search(
+    model: Model, config: Any, *, max_states: int | None = None, deadline: float | None = None
+) -> ReferenceResult:
+    """Explore everything within the bound. Stops incomplete when a limit is met."""
+    plain = PlainModel(model, config)
+    result = ReferenceResult()
+    started = time.monotonic()
+    first = plain.initial()
+    parents: dict[Any, Any] = {first: None}
+    result.generated = result.distinct = 1
+    state_checks = [fn for fn in (*model.always, *model.sometimes) if not fn.is_step]
+    step_checks = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
+
+    def note(fn: Fn, depth: int, value: bool, *states: Any) -> None:
+        if value == (fn.kind == "sometimes") and fn.ident not in result.first:
+            trace = _trace(parents, states[0])
+            result.first[fn.ident] = (depth, (*trace, *states[1:]))
+
+    for fn in state_checks:
+        note(fn, 0, plain.holds(fn, first), first)
+    level, depth = [first], 0
+    while level:
+        result.levels.append(len(level))
+        depth += 1
+        fresh: list[Any] = []
+        for state in level:
+            enabled = False
+            for label, after in plain.successors(state):
+                enabled = True
+                result.generated += 1
+                result.enabled[label.action] = result.enabled.get(label.action, 0) + 1
+                if not plain.within(after):
+                    result.cut += 1
+                    result.beyond[label.action] = result.beyond.get(label.action, 0) + 1
+                    continue
+                for fn in step_checks:
+                    if fn.ident not in result.first:
+                        note(fn, depth, plain.holds(fn, state, after), state, after)
+                if after in parents:
+                    continue
+                parents[after] = state
+                fresh.append(after)
+                result.distinct += 1
+                result.new_states[label.action] = result.new_states.get(label.action, 0) + 1
+                for fn in state_checks:
+                    if fn.ident not in result.first:
+                        note(fn, depth, plain.holds(fn, after), after)
+            result.deadlocks += not enabled
+            over = max_states is not None and result.distinct >= max_states
+            if over or (deadline is not None and time.monotonic() > deadline):
+                result.complete = False
+                result.seconds = time.monotonic() - started
+                return result
+        level = fresh
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _trace(parents: dict[Any, Any], state: Any) -> tuple[Any, ...]:
+    path = []
+    while state is not None:
+        path.append(state)
+        state = parents[state]
+    return tuple(reversed(path))

@@ -1,0 +1,86 @@
+"""What a search has counted and hit up to a level: everything that is reported except the states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.search.judgement import Seen, wide_leaves
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass
+class Tally:
+    """counters: see `Counters`; new_states: by instance; narrow: for each leaf the set of its values as bits,
+    wide: the values of leaves with more bits than that; first, first_deadlock: smallest depths.
+    """
+
+    counters: Counts
+    new_states: Counts
+    narrow: Counts
+    wide: dict[int, set[int]]
+    first: dict[int, int] = field(default_factory=dict)
+    first_deadlock: int | None = None
+    seconds: float = 0.0
+
+    @classmethod
+    def empty(cls, kernel: Kernel) -> Tally:
+        return cls(
+            counters=np.zeros(kernel.counters.size, np.int64),
+            new_states=np.zeros(max(1, kernel.instances), np.int64),
+            narrow=np.zeros(kernel.counters.leaves, np.int64),
+            wide={leaf: set() for leaf in wide_leaves(kernel)},
+        )
+
+    def note(self, seen: Seen, depth: int) -> None:
+        """Add what new states at a depth have shown."""
+        for check in sorted(seen.hits):
+            self.first.setdefault(check, depth)
+        self.narrow |= seen.narrow
+        for leaf, values in seen.wide.items():
+            self.wide[leaf] |= values
+
+    def copy(self) -> Tally:
+        return Tally(
+            self.counters.copy(), self.new_states.copy(), self.narrow.copy(),
+            {leaf: set(values) for leaf, values in self.wide.items()}, dict(self.first),
+            self.first_deadlock, self.seconds,
+        )  # fmt: skip
+
+    def leaf_values(self, kernel: Kernel) -> list[int]:
+        """Number of different values of each leaf."""
+        found = [int(bits).bit_count() for bits in self.narrow.view(np.uint64)]
+        for leaf, slot in enumerate(kernel.layout.slots):
+            if slot.bits == 0:
+                found[leaf] = 1
+            elif leaf in self.wide:
+                found[leaf] = len(self.wide[leaf])
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "counters": self.counters.tolist(),
+            "new_states": self.new_states.tolist(),
+            "narrow": [int(bits) for bits in self.narrow],
+            "wide": {str(leaf): sorted(values) for leaf, values in self.wide.items()},
+            "first": {str(check): depth for check, depth in self.first.items()},
+            "first_deadlock": self.first_deadlock,
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Tally:
+        """ValueError, KeyError or TypeError for what `to_json` did not write."""
+        return cls(
+            np.array(data["counters"], np.int64), np.array(data["new_states"], np.int64),
+            np.array(data["narrow"], np.int64),
+            {int(leaf): {int(v) for v in values} for leaf, values in data["wide"].items()},
+            {int(check): int(depth) for check, depth in data["first"].items()},
+            None if data["first_deadlock"] is None else int(data["first_deadlock"]),
+            float(data["seconds"]),
+        )  # fmt: skip

@@ -1,0 +1,265 @@
+"""The same search in numpy: the portable engine, and an independent check of the kernel.
+
+Nothing here is generated: nodes are evaluated over whole columns, one value per state, and the visited
+set is a Python set. It shares with the compiled search only the program, the packed layout and the
+rebuilding of traces, so equal results say something about both. It is ten to fifty times slower.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
+from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.program import Program
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.uint64]
+BATCH = 8192
+
+
+def evaluate_columns(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> list[Ints]:
+    """Values of nodes in `count` states; columns[i] holds the values of leaf i."""
+    values: dict[int, Ints] = {}
+    for node in cone(nodes):
+        if node.op == "const":
+            values[node.id] = np.full(count, node.lo, np.int64)
+        elif node.op == "var":
+            values[node.id] = columns[node.leaf]
+        else:
+            values[node.id] = _apply(node, [values[arg.id] for arg in node.args])
+    return [values[node.id] for node in nodes]
+
+
+def _apply(node: Node, args: list[Ints]) -> Ints:
+    a, b = args[0], args[-1]
+    result: npt.NDArray[np.generic]
+    match node.op:
+        case "add":
+            result = a + b
+        case "sub":
+            result = a - b
+        case "min":
+            result = np.minimum(a, b)
+        case "max":
+            result = np.maximum(a, b)
+        case "band":
+            result = a & b
+        case "bor":
+            result = a | b
+        case "andnot":
+            result = a & ~b
+        case "lt":
+            result = a < b
+        case "eq":
+            result = a == b
+        case "not":
+            result = 1 - a
+        case "and":
+            result = np.logical_and.reduce([arg != 0 for arg in args])
+        case "ite":
+            result = np.where(a != 0, args[1], b)
+        case "card":
+            result = np.sum([a >> i & 1 for i in range(node.args[0].hi.bit_length())], axis=0)
+        case "shl1":
+            result = np.where((a >= 0) & (a <= MAX_BIT), 1 << np.clip(a, 0, MAX_BIT), 0)
+        case "bit":
+            result = np.where((b >= 0) & (b <= MAX_BIT), a >> np.clip(b, 0, MAX_BIT) & 1, 0)
+        case _:
+            raise ValueError(f"unknown operation {node.op!r}")
+    return result.astype(np.int64)
+
+
+class VectorSearch:
+    """Breadth-first search with `compiled.Search`'s methods and results."""
+
+    def __init__(self, program: Program, *, limits: Limits) -> None:
+        self.program, self.limits = program, limits
+        self.layout = make_layout(program.leaves)
+        self.first: dict[int, int] = {}
+        self.first_deadlock: int | None = None
+        self.levels: list[Rows] = []
+        self.generated = len(program.init)
+        n = len(program.instances)
+        self.enabled, self.cut, self.new_states = np.zeros((3, max(1, n)), np.int64)
+        self.deadlocks = 0
+        self.overflow: dict[int, int] = {}
+
+    def run(self, progress: Callable[[LevelStats], None] | None, stop: str) -> SearchResult:
+        started = time.perf_counter()
+        reason = self._explore(progress, stop, started)
+        seconds = time.perf_counter() - started
+        if self.overflow and reason is None:
+            paths = ", ".join(self.program.leaves[leaf].path for leaf in sorted(self.overflow))
+            reason = f"numbers outgrew their room: {paths}"
+        distinct = sum(map(len, self.levels))
+        rows = np.concatenate(self.levels)
+        n = len(self.program.instances)
+        return SearchResult(
+            complete=reason is None,
+            reason=reason,
+            generated=self.generated,
+            distinct=distinct,
+            levels=tuple(map(len, self.levels)),
+            seconds=seconds,
+            compile_seconds=0.0,
+            bytes_per_state=8 * self.layout.words,
+            workers=1,
+            enabled=[int(x) for x in self.enabled[:n]],
+            cut=[int(x) for x in self.cut[:n]],
+            new_states=[int(x) for x in self.new_states[:n]],
+            deadlocks=self.deadlocks,
+            overflow=dict(sorted(self.overflow.items())),
+            first=dict(sorted(self.first.items())),
+            leaf_values=[len(np.unique(column)) for column in self.layout.columns(rows)],
+            first_deadlock=self.first_deadlock,
+        )
+
+    def _explore(
+        self, progress: Callable[[LevelStats], None] | None, stop: str, started: float
+    ) -> str | None:
+        frontier = np.unique(self.layout.pack_rows(self.program.init), axis=0)
+        seen = {row.tobytes() for row in frontier}
+        for depth in itertools.count():
+            if not len(frontier):
+                return None
+            self.levels.append(frontier)
+            for check in range(len(self.program.checks)):
+                if self.program.checks[check].scope == "state" and self.state_hits(check, frontier).any():
+                    self.first.setdefault(check, depth)
+            if stop == "first" and any(self.program.checks[c].kind == "always" for c in self.first):
+                return "--stop-at-first"
+            if self.limits.max_depth is not None and depth >= self.limits.max_depth:
+                return f"--max-depth {self.limits.max_depth}"
+            reason = self._limit(len(seen), started)
+            if reason is not None:
+                return reason
+            frontier = self._next(depth, frontier, seen)
+            if progress is not None:
+                seconds = time.perf_counter() - started
+                done = len(self.levels[-1])
+                progress(LevelStats(depth + 1, done, done, self.generated, len(seen), seconds))
+        raise AssertionError("a level follows every level")
+
+    def _limit(self, distinct: int, started: float) -> str | None:
+        limits = self.limits
+        if limits.seconds is not None and time.perf_counter() - started > limits.seconds:
+            return f"--time-budget {limits.seconds:g}s"
+        if limits.max_states is not None and distinct >= limits.max_states:
+            return f"--max-states {limits.max_states}"
+        if (
+            limits.memory_bytes is not None
+            and distinct * (16 * self.layout.words + 120) > limits.memory_bytes
+        ):
+            return f"--memory {limits.memory_bytes}"
+        return None
+
+    def _next(self, depth: int, frontier: Rows, seen: set[bytes]) -> Rows:
+        """The states first found from a level; counts on the way."""
+        credit: dict[bytes, int] = {}
+        for start in range(0, len(frontier), BATCH):
+            made = self._expand(frontier[start : start + BATCH], count=True)
+            quiet = int((made.enabled == 0).sum())
+            self.generated += int(made.enabled.sum())
+            self.deadlocks += quiet
+            if quiet and self.first_deadlock is None:
+                self.first_deadlock = depth
+            flags = np.bitwise_or.reduce(made.flags, axis=0)
+            for check in range(len(self.program.checks)):
+                if int(flags[check // 64]) >> check % 64 & 1:
+                    self.first.setdefault(check, depth + 1)
+            for row, instance in zip(made.rows, made.instances, strict=True):
+                key = row.tobytes()
+                if key not in seen:
+                    credit[key] = min(int(instance), credit.get(key, int(instance)))
+        for instance in credit.values():
+            self.new_states[instance] += 1
+        seen.update(credit)
+        found = np.frombuffer(b"".join(sorted(credit)), np.uint64)
+        return found.reshape(-1, self.layout.words)
+
+    # -- states and transitions
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        """The states of a level."""
+        yield self.levels[depth]
+
+    def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Which packed states a state check reports."""
+        what = self.program.checks[check]
+        assert what.node is not None
+        values = evaluate_columns([what.node], self.layout.columns(rows), len(rows))[0]
+        hits: npt.NDArray[np.bool_] = values == what.hit_value
+        return hits
+
+    def successors(self, rows: Rows) -> Successors:
+        """Expand packed states."""
+        return self._expand(rows, count=False)
+
+    def _expand(self, rows: Rows, count: bool) -> Successors:
+        columns = self.layout.columns(rows)
+        enabled = np.zeros(len(rows), np.int64)
+        parts = []
+        for index, instance in enumerate(self.program.instances):
+            holds = _all(instance.guards, columns, len(rows))
+            enabled += holds
+            at = np.nonzero(holds)[0]
+            inside = _all(instance.within, [column[at] for column in columns], len(at))
+            if count:
+                self.enabled[index] += len(at)
+                self.cut[index] += len(at) - int(inside.sum())
+            at = at[inside]
+            if len(at):
+                parts.append(self._apply_instance(index, rows[at], at, count))
+        words = self.layout.words
+        flag_words = (len(self.program.checks) + 63) // 64
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else None
+        return Successors(
+            rows=joined[0] if joined else np.zeros((0, words), np.uint64),
+            sources=joined[1] if joined else np.zeros(0, np.int64),
+            instances=joined[2] if joined else np.zeros(0, np.int64),
+            flags=joined[3] if joined else np.zeros((0, flag_words), np.uint64),
+            enabled=enabled,
+        )
+
+    def _apply_instance(self, index: int, rows: Rows, at: Ints, count: bool) -> tuple[Rows, Ints, Ints, Rows]:
+        """Successors of states in which an instance is enabled and inside the bound."""
+        instance = self.program.instances[index]
+        columns = self.layout.columns(rows)
+        leaves = list(instance.updates)
+        steps = list(instance.step_checks)
+        nodes = [*instance.updates.values(), *instance.step_checks.values()]
+        values = evaluate_columns(nodes, columns, len(rows))
+        fits = np.ones(len(rows), np.bool_)
+        for leaf, value in zip(leaves, values[: len(leaves)], strict=True):
+            bounds = self.program.leaves[leaf]
+            wrong = (value < bounds.lo) | (value > bounds.hi)
+            if count and wrong.any():
+                self.overflow[leaf] = self.overflow.get(leaf, 0) + int(wrong.sum())
+            fits &= ~wrong
+            columns[leaf] = np.where(wrong, bounds.lo, value)
+        packed = np.zeros_like(rows)
+        for slot, column in zip(self.layout.slots, columns, strict=True):
+            packed[:, slot.word] |= (column - slot.lo).astype(np.uint64) << np.uint64(slot.shift)
+        flags = np.zeros((len(rows), (len(self.program.checks) + 63) // 64), np.uint64)
+        for check in self.program.hits_without_node(instance):
+            flags[:, check // 64] |= np.uint64(1 << check % 64)
+        for check, value in zip(steps, values[len(leaves) :], strict=True):
+            hit = (value == self.program.checks[check].hit_value).astype(np.uint64)
+            flags[:, check // 64] |= hit << np.uint64(check % 64)
+        instances = np.full(int(fits.sum()), index, np.int64)
+        return packed[fits], at[fits], instances, flags[fits]
+
+
+def _all(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
+    """Where all conjuncts hold."""
+    holds = np.ones(count, np.bool_)
+    for value in evaluate_columns(nodes, columns, count):
+        holds &= value != 0
+    return holds

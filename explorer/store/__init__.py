@@ -1,0 +1,1 @@
+"""Where states are: whole in memory, as fingerprints, on disk, on shared storage."""

@@ -1,0 +1,247 @@
+"""The levels of a search as Parquet files: `00012-0.parquet`, `00012-1.parquet` hold the states at depth 12.
+
+A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A level
+is in one file or, written by several threads, in several. In a partitioned level, one file, row group p
+is the part p of `PARTS` by hash (`spilled`); otherwise row groups mean nothing. Files appear whole or not
+at all, and are known by length and SHA-256, so that a damaged one is found and named before anything of
+it is used. pyarrow is imported when the first file is, for most searches never need one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+
+Rows = npt.NDArray[np.uint64]
+GROUP = 1 << 16
+PARTS = 64
+READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileMark:
+    """One finished file of a level."""
+
+    name: str
+    rows: int
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class SavedLevel:
+    """The files of a level. partitioned: there is one, and its row groups are the parts 0..PARTS-1."""
+
+    depth: int
+    files: tuple[FileMark, ...]
+    partitioned: bool
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+
+class _Hashing(io.RawIOBase):
+    """A file that is hashed while it is written."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        self._file.write(data)
+        count = memoryview(data).nbytes
+        self.size += count
+        return count
+
+    def tell(self) -> int:
+        return self.size
+
+    def flush(self) -> None:
+        if not self._file.closed:
+            self._file.flush()
+
+
+class LevelFiles:
+    """The folder of the level files of one run. place: how others find it."""
+
+    def __init__(self, folder: Path, words: int) -> None:
+        self.folder, self.words = folder, words
+        self._open: dict[int, list[Any]] = {}
+
+    @property
+    def place(self) -> str:
+        return str(self.folder.absolute())
+
+    @functools.cached_property
+    def _schema(self) -> Any:
+        import pyarrow as pa
+
+        return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
+
+    def write(self, depth: int, rows: Rows, threads: int = 1, name: str | None = None) -> SavedLevel:
+        """Write a level, in as many files as there are threads unless it is small.
+
+        name: what the names of its files begin with, if not its depth alone.
+        """
+        stem = f"{depth:05d}" if name is None else name
+        threads = max(1, min(threads, len(rows) // GROUP))
+        cuts = [len(rows) * k // threads for k in range(threads + 1)]
+
+        def one(k: int) -> FileMark:
+            part = rows[cuts[k] : cuts[k + 1]]
+            groups = (part[at : at + GROUP] for at in range(0, max(1, len(part)), GROUP))
+            return self._write(f"{stem}-{k}.parquet", groups)
+
+        self._open.pop(depth, None)
+        with ThreadPoolExecutor(threads) as pool:
+            level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
+        _give_back()
+        return level
+
+    def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
+        """Write a partitioned level; the parts in order, empty ones too."""
+        self._open.pop(depth, None)
+        level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
+        _give_back()
+        return level
+
+    def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
+        import pyarrow.parquet as pq
+
+        place = self.folder / name
+        draft = self.folder / f".{name}.{os.getpid()}.tmp"
+        count = 0
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with open(draft, "wb") as file:
+                sink = _Hashing(file)
+                with pq.ParquetWriter(
+                    sink, self._schema, compression="zstd", compression_level=1, use_dictionary=False,
+                    write_statistics=False,
+                ) as writer:  # fmt: skip
+                    for rows in groups:
+                        writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
+                        count += len(rows)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, place)
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise EnvironmentFault("cannot-write", f"cannot write {place}: {why}") from fault
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+        return FileMark(name, count, sink.size, sink.digest.hexdigest())
+
+    def _table(self, rows: Rows) -> Any:
+        import pyarrow as pa
+
+        flat, kind = np.ascontiguousarray(rows, "<u8"), self._schema.field("state").type
+        column = pa.FixedSizeBinaryArray.from_buffers(kind, len(flat), [None, pa.py_buffer(flat)])
+        return pa.Table.from_arrays([column], schema=self._schema)
+
+    def verify(self, level: SavedLevel) -> None:
+        """UsageFault if a file is not what was written."""
+        for mark in level.files:
+            place = f"{self.place}/{mark.name}"
+            found = self.digest(mark.name)
+            if found is None:
+                raise damaged(place, "it is missing")
+            if found[0] != mark.size:
+                raise damaged(place, f"it has {found[0]:,} bytes, {mark.size:,} were written")
+            if found[1] != mark.sha256:
+                raise damaged(place, "its contents differ from what was written (SHA-256)")
+
+    def digest(self, name: str) -> tuple[int, str] | None:
+        """Bytes and SHA-256 of a file, None if there is none."""
+        place = self.folder / name
+        digest, size = hashlib.sha256(), 0
+        try:
+            with open(place, "rb") as file:
+                while block := file.read(READ):
+                    digest.update(block)
+                    size += len(block)
+        except FileNotFoundError:
+            return None
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise EnvironmentFault("cannot-read", f"cannot read {place}: {why}") from fault
+        return size, digest.hexdigest()
+
+    def read(self, level: SavedLevel) -> Iterator[Rows]:
+        """The rows of a level, a row group at a time."""
+        for file in self._files(level):
+            for number in range(file.num_row_groups):
+                for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
+                    if len(chunk):
+                        yield self._rows(chunk)
+
+    def part_rows(self, level: SavedLevel) -> list[int]:
+        """The sizes of the parts of a partitioned level."""
+        metadata = self._files(level)[0].metadata
+        return [metadata.row_group(number).num_rows for number in range(PARTS)]
+
+    def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
+        """The rows of some parts of a partitioned level."""
+        file = self._files(level)[0]
+        for number in numbers:
+            if file.metadata.row_group(number).num_rows:
+                for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
+                    yield self._rows(chunk)
+
+    def _rows(self, chunk: Any) -> Rows:
+        data = np.frombuffer(chunk.buffers()[1], "<u8")
+        start = chunk.offset * self.words
+        return data[start : start + len(chunk) * self.words].reshape(-1, self.words)
+
+    def _files(self, level: SavedLevel) -> list[Any]:
+        if level.depth not in self._open:
+            self._open[level.depth] = [self._parquet(mark.name) for mark in level.files]
+        return self._open[level.depth]
+
+    def _parquet(self, name: str) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self.folder / name)
+
+    def remove(self) -> None:
+        """Delete the level files and what an interrupted run may have left of them."""
+        self._open.clear()
+        for place in [*self.folder.glob("?????-*.parquet"), *self.folder.glob(".?????-*.parquet.*.tmp")]:
+            place.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+
+def _give_back() -> None:
+    """Have Arrow return what it keeps for later; the search has a use for it."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+def damaged(place: Path | str, why: str) -> UsageFault:
+    """What is said of a file that cannot be gone on from."""
+    return UsageFault(
+        "checkpoint-damaged", f"a file of the checkpoint is damaged: {why}", where=str(place),
+        help="nothing was changed; restore the file, or start again without --resume",
+    )  # fmt: skip

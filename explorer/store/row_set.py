@@ -1,0 +1,91 @@
+"""What the two kinds of visited set share: rows that workers reserve in blocks, and how rows are put in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.table_ir import Context, Shared
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.store.memory import Region
+
+Rows = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
+
+
+class RowSet(ABC):
+    """Rows, and the struct through which native code sees them and the table.
+
+    budget: bytes that everything may take, None for no limit.
+    """
+
+    rows: Region
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None) -> None:
+        self.kernel, self.crew, self.budget = kernel, crew, budget
+        self.words = kernel.layout.words
+        self.shared: Counts = np.zeros(Shared.SIZE, np.int64)
+
+    @abstractmethod
+    def make_room(self, more: int = 0) -> int | None:
+        """Grow so that every worker can go on.
+
+        Gives the number of rows that may be reserved, or None if the budget does not allow it.
+        """
+
+    @abstractmethod
+    def move(self, source: int, target: int) -> None:
+        """Move a row of the newest level to a place that no row has."""
+
+    @property
+    def reserved(self) -> int:
+        """Rows taken by workers, used or not."""
+        return int(self.shared[Shared.ROWS])
+
+    @property
+    def filled(self) -> int:
+        """Rows in use."""
+        unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
+        return self.reserved - sum(unused)
+
+    def view(self, first: int, last: int) -> Rows:
+        """Some rows; drop the view before the set grows."""
+        return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
+
+    def start(self, rows: Rows) -> None:
+        """Put the initial states in; a limit stops the search, not its start."""
+        budget, self.budget = self.budget, None
+        self.insert(rows)
+        self.budget = budget
+        self.close_level()
+
+    def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
+        """Put given states in, credited to instances; False if the memory does not suffice."""
+        flat = np.ascontiguousarray(rows)
+        credited = np.zeros(len(flat), np.uint16) if whos is None else np.ascontiguousarray(whos)
+        if self.make_room(len(flat)) is None:
+            return False
+        insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
+        to, who = flat.ctypes.data, credited.ctypes.data
+        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
+        self.crew.split(
+            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
+        )
+        return True
+
+    def close_level(self) -> None:
+        """Close the gaps that reserved rows leave, so that rows are contiguous again."""
+        gaps: set[int] = set()
+        for worker in self.crew.workers:
+            context = worker.context
+            gaps.update(range(int(context[Context.ROW]), int(context[Context.ROW_END])))
+            context[Context.ROW] = context[Context.ROW_END] = 0
+        total = self.reserved - len(gaps)
+        movable = (row for row in range(total, self.reserved) if row not in gaps)
+        for gap in sorted(gaps):
+            if gap < total:
+                self.move(next(movable), gap)
+        self.shared[Shared.ROWS] = total

@@ -1,0 +1,191 @@
+"""Where the states of a search are: all in memory, or fingerprints in memory and levels on disk.
+
+A space makes one level after the other and can give the states of any level again. `Spilled`
+(spilled.py) is the third kind. A search begins in one of the first two and may move on to the third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.visited import ExactSet, histogram
+
+Rows = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
+Pause = Callable[[int], str | None]
+Judge = Callable[[int, int, int], None]
+"""Judge(address, first, last): look at the new rows first..last of the array at the address."""
+OUT_OF_MEMORY = ""
+"""The reason for which a level was not finished; others are for the user to read."""
+
+
+class Space(Protocol):
+    """sizes: states of each level. distinct: their sum. written: the level files that exist.
+
+    whole_levels: a level that was not finished leaves nothing.
+    """
+
+    sizes: list[int]
+    written: list[SavedLevel]
+    whole_levels: bool
+
+    @property
+    def distinct(self) -> int: ...
+
+    @property
+    def used_bytes(self) -> int: ...
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        """The initial states, as level 0."""
+        ...
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        """Make the next level. Gives the reason if it was not finished (see `Crew.expand`), and for each
+        instance the number of new states credited to it."""
+        ...
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        """The states of a level, in any order; each array is only good until the next one."""
+        ...
+
+    def save(self, last: int) -> None:
+        """Have files of all levels up to this one."""
+        ...
+
+
+class Resident:
+    """Whole states, all of them in memory; files are only written when they are asked for."""
+
+    whole_levels = False
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles | None) -> None:
+        self.kernel, self.crew, self.files = kernel, crew, files
+        self.visited = ExactSet(kernel, crew, budget)
+        self.starts: list[int] = []
+        self.written: list[SavedLevel] = []
+
+    @property
+    def distinct(self) -> int:
+        return self.visited.count
+
+    @property
+    def used_bytes(self) -> int:
+        return self.visited.used_bytes
+
+    @property
+    def sizes(self) -> list[int]:
+        return [int(size) for size in np.diff([*self.starts, self.distinct])]
+
+    @sizes.setter
+    def sizes(self, sizes: list[int]) -> None:
+        del self.starts[len(sizes) :]
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        self.visited.start(rows)
+        self.starts.append(0)
+        judge(self.visited.rows.address, 0, self.distinct)
+
+    def load(self, written: list[SavedLevel]) -> bool:
+        """Take the levels from their files; False if the memory does not suffice."""
+        assert self.files is not None
+        self.written = list(written)
+        for level in written:
+            self.starts.append(self.visited.count)
+            for rows in self.files.read(level):
+                if not self.visited.insert(rows):
+                    return False
+            self.visited.close_level()
+        return True
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        visited = self.visited
+        first, last = self.starts[-1], self.distinct
+        visited.begin_level()
+        reason, _ = self.crew.expand(visited, first, last, pause)
+        visited.close_level()
+        self.starts.append(last)
+        judge(visited.rows.address, last, self.distinct)
+        return reason, histogram(visited.credits(), max(1, self.kernel.instances))
+
+    def level(self, depth: int) -> tuple[int, int]:
+        """The rows of a level."""
+        bounds = [*self.starts, self.distinct]
+        return bounds[depth], bounds[depth + 1]
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        first, last = self.level(depth)
+        yield self.visited.view(first, last)
+
+    def save(self, last: int) -> None:
+        assert self.files is not None
+        for depth in range(len(self.written), last + 1):
+            first, last_row = self.level(depth)
+            rows = self.visited.view(first, last_row)
+            self.written.append(self.files.write(depth, rows, len(self.crew.workers)))
+
+
+class Hashed:
+    """Fingerprints of all states and the rows of the newest level in memory, every level on disk."""
+
+    whole_levels = False
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles) -> None:
+        self.kernel, self.crew, self.files = kernel, crew, files
+        self.visited = FingerprintSet(kernel, crew, budget)
+        self.sizes: list[int] = []
+        self.written: list[SavedLevel] = []
+
+    @property
+    def distinct(self) -> int:
+        return self.visited.count
+
+    @property
+    def used_bytes(self) -> int:
+        return self.visited.used_bytes
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        self.visited.start(rows)
+        self._close(judge)
+
+    def load(self, written: list[SavedLevel]) -> bool:
+        """Take the levels from their files; False if the memory does not suffice."""
+        for level in written:
+            self.visited.begin_level()
+            for rows in self.files.read(level):
+                if not self.visited.insert(rows):
+                    return False
+            self.visited.close_level()
+            self.visited.settle()
+            self.sizes.append(self.visited.reserved)
+        self.written = list(written)
+        return True
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        visited = self.visited
+        last = visited.reserved
+        visited.begin_level()
+        reason, _ = self.crew.expand(visited, 0, last, pause)
+        visited.close_level()
+        return reason, self._close(judge)
+
+    def _close(self, judge: Judge) -> Counts:
+        visited = self.visited
+        self.sizes.append(visited.reserved)
+        judge(visited.rows.address, 0, visited.reserved)
+        rows = visited.view(0, visited.reserved)
+        self.written.append(self.files.write(len(self.written), rows, len(self.crew.workers)))
+        return visited.settle()
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(self.written[depth])
+
+    def save(self, last: int) -> None:
+        """Nothing to do: levels are written when they are made."""

@@ -1,0 +1,253 @@
+"""A search whose states do not fit the memory: they lie on disk, in level files in parts by hash.
+
+A level is made in two passes (delayed duplicate detection):
+
+1. The newest level is read and expanded into a set that is as large as the memory allows. When that is
+   full its states, each with its credit, are appended to one file for each part and it is emptied.
+   The set already removes most duplicates, which lie close together.
+2. For one part after the other the states of all levels are read into a set, then the candidates; those
+   that were not there are the part's share of the new level.
+
+So the memory holds one part at a time, a share of 1 in `PARTS`, or several if there is room, and
+everything is read and written front to back. The parts take the place of sorted runs (docs/adr/0012).
+A level that was not finished leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
+from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
+
+CANDIDATES = 0.6
+PART = 0.85
+GROUP = 0.5
+"""Shares of the budget: the set of the first pass, at most that of the second, and what is aimed at there."""
+BLOCK = 1 << 17
+
+
+class _Stopped(Exception):
+    """A level is given up; carries the reason."""
+
+
+def by_part(kernel: Kernel, rows: Rows) -> list[npt.NDArray[np.int64]]:
+    """For each part the positions of its rows."""
+    hashes = np.empty(len(rows), np.uint64)
+    kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+    part = (hashes % np.uint64(PARTS)).astype(np.uint8)
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.searchsorted(part[order], np.arange(1, PARTS)))
+
+
+class Buckets:
+    """Rows and their credits on disk, one pair of files for each part. Not meant to last."""
+
+    def __init__(self, folder: Path, kernel: Kernel) -> None:
+        self.kernel, self.words = kernel, kernel.layout.words
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(prefix=".candidates-", dir=folder))
+        self.rows = [0] * PARTS
+
+    def append(self, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
+        """Add rows, a block at a time, so that no large copy is made."""
+        for start in range(0, len(rows), BLOCK):
+            block = np.ascontiguousarray(rows[start : start + BLOCK])
+            for number, chosen in enumerate(by_part(self.kernel, block)):
+                if len(chosen):
+                    self._write(number, block[chosen], whos[start : start + BLOCK][chosen])
+
+    def _write(self, number: int, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
+        try:
+            with open(self.folder / f"{number}.rows", "ab") as file:
+                file.write(rows.tobytes())
+            with open(self.folder / f"{number}.whos", "ab") as file:
+                file.write(whos.tobytes())
+        except OSError as fault:
+            why = fault.strerror or str(fault)
+            raise EnvironmentFault("cannot-write", f"cannot write into {self.folder}: {why}") from fault
+        self.rows[number] += len(rows)
+
+    def read(self, number: int) -> Iterator[tuple[Rows, npt.NDArray[np.uint16]]]:
+        """What was added to a part, a block at a time."""
+        if self.rows[number] == 0:
+            return
+        with (
+            open(self.folder / f"{number}.rows", "rb") as rows,
+            open(self.folder / f"{number}.whos", "rb") as whos,
+        ):
+            while data := rows.read(8 * self.words * BLOCK):
+                block = np.frombuffer(data, np.uint64).reshape(-1, self.words)
+                yield block, np.frombuffer(whos.read(2 * len(block)), np.uint16)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _Candidates(ExactSet):
+    """The set of the first pass: when it is full it empties itself into buckets."""
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int, buckets: Buckets) -> None:
+        super().__init__(kernel, crew, budget)
+        self.buckets = buckets
+
+    def make_room(self, more: int = 0) -> int | None:
+        room = super().make_room(more)
+        if room is None and self.reserved:
+            self.drain()
+            room = super().make_room(more)
+        return room
+
+    def drain(self) -> None:
+        self.close_level()
+        self.buckets.append(self.view(0, self.reserved), self.credits())
+        self.clear()
+
+
+class Spilled:
+    """States on disk, in parts."""
+
+    whole_levels = True
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int, files: LevelFiles) -> None:
+        self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
+        self.sizes: list[int] = []
+        self.written: list[SavedLevel] = []
+        self.part_rows = np.zeros(PARTS, np.int64)
+        self._used = 0
+
+    @property
+    def distinct(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def used_bytes(self) -> int:
+        return self._used
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        raise NotImplementedError("a search begins in memory")
+
+    def load(self, written: list[SavedLevel]) -> None:
+        """Go on from level files; those that are not in parts are written again."""
+        for level in written:
+            if level.partitioned:
+                self._close(level)
+                continue
+            buckets = Buckets(self.files.folder, self.kernel)
+            try:
+                for rows in self.files.read(level):
+                    buckets.append(rows, np.zeros(len(rows), np.uint16))
+                self._add(level.depth, buckets)
+            finally:
+                buckets.remove()
+
+    def _add(self, depth: int, buckets: Buckets) -> None:
+        def parts() -> Iterator[Rows]:
+            empty = np.zeros((0, self.kernel.layout.words), np.uint64)
+            for number in range(PARTS):
+                blocks = [rows for rows, _ in buckets.read(number)]
+                yield np.concatenate(blocks) if blocks else empty
+
+        self._close(self.files.write_parts(depth, parts()))
+
+    def _close(self, level: SavedLevel) -> None:
+        self.written.append(level)
+        self.sizes.append(level.rows)
+        self.part_rows += self.files.part_rows(level)
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        credit = np.zeros(max(1, self.kernel.instances), np.int64)
+        buckets = Buckets(self.files.folder, self.kernel)
+        try:
+            self._expand(pause, buckets)
+            parts = self._parts(pause, judge, buckets, credit)
+            level = self.files.write_parts(len(self.sizes), parts)
+        except _Stopped as stopped:
+            return str(stopped), credit
+        finally:
+            buckets.remove()
+        self._close(level)
+        return None, credit
+
+    def _expand(self, pause: Pause, buckets: Buckets) -> None:
+        """The first pass."""
+        candidates = _Candidates(self.kernel, self.crew, int(CANDIDATES * self.budget), buckets)
+        for rows in self.files.read(self.written[-1]):
+            block = np.ascontiguousarray(rows)
+            candidates.source = block.ctypes.data
+            candidates.make_room()
+            reason, _ = self.crew.expand(candidates, 0, len(block), pause)
+            if reason is not None:
+                candidates.close_level()
+                raise _Stopped(reason)
+        self._used = max(self._used, candidates.used_bytes)
+        candidates.drain()
+
+    def _parts(self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts) -> Iterator[Rows]:
+        """The second pass: as many parts at a time as fit the memory."""
+        empty = np.zeros((0, self.kernel.layout.words), np.uint64)
+        for parts in self._groups(buckets):
+            count = sum(buckets.rows[part] for part in parts)
+            if count == 0:
+                yield from (empty for _ in parts)
+                continue
+            expected = sum(int(self.part_rows[part]) for part in parts) + count
+            known = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
+            for level in self.written:
+                for rows in self.files.parts(level, parts):
+                    if not known.insert(rows):
+                        raise _Stopped(OUT_OF_MEMORY)
+            known.close_level()
+            known.begin_level()
+            for part in parts:
+                for rows, whos in buckets.read(part):
+                    if not known.insert(rows, whos):
+                        raise _Stopped(OUT_OF_MEMORY)
+            known.close_level()
+            reason = pause(0)
+            if reason is not None:
+                raise _Stopped(reason)
+            judge(known.rows.address, known.base, known.reserved)
+            credit += histogram(known.credits(), len(credit))
+            self._used = max(self._used, known.used_bytes)
+            fresh = known.view(known.base, known.reserved)
+            places = by_part(self.kernel, fresh)
+            for part in parts:
+                yield fresh[places[part]]
+
+    def _groups(self, buckets: Buckets) -> Iterator[range]:
+        """Consecutive parts that fit the memory together; a part that does not fit stands alone."""
+        cost = 8 * self.kernel.layout.words + 2 + 8 * GROWTH / LOAD
+        most = GROUP * self.budget / cost - 2 * self.crew.margin
+        first, total = 0, 0
+        for part in range(PARTS):
+            size = int(self.part_rows[part]) + buckets.rows[part]
+            if part > first and total + size > most:
+                yield range(first, part)
+                first, total = part, 0
+            total += size
+        yield range(first, PARTS)
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(self.written[depth])
+
+    def save(self, last: int) -> None:
+        """Nothing to do: levels are written when they are made."""
+
+
+def forget_candidates(folder: Path) -> None:
+    """Remove what a killed run has left of a level."""
+    for left in folder.glob(".candidates-*"):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(left)

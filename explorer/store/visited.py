@@ -1,0 +1,144 @@
+"""The visited set that keeps whole states: rows in discovery order, and the table that finds them.
+
+Growing the table hands the old one back to the system while it is read (`@rehash` goes through both
+front to back), so growth needs no more memory than the new table alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.table_ir import Shared
+from elrcheck.explorer.search.crew import Crew
+from elrcheck.explorer.store.memory import Region
+from elrcheck.explorer.store.row_set import Counts, RowSet
+
+FIRST_ROWS = 1 << 12
+FIRST_SLOTS = 1 << 13
+LARGEST_SLOTS = 1 << 34
+GROWTH = 1.5
+LOAD = 0.75
+TIGHT_LOAD = 0.9
+"""Load factors at which the table grows, and up to which it is filled when memory does not allow that."""
+STEP = 1 << 20
+
+
+def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
+    """How often each of 0..size-1 occurs; a part at a time, for bincount makes 64-bit copies."""
+    total = np.zeros(size, np.int64)
+    for start in range(0, len(numbers), STEP):
+        total += np.bincount(numbers[start : start + STEP], minlength=size)
+    return total
+
+
+class ExactSet(RowSet):
+    """Rows, table and credits, and the struct through which native code sees them.
+
+    source: address of the rows to expand, if they are not rows of the set itself.
+    """
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
+        super().__init__(kernel, crew, budget)
+        self.base = 0
+        self.source: int | None = None
+        wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
+        self.capacity = wanted
+        self.slots = max(FIRST_SLOTS, int(wanted / LOAD) + 1)
+        self.rows = Region(8 * self.words * self.capacity)
+        self.credit = Region(2 * self.capacity)
+        self.table = Region(8 * self.slots, huge=True)
+        self._publish()
+
+    def _publish(self) -> None:
+        s = self.shared
+        s[Shared.STATES] = self.rows.address
+        s[Shared.FRONTIER] = self.rows.address if self.source is None else self.source
+        s[Shared.TABLE] = self.table.address
+        s[Shared.SLOTS] = self.slots
+        s[Shared.MASK] = (1 << self.slots.bit_length()) - 1
+        s[Shared.CREDIT] = self.credit.address - 2 * self.base
+        s[Shared.NEW_BASE] = self.base
+        s[Shared.MARGIN] = self.crew.margin
+
+    @property
+    def count(self) -> int:
+        """Distinct states so far."""
+        return self.filled
+
+    def move(self, source: int, target: int) -> None:
+        self.kernel.functions["relocate"](self.shared.ctypes.data, source, target)
+
+    # -- levels
+
+    def begin_level(self) -> None:
+        """What is stored from now on belongs to a new level."""
+        self.base = self.reserved
+        self._publish()
+
+    def clear(self) -> None:
+        """Forget all states; the memory of their rows goes back to the system."""
+        self.rows.release(0, self.rows.size)
+        self.table = Region(8 * self.slots, huge=True)
+        self.shared[Shared.ROWS] = 0
+        self.begin_level()
+
+    def credits(self) -> npt.NDArray[np.uint16]:
+        """For every row of the current level the instance credited with it; a view."""
+        numbers: npt.NDArray[np.uint16] = self.credit.array(np.uint16)[: self.reserved - self.base]
+        return numbers
+
+    # -- growth
+
+    @property
+    def used_bytes(self) -> int:
+        """Memory of rows and table in use."""
+        return 8 * self.words * self.reserved + 8 * self.slots
+
+    @property
+    def row_bytes(self) -> int:
+        return 8 * self.words + 2
+
+    def expanded(self, cursor: int) -> None:
+        """Rows stay: they are what states are compared with."""
+
+    def make_room(self, more: int = 0) -> int | None:
+        need = self.reserved + 2 * self.crew.margin + more
+        if need > self.capacity:
+            self.capacity = max(2 * self.capacity, need)
+            self.rows.grow(8 * self.words * self.capacity)
+            self.credit.grow(2 * self.capacity)
+        load = LOAD
+        while need > load * self.slots:
+            larger = self._larger(need)
+            if larger > self.slots:
+                self._grow_table(larger)
+            elif load == TIGHT_LOAD:
+                return None
+            else:
+                load = TIGHT_LOAD
+        limit = min(self.capacity, int(load * self.slots))
+        if self.budget is not None:
+            limit = min(limit, (self.budget - 8 * self.slots) // self.row_bytes)
+        self._publish()
+        return limit if self.reserved + self.crew.margin + more <= limit else None
+
+    def _larger(self, rows: int) -> int:
+        """The number of slots to grow to; not more than now if the budget or the format is exhausted."""
+        wanted = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
+        if self.budget is None or self.row_bytes * rows + 8 * wanted <= self.budget:
+            return wanted
+        tight = int(self.budget / (8 + TIGHT_LOAD * self.row_bytes))
+        return tight if tight > 1.05 * self.slots else 0
+
+    def _grow_table(self, slots: int) -> None:
+        old, old_slots, old_mask = self.table, self.slots, int(self.shared[Shared.MASK])
+        self.slots = slots
+        self.table = Region(8 * slots, huge=True)
+        source, target, mask = old.address, self.table.address, (1 << slots.bit_length()) - 1
+        for first in range(0, old_slots, STEP):
+            last = min(first + STEP, old_slots)
+            self.kernel.functions["rehash"](source, first, last, old_mask, target, slots, mask)
+            old.release(8 * first, 8 * last)
+        self._publish()

@@ -1,0 +1,1 @@
+"""Proof obligations, and Z3, which discharges them."""

@@ -1,0 +1,140 @@
+"""Obligations of one controller step, discharged by Z3: legal before, an event, and a rule broken after it.
+
+The situation and everything the event carries are arbitrary, and so are the knobs in `OPEN`, which every
+variant has in both values. A counterexample is made small and read back as plain values; the caller
+replays it in plain Python before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.controller_events import Event, EventKind, Situation
+from elrcheck.invariants.proof.controller_small import wishes
+from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.symbolic_values import arbitrary, constant, read
+from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
+from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.types import type_of
+from elrcheck.model.config import Config
+from elrcheck.results.controller_report import StepVerdict
+
+OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")
+"""Settings of a topic or a metadata version, no matter which release: both values at once."""
+SMALLER_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Plain values of a refuted obligation, and the configuration with the open knobs chosen."""
+
+    config: Config
+    before: Situation
+    event: Event
+    after: Situation
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the solver says about one obligation."""
+
+    verdict: StepVerdict
+    seconds: float
+    reason: str | None = None
+    found: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kind of event in the arbitrary legal situation: a solver that knows both, and the outcome."""
+
+    solver: Any
+    event: dict[str, Any]
+    after: dict[str, Any]
+
+
+class StepProver:
+    """The obligations of one configuration; `fixed` names open knobs that are to keep their value."""
+
+    def __init__(
+        self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()
+    ) -> None:
+        self.model, self.config = model, config
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
+        self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}
+        algebra = Z3Algebra(config.broker_count)
+        self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
+        self.structure = self.evaluator.structure
+        self.situation = arbitrary(self.structure, type_of(Situation), "s")
+        self.event = arbitrary(self.structure, type_of(Event), "e")
+        self.legal = formula(self._call("legal", s=self.situation.value))
+        self.wishes = list(wishes(config, self.situation, self.event, self.knobs))
+
+    def _call(self, name: str, **args: Any) -> Any:
+        return self.evaluator.call(self.model.fns[name], (), args)
+
+    def open_step(self, kind: EventKind) -> Step:
+        """The event happens in any legal situation."""
+        event = {**self.event.value, "kind": list(EventKind).index(kind)}
+        solver = z3.Solver()
+        if self.timeout:
+            solver.set("timeout", self.timeout)
+        happens = formula(self._call("possible", s=self.situation.value, e=event))
+        solver.add(self.situation.within, self.event.within, self.legal, happens)
+        return Step(solver, event, self._call("after", s=self.situation.value, e=event))
+
+    def possible(self, step: Step) -> tuple[Any, float]:
+        """Whether any legal situation allows the event (z3.sat or z3.unsat), and the seconds it took."""
+        started = time.perf_counter()
+        answer = ask(step.solver, self.timeout)
+        return answer, time.perf_counter() - started
+
+    def keeps(self, step: Step, rule: Fn) -> Answer:
+        """The rule holds after the event."""
+        goal = self._call(rule.name, s=self.situation.value, e=step.event, t=step.after)
+        step.solver.push()
+        step.solver.add(z3.Not(formula(goal)))
+        answer = self._answer(step)
+        step.solver.pop()
+        return answer
+
+    def _answer(self, step: Step) -> Answer:
+        started = time.perf_counter()
+        answer = ask(step.solver, self.timeout)
+        seconds = time.perf_counter() - started
+        if answer == z3.unsat:
+            return Answer("proved", seconds)
+        if answer == z3.unknown:
+            return Answer("unknown", seconds, reason=step.solver.reason_unknown())
+        return Answer("refuted", seconds, found=self._read(self._smaller(step.solver), step))
+
+    def _smaller(self, solver: Any) -> Any:
+        """A model with as many wishes as can be had one after the other; not always the smallest."""
+        solved = solver.model()
+        pinned: list[Any] = []
+        deadline = time.perf_counter() + SMALLER_SECONDS
+        for wish in self.wishes:
+            if time.perf_counter() > deadline:
+                break
+            if z3.is_true(solved.eval(wish, model_completion=True)):
+                pinned.append(wish)
+            elif ask(solver, self.timeout, *pinned, wish) == z3.sat:
+                pinned.append(wish)
+                solved = solver.model()
+        return solved
+
+    def _read(self, solved: Any, step: Step) -> Counterexample:
+        chosen = {name: constant(solved, term) for name, term in self.knobs.items()}
+        return Counterexample(
+            replace(self.config, **chosen),
+            read(solved, self.structure, self.situation.value, self.situation.ty),
+            read(solved, self.structure, step.event, self.event.ty),
+            read(solved, self.structure, step.after, self.situation.ty),
+        )

@@ -1,0 +1,143 @@
+"""Proof obligations over one symbolic transition system, discharged by Z3.
+
+Every lemma is behind an assumption literal, so an unsatisfiable obligation also tells which lemmas it
+needed. A satisfiable one is a counterexample to induction: a state with all lemmas, and a step from it
+that breaks one. It is made small, preferring the initial value of every scalar, and read back as plain
+states; the caller replays it before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.lang.ir import Fn
+from elrcheck.results.check_report import CellVerdict
+
+FRAME = "Frame"
+
+
+@dataclass(frozen=True)
+class Discharge:
+    """The answer to one obligation. before, after: plain states of a counterexample."""
+
+    verdict: CellVerdict
+    seconds: float
+    core: frozenset[str] = frozenset()
+    reason: str | None = None
+    before: Any = None
+    after: Any = None
+
+
+class Prover:
+    """Obligations of one model and configuration."""
+
+    def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
+        self.ts, self.lemmas = transitions, tuple(lemmas)
+        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
+        self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
+        self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
+
+    def _solver(self) -> Any:
+        solver = z3.Solver()
+        if self.timeout:
+            solver.set("timeout", self.timeout)
+        return solver
+
+    def _with_lemmas(self, *more: Any) -> Any:
+        solver = self._solver()
+        solver.add(self.ts.type_invariant, *more)
+        for name, formula in self.now.items():
+            solver.add(z3.Implies(self.literals[name], formula))
+        return solver
+
+    # ------------------------------------------------------------------------- the three phases
+
+    def initiation(self, fn: Fn) -> Discharge:
+        """The initial state satisfies the lemma."""
+        solver = self._solver()
+        solver.add(self.ts.initial(), z3.Not(self.now[fn.name]))
+        return self._discharge(solver, (), None)
+
+    def implication(self, fn: Fn) -> Discharge:
+        """The lemmas imply a property of states."""
+        solver = self._with_lemmas(z3.Not(self.ts.holds(fn)))
+        return self._discharge(solver, self.literals.values(), None)
+
+    def possible(self, instance: Instance) -> bool:
+        """Some state with all lemmas enables the instance: its cells are not proved over nothing."""
+        solver = self._with_lemmas(instance.guard)
+        return bool(ask(solver, self.timeout, *self.literals.values()) == z3.sat)
+
+    def open_step(self, instance: Instance) -> Any:
+        """A solver that knows the lemmas and the guard of a step."""
+        return self._with_lemmas(instance.guard)
+
+    def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
+        """The step keeps the lemma, or satisfies the step property; None if it cannot touch it."""
+        if fn.is_step:
+            goal = self.ts.holds(fn, self.ts.now, instance.after)
+        else:
+            goal = self.ts.holds(fn, instance.after)
+            if goal.eq(self.now[fn.name]):
+                return None
+        return self._goal(solver, goal, instance)
+
+    def frame(self, solver: Any, instance: Instance) -> Discharge:
+        """The step keeps what lowering took for constant."""
+        return self._goal(solver, instance.keeps_constants, instance)
+
+    def _goal(self, solver: Any, goal: Any, instance: Instance) -> Discharge:
+        solver.push()
+        solver.add(z3.Not(goal))
+        done = self._discharge(solver, self.literals.values(), instance.after)
+        solver.pop()
+        return done
+
+    def _discharge(self, solver: Any, assumed: Iterable[Any], after: Mapping[str, Any] | None) -> Discharge:
+        started = time.perf_counter()
+        assumptions = list(assumed)
+        answer = ask(solver, self.timeout, *assumptions)
+        seconds = time.perf_counter() - started
+        if answer == z3.unsat:
+            core = (
+                frozenset(str(lit).removeprefix("lemma!") for lit in solver.unsat_core())
+                if assumptions
+                else frozenset()
+            )
+            return Discharge("proved", seconds, core)
+        if answer == z3.unknown:
+            return Discharge("unknown", seconds, reason=solver.reason_unknown())
+        small = self._small_model(solver, assumptions)
+        before = self.ts.read(small, self.ts.now)
+        return Discharge(
+            "refuted", seconds, before=before, after=None if after is None else self.ts.read(small, after)
+        )
+
+    def _small_model(self, solver: Any, assumptions: list[Any]) -> Any:
+        """A model close to the initial state: scalars are pinned to their initial value where possible."""
+        model = solver.model()
+        deadline = time.perf_counter() + 2.0
+        pinned = list(assumptions)
+        for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
+            if slot.index is None or time.perf_counter() > deadline:
+                continue
+            wish = _is_initial(slot.initial, scalar)
+            known = z3.is_true(model.eval(wish, model_completion=True))
+            if known or ask(solver, self.timeout, *pinned, wish) == z3.sat:
+                pinned.append(wish)
+                if not z3.is_true(model.eval(wish, model_completion=True)):
+                    model = solver.model()
+        return model
+
+
+def _is_initial(initial: int, scalar: Any) -> Any:
+    if isinstance(scalar, list):
+        return z3.And(*(flag == bool(initial >> i & 1) for i, flag in enumerate(scalar)))
+    return scalar == bool(initial) if z3.is_bool(scalar) else scalar == initial

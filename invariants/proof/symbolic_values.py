@@ -1,0 +1,84 @@
+"""Arbitrary values of a type of the modelling language, as Z3 terms, and back.
+
+A symbolic value has one solver variable for each scalar of its type, as `Structure.leaves` lists them.
+`within` says what the type says: ranges, and blank slots behind the end of a sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.types import Ty
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """One scalar of a symbolic value: its path, type and term (a list of terms for a set)."""
+
+    path: str
+    ty: Ty
+    term: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Symbolic:
+    """An arbitrary value of a type: for the evaluator, scalar by scalar, and what its type requires."""
+
+    ty: Ty
+    value: Any
+    scalars: tuple[Scalar, ...]
+    within: Any
+
+
+def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
+    """A fresh symbolic value; `name` starts the names of its variables, so it must be unique."""
+    alg = structure.alg
+    assert isinstance(alg, Z3Algebra)
+    scalars = tuple(
+        Scalar(path, leaf, variable(path, leaf, alg.brokers))
+        for path, leaf, _ in structure.leaves(structure.blank(ty), ty, name)
+    )
+    value = structure.rebuild(iter([s.term for s in scalars]), ty)
+    parts = [part for s in scalars for part in within_type(structure, s.ty, s.term)]
+    parts += list(_blank_tails(structure, value, ty))
+    return Symbolic(ty, value, scalars, z3.And(*parts))
+
+
+def _blank_tails(structure: Structure, value: Any, ty: Ty) -> Iterator[Any]:
+    """Slots behind the end of a sequence are blank, so that equal values are equal slot by slot."""
+    match ty.kind:
+        case "seq":
+            length, slots = value
+            for k, slot in enumerate(slots):
+                blank = structure.eq(slot, structure.blank(ty.elem), ty.elem)
+                yield formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+        case "vec":
+            for part in value:
+                yield from _blank_tails(structure, part, ty.elem)
+        case "record":
+            for name, part_ty in ty.fields.items():
+                yield from _blank_tails(structure, value[name], part_ty)
+
+
+def constant(solved: Any, term: Any) -> Any:
+    """The Python value of a scalar term in a solver model."""
+    if isinstance(term, list):
+        return [constant(solved, t) for t in term]
+    if isinstance(term, (bool, int)):
+        return term
+    value = solved.eval(term, model_completion=True)
+    return z3.is_true(value) if z3.is_bool(value) else value.as_long()
+
+
+def read(solved: Any, structure: Structure, value: Any, ty: Ty) -> Any:
+    """The plain value that a solver model gives to a symbolic one."""
+    plain = Structure(structure.config, ConcreteAlgebra(structure.alg.brokers))
+    scalars = [constant(solved, term) for _, _, term in structure.leaves(value, ty)]
+    return plain.lower(plain.rebuild(iter(scalars), ty), ty)

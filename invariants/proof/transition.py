@@ -1,0 +1,131 @@
+"""The model as a symbolic transition system: one state of solver variables, every step from it.
+
+Scalars that never change in a configuration (found by lowering) are constants here too, but only as
+an assumption: `Instance.keeps_constants` is an obligation of its own, `Frame`, so the proof does not
+rest on the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, instances
+from elrcheck.lang.lowering.lower import Slot, lower
+from elrcheck.lang.structure import Structure
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An action with fixed arguments: when it is enabled, and the next state."""
+
+    action: str
+    args: tuple[Any, ...]
+    guard: Any
+    after: Mapping[str, Any]
+    keeps_constants: Any
+
+
+class Transitions:
+    """Solver terms for one configuration."""
+
+    def __init__(self, model: Model, config: Any) -> None:
+        self.model, self.config = model, config
+        self.alg = Z3Algebra(config.broker_count)
+        self.evaluator = Evaluator(model.fns, config, self.alg)
+        self.structure: Structure = self.evaluator.structure
+        self._plain = Structure(config, ConcreteAlgebra(config.broker_count))
+        self.slots = lower(model, config, ()).slots
+        self.scalars = [self._scalar(slot) for slot in self.slots]
+        self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
+        self.type_invariant = self._type_invariant()
+        self.instances = [
+            i for fn in model.actions for args in instances(fn, config) if (i := self._instance(fn, args))
+        ]
+
+    def _scalar(self, slot: Slot) -> Any:
+        if slot.index is not None:
+            return variable(slot.path, slot.ty, self.config.broker_count)
+        if slot.ty.kind == "set":
+            return [bool(slot.initial >> i & 1) for i in range(self.config.broker_count)]
+        return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
+
+    def _type_invariant(self) -> Any:
+        parts = []
+        for slot, scalar in zip(self.slots, self.scalars, strict=True):
+            if slot.index is not None:
+                parts += within_type(self.structure, slot.ty, scalar)
+        for length, slots in self._sequences(self.now, self.model.state_ty):
+            for k, value in enumerate(slots):
+                beyond = self.alg.cmp("le", length, k)
+                blank = self.structure.eq(value[0], self.structure.blank(value[1]), value[1])
+                parts.append(formula(self.alg.or_([self.alg.not_(beyond), blank])))
+        return z3.And(*parts)
+
+    def _sequences(self, value: Any, ty: Any) -> Any:
+        """(length, [(slot, type)]) of every sequence in a value: slots behind the end are blank."""
+        if ty.kind == "seq":
+            yield value[0], [(x, ty.elem) for x in value[1]]
+        elif ty.kind == "vec":
+            for x in value:
+                yield from self._sequences(x, ty.elem)
+        elif ty.kind in ("record", "state"):
+            for f, t in ty.fields.items():
+                yield from self._sequences(value[f], t)
+
+    def _instance(self, fn: Fn, args: tuple[Any, ...]) -> Instance | None:
+        given = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
+        outcome = self.evaluator.action(fn, self.now, given)
+        guard = self.alg.and_([g for _, g in outcome.guards])
+        if guard is False or z3.is_false(z3.simplify(formula(guard))):
+            return None
+        after = {**self.now, **outcome.fields}
+        return Instance(fn.name, args, formula(guard), after, formula(self._keeps(after)))
+
+    def _keeps(self, after: Mapping[str, Any]) -> Any:
+        parts = []
+        leaves = self.structure.leaves(after, self.model.state_ty)
+        for slot, scalar, (_, ty, new) in zip(self.slots, self.scalars, leaves, strict=True):
+            if slot.index is None:
+                parts.append(self.structure.eq(new, scalar, ty))
+        return self.alg.and_(parts)
+
+    # ------------------------------------------------------------------------- formulas
+
+    def holds(self, fn: Fn, *states: Mapping[str, Any]) -> Any:
+        """A predicate on given states (the symbolic present by default)."""
+        return formula(self.evaluator.call(fn, states or (self.now,), {}))
+
+    def initial(self) -> Any:
+        """The present state is the initial one."""
+        start = self.structure.lift(self.model.init.source(self.config), self.model.state_ty)
+        return formula(self.structure.eq(self.now, start, self.model.state_ty))
+
+    # ------------------------------------------------------------------------- values
+
+    def read(self, solved: Any, state: Mapping[str, Any]) -> Any:
+        """The plain state that a solver model gives to symbolic fields."""
+
+        def scalar(term: Any) -> Any:
+            if isinstance(term, (bool, int)):
+                return term
+            value = solved.eval(term, model_completion=True)
+            return z3.is_true(value) if z3.is_bool(value) else value.as_long()
+
+        scalars = []
+        for _, ty, term in self.structure.leaves(state, self.model.state_ty):
+            scalars.append([scalar(t) for t in term] if ty.kind == "set" else scalar(term))
+        return self._plain.lower(self._plain.rebuild(iter(scalars), self.model.state_ty), self.model.state_ty)
+
+    def exactly(self, state: Any) -> Any:
+        """The present state is the given plain state."""
+        return formula(
+            self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
+        )

@@ -1,0 +1,393 @@
+"""Lowering: a model under one configuration becomes a `Program` of nodes over packed leaves.
+
+Idea: evaluate every action instance, property and bound with the structural evaluator over the
+hash-consed graph. What is left of an action instance is a list of guards and, for each leaf of the
+state it changes, the node of the new value.
+
+Constants of the state. Many leaves never change under a configuration: the replica list without a
+reassignment, a leader's opinion of itself, everything ELR in a legacy variant. Lowering starts from
+the optimistic assumption that every leaf keeps its initial value, drops the assumption for a leaf as
+soon as an instance writes something else, and starts over until nothing is dropped. The surviving
+assumption is an inductive invariant, so those leaves are constants: they cost no bit and fold away.
+
+Booleans are 0/1, enum values positions, optionals one more than None = -1, sets of brokers bit masks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.lang.algebra import Algebra, ConcreteAlgebra
+from elrcheck.lang.ir import E, Fn, Ret
+from elrcheck.lang.load import Model, instances
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
+from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.types import Ty
+
+
+class DagAlgebra(Algebra):
+    """Terms are nodes; a node that turned out constant becomes a Python value again."""
+
+    def __init__(self, brokers: int, dag: Dag) -> None:
+        super().__init__(brokers)
+        self.dag = dag
+        self._conjunctions: dict[tuple[Any, ...], Any] = {}
+        self._comparisons: dict[tuple[Any, ...], Any] = {}
+
+    @staticmethod
+    def _flag(node: Node) -> Any:
+        return bool(node.lo) if node.lo == node.hi else node
+
+    @staticmethod
+    def _number(node: Node) -> Any:
+        return node.lo if node.lo == node.hi else node
+
+    def AND(self, xs: Sequence[Any]) -> Any:
+        key = tuple(xs)
+        found = self._conjunctions.get(key)
+        if found is None:
+            found = self._conjunctions[key] = self._flag(self.dag.land(xs))
+        return found
+
+    def OR(self, xs: Sequence[Any]) -> Any:
+        return self._flag(self.dag.lor(xs))
+
+    def NOT(self, x: Any) -> Any:
+        return self._flag(self.dag.lnot(x))
+
+    def IFF(self, a: Any, b: Any) -> Any:
+        return self._flag(self.dag.eq(a, b))
+
+    def ITE(self, c: Any, a: Any, b: Any) -> Any:
+        return self._number(self.dag.ite(c, a, b))
+
+    def CMP(self, o: str, a: Any, b: Any) -> Any:
+        key = (o, a, b)
+        found = self._comparisons.get(key)
+        if found is None:
+            found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
+        return found
+
+    def ADD(self, a: Any, b: Any) -> Any:
+        return self._number(self.dag.add(a, b))
+
+    def SUB(self, a: Any, b: Any) -> Any:
+        return self._number(self.dag.sub(a, b))
+
+    # sets are bit masks: Python ints or nodes
+
+    def s_const(self, members: Iterable[int]) -> Any:
+        return sum(1 << i for i in set(members))
+
+    def s_from(self, flags: Sequence[Any]) -> Any:
+        mask: Any = 0
+        for i, flag in enumerate(flags):
+            if flag is True:
+                mask = self.s_union(mask, 1 << i)
+            elif flag is not False:
+                mask = self.s_union(mask, self._number(self.dag.ite(flag, 1 << i, 0)))
+        return mask
+
+    def s_mem(self, s: Any, i: int) -> Any:
+        return bool(s >> i & 1) if isinstance(s, int) else self._flag(self.dag.bit(s, i))
+
+    def s_union(self, a: Any, b: Any) -> Any:
+        return a | b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.bor(a, b))
+
+    def s_inter(self, a: Any, b: Any) -> Any:
+        return a & b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.band(a, b))
+
+    def s_diff(self, a: Any, b: Any) -> Any:
+        return a & ~b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.andnot(a, b))
+
+    def s_subset(self, a: Any, b: Any) -> Any:
+        return not a & ~b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.subset(a, b))
+
+    def s_eq(self, a: Any, b: Any) -> Any:
+        return a == b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.eq(a, b))
+
+    def s_ite(self, c: Any, a: Any, b: Any) -> Any:
+        return self.ite(c, a, b)
+
+    def s_card(self, a: Any) -> Any:
+        return a.bit_count() if isinstance(a, int) else self._number(self.dag.card(a))
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One scalar of the whole state. `index` is its leaf in the program, or None for a constant."""
+
+    path: str
+    ty: Ty
+    lo: int
+    hi: int
+    initial: int
+    index: int | None
+
+
+class Lowered:
+    """A program and the way back from its leaf values to plain states."""
+
+    def __init__(self, attempt: _Attempt, program: Program) -> None:
+        self.model, self.config, self.program = attempt.model, attempt.config, program
+        self.slots = tuple(attempt.slots)
+        self._attempt = attempt
+        self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+
+    def nodes(self, fn: Fn, args: Sequence[Any] = ()) -> dict[str, Node]:
+        """What a function says of the current state, as nodes over the leaves: the fields of a record.
+
+        args: the choice of its parameters. A function that returns a scalar has one field named "".
+        """
+        return self._attempt.said(fn, args)
+
+    def decode(self, leaves: Sequence[int]) -> Any:
+        """The plain state of the leaf values of the program."""
+        scalars = (self._scalar(slot, leaves) for slot in self.slots)
+        return self._plain.lower(self._plain.rebuild(scalars, self.model.state_ty), self.model.state_ty)
+
+    def encode(self, state: Any) -> tuple[int, ...]:
+        """Leaf values of a plain state; ValueError if it does not fit the program."""
+        values: list[int] = []
+        leaves = self._plain.leaves(self._plain.lift(state, self.model.state_ty), self.model.state_ty)
+        for slot, (path, ty, scalar) in zip(self.slots, leaves, strict=True):
+            number = _mask(scalar) if ty.kind == "set" else int(scalar)
+            if slot.index is None:
+                if number != slot.initial:
+                    raise ValueError(
+                        f"{path} is {number}, but it is always {slot.initial} in this configuration"
+                    )
+            elif not slot.lo <= number <= slot.hi:
+                raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
+            else:
+                values.append(number)
+        return tuple(values)
+
+    def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Any:
+        number = slot.initial if slot.index is None else leaves[slot.index]
+        if slot.ty.kind == "set":
+            return [bool(number >> i & 1) for i in range(self.config.broker_count)]
+        return number
+
+
+def _mask(flags: Sequence[bool]) -> int:
+    return sum(1 << i for i, flag in enumerate(flags) if flag)
+
+
+def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
+    """Least and greatest encoded value of a scalar type in a compiled search."""
+    match ty.kind:
+        case "bool":
+            return 0, 1
+        case "replica":
+            return 0, structure.alg.brokers - 1
+        case "set":
+            return 0, (1 << structure.alg.brokers) - 1
+        case "enum":
+            return 0, len(ty.members) - 1
+        case "opt":
+            return -1, bounds(structure, ty.elem)[1]
+        case _:
+            return ty.lo, structure.limit(ty.hi if ty.hi is not None else ty.cap)
+
+
+def lower(model: Model, config: Any, properties: Sequence[Fn] | None = None) -> Lowered:
+    """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default."""
+    checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
+    start = _initial(model, config)
+    varying: set[int] = set()
+    attempt: _Attempt | None = None
+    while True:
+        attempt = _Attempt(model, config, start, varying, attempt)
+        written = attempt.written()
+        if written <= varying:
+            return attempt.finish(checks)
+        varying |= written
+
+
+def _initial(model: Model, config: Any) -> list[tuple[str, Ty, Any]]:
+    plain = Structure(config, ConcreteAlgebra(config.broker_count))
+    state = model.init.source(config)
+    return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
+
+
+def _same(new: Any, old: Any) -> Any:
+    """The new value, made of parts of the old one where they are equal, so that they can be recognised."""
+    if isinstance(new, dict):
+        parts = {name: _same(part, old[name]) for name, part in new.items()}
+        return old if all(parts[name] is old[name] for name in parts) else parts
+    if isinstance(new, list | tuple):
+        items = [_same(x, y) for x, y in zip(new, old, strict=True)]
+        return old if all(x is y for x, y in zip(items, old, strict=True)) else type(new)(items)
+    return old if type(new) is type(old) and new == old else new
+
+
+class _Attempt:
+    """One lowering under the assumption that only the slots in `varying` change.
+
+    What the attempt before has evaluated over parts of the state that are no different now is taken
+    over. A variable of the graph has the number of its slot until `finish` gives it that of its leaf.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        config: Any,
+        start: list[tuple[str, Ty, Any]],
+        varying: set[int],
+        before: _Attempt | None,
+    ) -> None:
+        self.model, self.config, self.varying = model, config, varying
+        if before is None:
+            self.dag: Dag = Dag()
+            algebra = DagAlgebra(config.broker_count, self.dag)
+            self.evaluator: RememberingEvaluator = RememberingEvaluator(model.fns, config, algebra)
+        else:
+            self.dag, self.evaluator = before.dag, before.evaluator
+        self.structure = self.evaluator.structure
+        self._sizes: dict[int, tuple[int, Ty]] = {}
+        self.slots = self._slots(start)
+        self.now = self._state()
+        if before is not None:
+            self.now = _same(self.now, before.now)
+        self.raw: list[tuple[Fn, tuple[Any, ...], tuple[Node, ...], Mapping[str, Any], dict[int, Any]]] = []
+        for fn in model.actions:
+            for args in instances(fn, config):
+                self._instance(fn, args)
+
+    def _slots(self, start: list[tuple[str, Ty, Any]]) -> list[Slot]:
+        slots: list[Slot] = []
+        used = 0
+        for position, (path, ty, scalar) in enumerate(start):
+            lo, hi = bounds(self.structure, ty)
+            initial = _mask(scalar) if ty.kind == "set" else int(scalar)
+            index = used if position in self.varying else None
+            used += index is not None
+            slots.append(Slot(path, ty, lo, hi, initial, index))
+        return slots
+
+    def _state(self) -> dict[str, Any]:
+        def scalar(position: int, slot: Slot) -> Any:
+            if slot.index is not None:
+                node = self.dag.var(position, slot.lo, slot.hi)
+                return node if slot.lo != slot.hi else slot.lo
+            return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
+
+        scalars = itertools.starmap(scalar, enumerate(self.slots))
+        made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
+        return made
+
+    def _given(self, fn: Fn, args: Sequence[Any]) -> dict[str, Any]:
+        return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
+
+    def said(self, fn: Fn, args: Sequence[Any]) -> dict[str, Node]:
+        """See `Lowered.nodes`."""
+        value = self.evaluator.call(fn, (self.now,), self._given(fn, args))
+        fields = value if isinstance(value, dict) else {"": value}
+        return {name: self._node(part) for name, part in fields.items()}
+
+    def _instance(self, fn: Fn, args: tuple[Any, ...]) -> None:
+        outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
+        guards = []
+        for _, guard in outcome.guards:
+            if guard is False:
+                return
+            if isinstance(guard, Node):
+                guards.append(guard)
+        if self.evaluator.alg.and_(guards) is False:
+            return
+        after = {**self.now, **outcome.fields}
+        changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
+        self.raw.append((fn, args, tuple(guards), after, changed))
+
+    def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Any]]:
+        """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
+        if new is old:
+            return
+        parts: Iterable[tuple[Any, Any, Ty]]
+        match ty.kind:
+            case "seq":
+                yield from self._changed(new[0], old[0], Ty("nat", "length"), at)
+                at += 1
+                parts = ((x, y, ty.elem) for x, y in zip(new[1], old[1], strict=True))
+            case "vec":
+                parts = ((x, y, ty.elem) for x, y in zip(new, old, strict=True))
+            case "record" | "state":
+                parts = ((new[name], old[name], field) for name, field in ty.fields.items())
+            case _:
+                if not (isinstance(new, int) and isinstance(old, int) and int(new) == int(old)):
+                    yield at, new
+                return
+        for x, y, part in parts:
+            yield from self._changed(x, y, part, at)
+            at += self._size(part)
+
+    def _size(self, ty: Ty) -> int:
+        """How many scalars a value of the type has."""
+        found = self._sizes.get(id(ty))
+        if found is None:
+            count = sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
+            found = self._sizes[id(ty)] = (count, ty)
+        return found[0]
+
+    def written(self) -> set[int]:
+        """Slots that some instance changes; constants that stay equal do not count."""
+        return {position for _, _, _, _, changed in self.raw for position in changed}
+
+    # ------------------------------------------------------------------------- the program
+
+    def finish(self, checks: Sequence[Fn]) -> Lowered:
+        indices = (slot.index for slot in self.slots)
+        self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
+        leaves = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
+        made = [self._check(fn) for fn in checks]
+        program = Program(
+            dag=self.dag,
+            leaves=leaves,
+            instances=tuple(self._finished(entry, checks) for entry in self.raw),
+            checks=tuple(made),
+            init=(tuple(s.initial for s in self.slots if s.index is not None),),
+        )
+        return Lowered(self, program)
+
+    def _check(self, fn: Fn) -> Check:
+        kind: Any = fn.kind
+        if fn.is_step:
+            return Check(fn.ident, kind, "step")
+        return Check(fn.ident, kind, "state", self._node(self.evaluator.call(fn, (self.now,), {})))
+
+    def _node(self, value: Any) -> Node:
+        return value if isinstance(value, Node) else self.dag.const(int(value))
+
+    def _finished(self, entry: Any, checks: Sequence[Fn]) -> Instance:
+        fn, args, guards, after, changed = entry
+        updates = {}
+        for position, value in changed.items():
+            index = self.slots[position].index
+            assert index is not None
+            updates[index] = self._node(value)
+        steps = {}
+        for number, check in enumerate(checks):
+            if check.is_step:
+                value = self.evaluator.call(check, (self.now, after), {})
+                if value is not True or check.kind == "sometimes":
+                    steps[number] = self._node(value)
+        return Instance(fn.name, args, guards, updates, tuple(self._within(after)), steps)
+
+    def _within(self, after: Mapping[str, Any]) -> Iterable[Node]:
+        """Conjuncts of the bound on the successor; one that also holds now for certain folds away."""
+        body = self.model.bound.body
+        if isinstance(body, Ret) and isinstance(body.value, E) and body.value.kind in ("conj", "and"):
+            env: dict[str, Any] = {"$states": (after,), "$memo": {}}
+            values = [self.evaluator.ev(part, env) for part in body.value.args]
+        else:
+            values = [self.evaluator.call(self.model.bound, (after,), {})]
+        for value in values:
+            if value is not True:
+                yield self._node(value)

@@ -1,0 +1,129 @@
+"""What the engines execute: a model after lowering, as plain data.
+
+`Program` is the contract between lowering, which writes it, and the searches (`compiled`, `vector`),
+which only read it. All expressions are nodes of one `Dag` over the leaves of the current state.
+The meaning of a search over a program, the same for every engine:
+
+* generated counts the initial states and every enabled transition, also those cut or already seen;
+* an enabled transition whose `within` conjuncts do not all hold is cut: it is not stored and not checked;
+* otherwise a new value outside its leaf's bounds is an overflow: the transition is dropped, the search
+  goes on and ends inconclusive, naming the leaf;
+* otherwise the step checks are evaluated and the successor is stored if it is new;
+* state checks are evaluated once on every distinct state, before its level is expanded;
+* a state without an enabled instance is a deadlock (a cut transition counts as enabled).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from elrcheck.lang.lowering.dag import Dag, Node
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One bounded integer of the state, at a path such as `broker[1].view.isr`."""
+
+    path: str
+    lo: int
+    hi: int
+
+    @property
+    def bits(self) -> int:
+        return (self.hi - self.lo).bit_length()
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An action with its choices fixed.
+
+    guards are conjuncts, the cheapest or most shared first; updates maps a leaf index to its new
+    value, an absent leaf is unchanged; within are conjuncts that say the successor is inside the
+    bound; step_checks maps the index of a step check to the node that is 1 if the transition
+    satisfies it (absent means 1). Every node is over the current state.
+    """
+
+    action: str
+    args: tuple[Any, ...]
+    guards: tuple[Node, ...]
+    updates: dict[int, Node]
+    within: tuple[Node, ...] = ()
+    step_checks: dict[int, Node] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A property: `always` fails where its node is 0, `sometimes` is witnessed where it is 1."""
+
+    name: str
+    kind: Literal["always", "sometimes"]
+    scope: Literal["state", "step"]
+    node: Node | None = None
+
+    @property
+    def hit_value(self) -> int:
+        """The value of the node that is worth reporting."""
+        return 0 if self.kind == "always" else 1
+
+
+@dataclass(frozen=True)
+class Program:
+    """A lowered model: leaves, action instances, checks and the leaf values of the initial states."""
+
+    dag: Dag
+    leaves: tuple[Leaf, ...]
+    instances: tuple[Instance, ...]
+    checks: tuple[Check, ...]
+    init: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        for leaf in self.leaves:
+            if leaf.lo > leaf.hi or leaf.bits > 62:
+                raise ValueError(f"leaf {leaf.path} has unusable bounds {leaf.lo}..{leaf.hi}")
+        for state in self.init:
+            self._check_state(state)
+        for where, node in self._roots():
+            if not self.dag.owns(node):
+                raise ValueError(f"{where} is a node of another dag")
+        for check in self.checks:
+            if (check.node is None) != (check.scope == "step"):
+                raise ValueError(f"check {check.name}: state checks, and only they, have a node")
+        for instance in self.instances:
+            for index in instance.step_checks:
+                if self.checks[index].scope != "step":
+                    raise ValueError(f"{instance.action}: check {index} is not a step check")
+
+    def _check_state(self, state: tuple[int, ...]) -> None:
+        if len(state) != len(self.leaves):
+            raise ValueError(f"an initial state has {len(state)} values for {len(self.leaves)} leaves")
+        for leaf, value in zip(self.leaves, state, strict=True):
+            if not leaf.lo <= value <= leaf.hi:
+                raise ValueError(f"initial value {value} of {leaf.path} is outside {leaf.lo}..{leaf.hi}")
+
+    def _roots(self) -> Iterator[tuple[str, Node]]:
+        for instance in self.instances:
+            for node in (*instance.guards, *instance.within):
+                yield instance.action, node
+            for node in (*instance.updates.values(), *instance.step_checks.values()):
+                yield instance.action, node
+        for check in self.checks:
+            if check.node is not None:
+                yield check.name, check.node
+
+    def fits(self, index: int, node: Node) -> bool:
+        """Whether the node's interval proves that it can be stored in the leaf."""
+        return self.leaves[index].lo <= node.lo and node.hi <= self.leaves[index].hi
+
+    def risky(self, instance: Instance) -> list[int]:
+        """Leaves that this instance might overflow, ascending."""
+        return sorted(index for index, node in instance.updates.items() if not self.fits(index, node))
+
+    def hits_without_node(self, instance: Instance) -> list[int]:
+        """Step checks that every transition of the instance hits: `sometimes` without a node of its own."""
+        return [
+            index
+            for index, check in enumerate(self.checks)
+            if check.scope == "step" and check.kind == "sometimes" and index not in instance.step_checks
+        ]

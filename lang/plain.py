@@ -1,0 +1,61 @@
+"""The plain reading of a model: its own Python functions, called as they are.
+
+It is the oracle of every other reading: nothing is compiled, packed or fingerprinted. Every trace that an
+engine or a solver finds is replayed through it before anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, instances
+from elrcheck.lang.runtime import NotEnabled
+
+
+@dataclass(frozen=True)
+class Label:
+    """One action with its arguments."""
+
+    action: str
+    args: tuple[Any, ...]
+
+
+class PlainModel:
+    """The model's functions bound to one configuration, without any compiled form."""
+
+    def __init__(self, model: Model, config: Any) -> None:
+        self.model, self.config = model, config
+        self.steps: list[tuple[Label, Callable[..., Any]]] = [
+            (Label(fn.name, args), fn.source) for fn in model.actions for args in instances(fn, config)
+        ]
+
+    def initial(self) -> Any:
+        return self.model.init.source(self.config)
+
+    def within(self, state: Any) -> bool:
+        return bool(self.model.bound.source(self.config, state))
+
+    def holds(self, fn: Fn, *states: Any) -> bool:
+        return bool(fn.source(self.config, *states))
+
+    def says(self, fn: Fn, state: Any, args: tuple[Any, ...] = (), field: str = "") -> bool:
+        """What a function says of a state, or a field of the record it returns."""
+        given = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
+        value = fn.source(*given)
+        return bool(getattr(value, field) if field else value)
+
+    def step(self, state: Any, label: Label) -> Any:
+        """The next state; NotEnabled names the guard that refuses."""
+        fn = next(a for a in self.model.actions if a.name == label.action)
+        return fn.source(self.config, state, *label.args)
+
+    def successors(self, state: Any) -> Iterator[tuple[Label, Any]]:
+        """Every enabled step, those outside the bound included."""
+        for label, source in self.steps:
+            try:
+                yield label, source(self.config, state, *label.args)
+            except NotEnabled:
+                continue

@@ -1,0 +1,1 @@
+"""What a broker does: replication, metadata, its log, its ISR proposals."""

@@ -1,0 +1,1 @@
+"""What the controller decides about a partition, and the change builder all of it goes through."""

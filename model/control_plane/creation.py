@@ -1,0 +1,37 @@
+"""New partitions. A rule only: a search starts with a partition that exists.
+
+Source: ReplicationControlManager (createTopic, createPartitions).
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import EMPTY, op
+from elrcheck.lang.types import RSet, Vec
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller import active
+from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList
+
+
+@op
+def initial_isr(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> RSet:
+    """The replicas of a new partition that may be in its ISR; none of them: the request is refused."""
+    return active(c, registration) & frozenset(replicas)
+
+
+@op
+def created_partition(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> Partition:
+    """A new partition: its active replicas in sync, no ELR even below min ISR, epochs 0."""
+    isr = initial_isr(c, registration, replicas)
+    return Partition(
+        replicas=replicas,
+        adding=EMPTY,
+        removing=EMPTY,
+        isr=isr,
+        elr=EMPTY,
+        last_known_elr=EMPTY,
+        last_known_leader=None,
+        leader=next((r for r in replicas if r in isr), None),
+        leader_epoch=0,
+        partition_epoch=0,
+        recovery=Recovery.RECOVERED,
+    )

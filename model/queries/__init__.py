@@ -1,0 +1,1 @@
+"""Read-only questions to a cluster: DescribeTopicPartitions, metrics, request limits."""

@@ -1,0 +1,182 @@
+"""The metrics of KIP-966 as functions of stored partitions.
+
+Source: KIP-966 "Metrics", and "Other behaviors" for the electable leaders, which the KIP gives no
+name. Apache Kafka has none of them so far; its brokers have UnderMinIsrPartitionCount (KIP-164).
+
+A gauge looks at a partition at rest: a controller elects in the same step that makes an election
+possible, so a partition without a leader has no active candidate. What the partition waits for then
+follows from its fields and its topic's settings, `awaited`. What the memory of the controller holds,
+running recoveries and the count of finished ones, is an argument.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.config import Config, LastKnownLeader, RecoveryStrategy
+from elrcheck.model.control_plane.partition import stored_last_known_leader
+from elrcheck.model.queries.cluster_image import ClusterImage, PartitionImage, TopicImage, TopicPartition
+from elrcheck.model.state import Partition, Settings, effective_min_isr
+
+
+class Awaited(enum.Enum):
+    """What a partition without a leader waits for; the first that applies."""
+
+    NOTHING = "it has a leader"
+    RECOVERY = "an unclean recovery: answers, or the return of the whole LastKnownELR"
+    ANY_REPLICA = "any replica to be active: unclean.leader.election.enable"
+    ELIGIBLE_REPLICA = "a member of ISR or ELR to be active"
+    LAST_KNOWN_LEADER = "the last known leader to be active"
+    OPERATOR = "an operator"
+
+
+@dataclass(frozen=True)
+class ElectableLeaders:
+    """The electable leaders of one partition."""
+
+    partition: TopicPartition
+    count: int
+
+
+@dataclass(frozen=True)
+class ControllerMetrics:
+    """The metrics of one controller; field names are the KIP's, below `kafka.controller.`.
+
+    electable_leaders: by partition, as the KIP describes the metric without naming it.
+    """
+
+    global_under_min_isr_partition_count: int
+    unclean_recovery_partitions_count: int
+    manual_leader_election_required_partition_count: int
+    unclean_recovery_finished_count: int
+    electable_leaders: tuple[ElectableLeaders, ...]
+
+
+# ---------------------------------------------------------------------------- one partition
+
+
+def is_under_min_isr(g: Settings, p: Partition) -> bool:
+    """The ISR has fewer members than min ISR in effect; without a leader too."""
+    return len(p.isr) < effective_min_isr(g, p.replicas)
+
+
+def electable_leaders(c: Config, g: Settings, p: Partition) -> int:
+    """The members of ISR and ELR, fenced or not. A stored ELR counts only where an election reads it."""
+    reads_elr = g.elr_enabled or not c.downgrade_ignores_elr
+    return len(p.isr | p.elr) if reads_elr else len(p.isr)
+
+
+def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) -> Awaited:
+    """KIP-966 "Unclean recovery", order of decisions; "Delivery plan" while there is no manager.
+
+    Balanced with an empty LastKnownELR has nobody to ask whose log is known to be complete, so it
+    waits for an operator; the KIP does not treat the case.
+    """
+    if p.leader is not None:
+        return Awaited.NOTHING
+    if strategy == RecoveryStrategy.AGGRESSIVE:
+        return Awaited.RECOVERY
+    if strategy == RecoveryStrategy.DISABLED and c.unclean_leader_election_enable:
+        return Awaited.ANY_REPLICA
+    if electable_leaders(c, g, p) > 0:
+        return Awaited.ELIGIBLE_REPLICA
+    if strategy == RecoveryStrategy.BALANCED and p.last_known_elr != EMPTY:
+        return Awaited.RECOVERY
+    may_lead = g.elr_enabled and c.last_known_leader != LastKnownLeader.NEVER
+    if strategy == RecoveryStrategy.DISABLED and may_lead and stored_last_known_leader(c, p) is not None:
+        return Awaited.LAST_KNOWN_LEADER
+    return Awaited.OPERATOR
+
+
+# ---------------------------------------------------------------------------- a cluster
+
+
+def global_under_min_isr_partition_count(image: ClusterImage) -> int:
+    """Gauge: partitions of the cluster with fewer ISR members than min ISR in effect."""
+    return sum(is_under_min_isr(topic.settings, given.partition) for topic, _, given in _partitions(image))
+
+
+def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> int:
+    """UnderMinIsrPartitionCount of one broker: only partitions it leads.
+
+    The sum over all brokers is the global count without the partitions that have no leader. Source:
+    ReplicaManager; a broker looks at its own, perhaps older, view.
+    """
+    return sum(
+        is_under_min_isr(topic.settings, given.partition)
+        for topic, _, given in _partitions(image)
+        if given.partition.leader is not None and given.id_of(given.partition.leader) == broker
+    )
+
+
+def unclean_recovery_partitions_count(
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
+) -> int:
+    """Gauge: partitions in unclean recovery, those included that wait for their LastKnownELR.
+
+    running: recoveries in the controller's memory; an operator may start one under any strategy.
+    """
+    _check_known(image, running)
+    return sum(
+        tp in running or awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.RECOVERY
+        for topic, tp, given in _partitions(image)
+    )
+
+
+def manual_leader_election_required_partition_count(
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
+) -> int:
+    """Gauge: partitions without a leader that only an operator can give one; not if a recovery runs."""
+    _check_known(image, running)
+    return sum(
+        tp not in running
+        and awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.OPERATOR
+        for topic, tp, given in _partitions(image)
+    )
+
+
+def unclean_recovery_finished_count(before: int, finished: int, restarted: bool) -> int:
+    """Counter: recoveries this controller finished; a restart sets it to 0 before it counts on.
+
+    before: the counter so far; finished: recoveries that ended since. ValueError if one is negative.
+    """
+    if before < 0 or finished < 0:
+        raise ValueError(f"a counter does not go back: before {before}, finished {finished}")
+    return finished if restarted else before + finished
+
+
+def controller_metrics(
+    image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition], finished: int
+) -> ControllerMetrics:
+    """All metrics of the KIP. finished: the counter, see `unclean_recovery_finished_count`."""
+    return ControllerMetrics(
+        global_under_min_isr_partition_count=global_under_min_isr_partition_count(image),
+        unclean_recovery_partitions_count=unclean_recovery_partitions_count(image, strategy, running),
+        manual_leader_election_required_partition_count=manual_leader_election_required_partition_count(
+            image, strategy, running
+        ),
+        unclean_recovery_finished_count=finished,
+        electable_leaders=tuple(
+            ElectableLeaders(tp, electable_leaders(topic.config, topic.settings, given.partition))
+            for topic, tp, given in _partitions(image)
+        ),
+    )
+
+
+def _partitions(image: ClusterImage) -> tuple[tuple[TopicImage, TopicPartition, PartitionImage], ...]:
+    """All partitions, topics by name, then by index."""
+    return tuple(
+        (topic, TopicPartition(topic.name, index), given)
+        for topic in sorted(image.topics, key=lambda topic: topic.name)
+        for index, given in enumerate(topic.partitions)
+    )
+
+
+def _check_known(image: ClusterImage, running: frozenset[TopicPartition]) -> None:
+    """ValueError if a recovery runs for a partition that is not there, or that has a leader."""
+    leaderless = {tp for _, tp, given in _partitions(image) if given.partition.leader is None}
+    strangers = sorted(f"{tp.topic}-{tp.index}" for tp in running - leaderless)
+    if strangers:
+        raise ValueError("no partition without a leader: " + ", ".join(strangers))

@@ -1,0 +1,55 @@
+"""A sheet as GitHub workflow commands, one annotation for each failed case.
+
+Paths of the model are relative to the package, so they are clickable in a repository whose root it is.
+Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
+"""
+
+from __future__ import annotations
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.report.ci.sheet import Case, Sheet, split_place
+
+_NAMED = 20
+
+
+def to_github(sheet: Sheet) -> str:
+    """The commands, and a last line that the log shows as it is."""
+    lines = [
+        _annotation(suite.name, case)
+        for suite in sheet.suites
+        for case in suite.cases
+        if case.outcome == "failed"
+    ]
+    if sheet.exit_code is ExitCode.INCONCLUSIVE:
+        open_ = [case.id for suite in sheet.suites for case in suite.cases if case.outcome == "undecided"]
+        if open_:
+            lines.append(f"::warning title=elrcheck {sheet.command}::{message(_undecided(open_))}")
+    lines += [f"::warning title=elrcheck {sheet.command}::{message(note)}" for note in sheet.notes]
+    # A file name may have line breaks, and what follows one could be a command.
+    summary = " ".join(sheet.summary.splitlines())
+    return "\n".join([*lines, f"{sheet.verdict.upper()}  {summary}"]) + "\n"
+
+
+def _annotation(suite: str, case: Case) -> str:
+    fields = []
+    place = case.place or case.source
+    if place is not None:
+        file, line = split_place(place)
+        fields += [f"file={value(file)}", f"line={line}"]
+    fields.append(f"title={value(f'{case.title} ({suite})')}")
+    return f"::error {','.join(fields)}::{message(case.text or case.message or case.verdict)}"
+
+
+def _undecided(idents: list[str]) -> str:
+    more = f" and {len(idents) - _NAMED} more" if len(idents) > _NAMED else ""
+    return f"{len(idents)} undecided: {', '.join(idents[:_NAMED])}{more}"
+
+
+def message(text: str) -> str:
+    """Text as the message of a command."""
+    return text.rstrip("\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def value(text: str) -> str:
+    """Text as the value of a property of a command."""
+    return message(text).replace(":", "%3A").replace(",", "%2C")

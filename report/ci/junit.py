@@ -1,0 +1,71 @@
+"""A sheet as JUnit XML: a suite for each configuration, a test case for each case.
+
+A failed case is a `failure`; an undecided one is `skipped`, since JUnit has no word for it: the exit code
+says that the run is no pass.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+from elrcheck.report.ci.sheet import Case, Sheet, Suite, count, split_place
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_junit(sheet: Sheet) -> str:
+    """The document, with a final newline."""
+    root = ET.Element("testsuites", name=f"elrcheck {sheet.command}")
+    totals = [0, 0, 0]
+    for suite in sheet.suites:
+        numbers = (len(suite.cases), count(suite.cases, "failed"), count(suite.cases, "undecided"))
+        totals = [a + b for a, b in zip(totals, numbers, strict=True)]
+        root.append(_suite(suite, numbers))
+    root.set("tests", str(totals[0]))
+    root.set("failures", str(totals[1]))
+    root.set("errors", "0")
+    root.set("skipped", str(totals[2]))
+    root.set("time", f"{sum(suite.seconds for suite in sheet.suites):.3f}")
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(suite: Suite, numbers: tuple[int, int, int]) -> ET.Element:
+    tests, failures, skipped = (str(number) for number in numbers)
+    element = ET.Element(
+        "testsuite",
+        name=legal(suite.name), tests=tests, failures=failures, errors="0", skipped=skipped,
+        time=f"{suite.seconds:.3f}",
+    )  # fmt: skip
+    if suite.facts:
+        facts = ET.SubElement(element, "properties")
+        for name, value in suite.facts:
+            ET.SubElement(facts, "property", name=legal(name), value=legal(value))
+    for case in suite.cases:
+        element.append(_case(suite, case))
+    return element
+
+
+def _case(suite: Suite, case: Case) -> ET.Element:
+    element = ET.Element(
+        "testcase", classname=legal(suite.name), name=legal(case.title), time=f"{case.seconds:.3f}"
+    )
+    where = case.place or case.source
+    if where is not None:
+        file, line = split_place(where)
+        element.set("file", legal(file))
+        element.set("line", str(line))
+    if case.outcome == "failed":
+        failure = ET.SubElement(element, "failure", message=legal(case.message), type=legal(case.verdict))
+        failure.text = legal(case.text or case.message)
+    elif case.outcome == "undecided":
+        ET.SubElement(element, "skipped", message=legal(case.message or case.verdict))
+    elif case.text:
+        ET.SubElement(element, "system-out").text = legal(case.text)
+    return element
+
+
+def legal(text: str) -> str:
+    """Text without the characters that XML 1.0 cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", text)

@@ -1,0 +1,83 @@
+"""A sheet as GitHub-flavoured Markdown: verdict, a table for each suite, and a diagram for each trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from elrcheck.report.ci.sheet import Case, Sheet, Suite, count
+from elrcheck.report.mermaid import mermaid
+
+_MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
+_SHOWN = 200
+"""Cases in a table; a proof has thousands, and all of them passed."""
+
+
+def to_markdown(sheet: Sheet) -> str:
+    """The document, with a final newline."""
+    lines = [f"# elrcheck {sheet.command}: {sheet.verdict}", "", escape(sheet.summary), ""]
+    lines += [f"> {escape(note)}" for note in sheet.notes]
+    for suite in sheet.suites:
+        lines += ["", *_suite(suite)]
+    text = "\n".join(lines)
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
+
+
+def _suite(suite: Suite) -> Iterator[str]:
+    yield f"## {escape(suite.name)}"
+    yield ""
+    if suite.facts:
+        yield from _table(("", ""), suite.facts)
+    judged = ", ".join(
+        f"{number} {word}"
+        for word in ("passed", "failed", "undecided")
+        if (number := count(suite.cases, word))
+    )
+    yield f"{judged or 'nothing judged'}."
+    yield ""
+    shown = suite.cases
+    if len(shown) > _SHOWN:
+        shown = tuple(case for case in shown if case.outcome != "passed")
+    if shown:
+        rows = tuple(
+            (f"{_MARKS[case.outcome]} {case.title}", case.verdict, case.source or case.place or "")
+            for case in shown[:_SHOWN]
+        )
+        yield from _table(("", "verdict", "source"), rows)
+    for case in suite.cases:
+        if case.outcome == "failed":
+            yield from _failure(case, suite.brokers)
+
+
+def _failure(case: Case, brokers: int) -> Iterator[str]:
+    yield f"### {escape(case.title)}: {escape(case.verdict)}"
+    yield ""
+    yield escape(case.message)
+    yield ""
+    if case.text:
+        yield from _fenced("text", case.text)
+    if case.trace is not None and case.trace.steps:
+        yield from _fenced("mermaid", mermaid(case.trace, brokers))
+
+
+def _fenced(language: str, text: str) -> Iterator[str]:
+    """A code block whose fence is longer than any inside it."""
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}{language}"
+    yield text.rstrip("\n")
+    yield fence
+    yield ""
+
+
+def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'|'.join('---' for _ in head)}|"
+    for row in rows:
+        yield f"| {' | '.join(escape(cell) for cell in row)} |"
+    yield ""
+
+
+def escape(text: str) -> str:
+    """One line of text without a meaning in Markdown."""
+    return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", " ".join(text.splitlines()))

@@ -1,0 +1,148 @@
+"""A sheet as SARIF 2.1.0: a result for each failed case, with the counterexample as a code flow.
+
+A result is located where the broken rule is written, a step of its code flow where its action is, so that
+code scanning shows the trace as steps through the model. Passed cases are left out: viewers show every
+result as a problem. Undecided ones are notifications of the invocation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from elrcheck import __version__
+from elrcheck.base.errors import ExitCode
+from elrcheck.report.ci.sheet import Case, Sheet, Suite, split_place
+from elrcheck.results.trace_view import Step, TraceView
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT = "%SRCROOT%"
+"""What paths are relative to: of the model the package, of other files the working directory."""
+Node = dict[str, Any]
+
+
+def to_sarif(sheet: Sheet) -> str:
+    """The log file, with a final newline."""
+    found = [(s, c) for s in sheet.suites for c in s.cases if c.outcome == "failed"]
+    rules: dict[str, Case] = {}
+    for _, case in found:
+        rules.setdefault(case.rule or case.id, case)
+    numbers = {rule: number for number, rule in enumerate(rules)}
+    run: Node = {
+        "tool": {
+            "driver": {
+                "name": "elrcheck",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(name, case) for name, case in rules.items()],
+            }
+        },
+        "automationDetails": {"id": f"elrcheck/{sheet.command}/"},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The package for the model's files."}}},
+        "invocations": [_invocation(sheet)],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(sheet, suite, case, numbers) for suite, case in found],
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rule(name: str, case: Case) -> Node:
+    title = case.name if case.rule in ("", case.id) else case.rule
+    return {
+        "id": name,
+        "name": title,
+        "shortDescription": _message(title),
+        "fullDescription": _message(f"{title}."),
+        "defaultConfiguration": {"level": "error"},
+        "help": _message(
+            f"`elrcheck show {name}` prints what is known of it."
+            if case.place is None
+            else "`elrcheck gate --update-baseline` accepts what was found."
+        ),
+    }
+
+
+def _invocation(sheet: Sheet) -> Node:
+    notes = [
+        f"{case.title} ({suite.name}): {case.message or case.verdict}"
+        for suite in sheet.suites
+        for case in suite.cases
+        if case.outcome == "undecided"
+    ]
+    return {
+        "executionSuccessful": True,
+        "exitCode": int(sheet.exit_code),
+        "exitCodeDescription": ExitCode(sheet.exit_code).name.lower().replace("_", " "),
+        "toolExecutionNotifications": [
+            {"level": level, "message": _message(text)}
+            for level, texts in (("warning", sheet.notes), ("note", notes))
+            for text in texts
+        ],
+    }
+
+
+def _result(sheet: Sheet, suite: Suite, case: Case, numbers: dict[str, int]) -> Node:
+    rule = case.rule or case.id
+    identity = f"{sheet.command}\0{suite.name}\0{case.id}".encode("utf-8", "backslashreplace")
+    result: Node = {
+        "ruleId": rule,
+        "ruleIndex": numbers[rule],
+        "kind": "fail",
+        "level": "error",
+        "message": _message(f"{case.message or case.title} ({suite.name})."),
+        "partialFingerprints": {"elrcheckCase/v1": hashlib.sha256(identity).hexdigest()},
+    }
+    places = [place for place in (case.source, case.place) if place is not None]
+    if places:
+        result["locations"] = [_location(places[0])]
+        related = [{**_location(place), "message": _message("What was expected")} for place in places[1:]]
+        if related:
+            result["relatedLocations"] = related
+    if case.trace is not None and case.trace.steps:
+        result["codeFlows"] = [_code_flow(case.trace)]
+    return result
+
+
+def _code_flow(trace: TraceView) -> Node:
+    flow: Node = {"locations": [_step(step) for step in trace.steps]}
+    if trace.initial:
+        flow["initialState"] = {path: _message(value) for path, value in trace.initial.items()}
+    text = f"A trace of {len(trace.steps)} steps"
+    return {"message": _message(text), "threadFlows": [flow]}
+
+
+def _step(step: Step) -> Node:
+    changes = "; ".join(f"{c.path}: {c.old} -> {c.new}" for c in step.changes)
+    text = f"{step.index}. {step.label}" + (f": {changes}" if changes else "")
+    found: Node = {
+        "location": {**(_location(step.source) if step.source else {}), "message": _message(text)},
+        "executionOrder": step.index,
+        "importance": "essential",
+    }
+    if step.changes:
+        found["state"] = {change.path: _message(change.new) for change in step.changes}
+    return found
+
+
+def _location(place: str) -> Node:
+    file, line = split_place(place)
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(file), "uriBaseId": ROOT},
+            "region": {"startLine": line},
+        }
+    }
+
+
+def _uri(file: str) -> str:
+    """A relative reference, or a `file` URI; RFC 3986 wants the rest escaped."""
+    from urllib.parse import quote
+
+    return quote(file.replace("\\", "/"), errors="backslashreplace")
+
+
+def _message(text: str) -> Node:
+    """A message. Braces would be placeholders (SARIF 3.11.5), and ``[..](..)`` a link (3.11.6)."""
+    return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

@@ -1,0 +1,150 @@
+"""A gate report as a sheet: a suite for each entry, a case for each property and for each kind of difference.
+
+A case fails where `--fail-on` says so, whatever the verdict of the property itself is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elrcheck.report.ci.sheet import Case, Sheet, Suite
+from elrcheck.report.ci.sheets import cell_case, check_notes, obligation_case, property_case, search_facts
+from elrcheck.report.text.text_gate import differences, gate_summary
+from elrcheck.results.check_report import PropertyReport
+from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GateReport
+
+_GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
+    ("coverage", "coverage"), ("guard", "guards"), ("teeth", "teeth"), ("count", "counts"),
+)  # fmt: skip
+
+
+def gate_sheet(report: GateReport) -> Sheet:
+    suites = tuple(_suite(entry) for entry in report.entries)
+    notes = tuple(
+        f"{entry.name}: {note}"
+        for entry in report.entries
+        if entry.verdict == "inconclusive"
+        for note in check_notes(entry.check)
+    )
+    return Sheet("gate", report.verdict, gate_summary(report), report.exit_code, suites, notes)
+
+
+def _suite(entry: EntryReport) -> Suite:
+    check = entry.check
+    brokers = check.config.get("broker_count")
+    seconds = check.search.seconds + (entry.proof.seconds if entry.proof else 0.0)
+    return Suite(
+        f"{entry.name}: {check.variant}, {check.scope}",
+        (*_properties(entry), *_others(entry), *_groups(entry), *_proof(entry)),
+        brokers if isinstance(brokers, int) else 0,
+        seconds,
+        search_facts(check.search),
+    )
+
+
+def _properties(entry: EntryReport) -> list[Case]:
+    by_subject = {one.subject: one for one in entry.differences if one.kind not in ("proof", "count")}
+    return [_property(entry, found, by_subject.get(found.id)) for found in entry.check.properties]
+
+
+def _property(entry: EntryReport, found: PropertyReport, one: Difference | None) -> Case:
+    plain = property_case(found, entry.check)
+    fails = one is not None and one.fails
+    said = plain.verdict
+    if one is not None and one.expected != one.found:
+        said += f", expected {one.expected}"
+    elif found.verdict == "violated":
+        said += ", as expected"
+    message = ""
+    if fails:
+        message = plain.message or f"{found.id} {found.name}: {plain.verdict}"
+        message += "" if one is None or one.expected == one.found else f"; expected: {one.expected}"
+    return Case(
+        id=found.id,
+        name=found.name,
+        outcome="failed" if fails else "passed",
+        verdict=said,
+        message=message,
+        text=plain.text if fails else "",
+        source=found.source,
+        place=entry.place,
+        trace=found.counterexample if fails else None,
+    )
+
+
+def _others(entry: EntryReport) -> list[Case]:
+    """A property that is gone, an entry that is new, a run that decides nothing."""
+    known = {found.id for found in entry.check.properties}
+    grouped = {kind for kind, _ in _GROUPS}
+    rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
+    return [
+        Case(
+            one.subject,
+            one.what,
+            "failed" if one.fails else "undecided" if one.kind == "inconclusive" else "passed",
+            f"{one.found}, expected {one.expected}",
+            f"{one.what}: {one.found}; expected: {one.expected}",
+            place=entry.place,
+            rule=f"gate-{one.kind}",
+        )
+        for one in rest
+    ]
+
+
+def _groups(entry: EntryReport) -> list[Case]:
+    return [
+        _group(entry, name, [d for d in entry.differences if d.kind == kind])
+        for kind, name in _GROUPS
+        if kind != "teeth" or entry.mutations is not None
+    ]
+
+
+def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in found)
+    told = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+    return Case(
+        id=name,
+        name=name,
+        outcome="failed" if fails else "passed",
+        verdict=differences(len(found)) if found else "same",
+        message=told[0] + more if fails else "",
+        text="".join(f"{line}\n" for line in told),
+        place=entry.place,
+        rule=f"gate-{name}",
+    )
+
+
+def _proof(entry: EntryReport) -> list[Case]:
+    """One case for each obligation that differs, or one for all if none does."""
+    if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
+        return []
+    made = {} if entry.proof is None else _obligations(entry)
+    found = [one for one in entry.differences if one.kind == "proof"]
+    cases = []
+    for one in found:
+        plain = made.get(one.subject)
+        told = f"{one.what}: {one.found}; expected: {one.expected}"
+        cases.append(
+            Case(
+                id=one.subject,
+                name=one.what,
+                outcome="failed" if one.fails else "passed",
+                verdict=f"{one.found}, expected {one.expected}",
+                message=told if one.fails else "",
+                text=plain.text if plain and one.fails else "",
+                source=plain.source if plain else None,
+                place=entry.place,
+                trace=plain.trace if plain else None,
+                rule=(plain.rule or plain.id) if plain else "gate-proof",
+            )
+        )
+    number = len(made)
+    return cases or [Case("proof", "proof", "passed", f"{number} obligations as expected", place=entry.place)]
+
+
+def _obligations(entry: EntryReport) -> dict[str, Case]:
+    assert entry.proof is not None
+    made = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
+    made |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
+    return made | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}

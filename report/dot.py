@@ -1,0 +1,24 @@
+"""A trace as a DOT chain: text that Graphviz draws."""
+
+from __future__ import annotations
+
+from elrcheck.results.check_report import TraceView
+
+
+def dot(trace: TraceView) -> str:
+    """One node for each state, labelled with what changed on the way to it."""
+    lines = [
+        "digraph trace {",
+        "    rankdir=TB;",
+        '    node [shape=box, fontname="monospace"];',
+        '    s0 [label="start"];',
+    ]
+    closes = trace.loop is not None and trace.loop < len(trace.steps)
+    for step in trace.steps:
+        if closes and step is trace.steps[-1]:
+            lines.append(f'    s{step.index - 1} -> s{trace.loop} [label="{step.label}"];')
+            continue
+        changed = "\\l".join(f"{c.path}: {c.old} -> {c.new}".replace('"', "'") for c in step.changes)
+        lines.append(f'    s{step.index} [label="{changed}\\l"];')
+        lines.append(f'    s{step.index - 1} -> s{step.index} [label="{step.label}"];')
+    return "\n".join([*lines, "}"]) + "\n"

@@ -1,0 +1,98 @@
+"""Bars of the HTML report: lengths relative to the longest, rounded so that they are the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elrcheck.results.check_report import ActionReport, VariableReport
+from elrcheck.results.exploration_report import ExploredVariable
+
+HEIGHT = 160
+WIDTH = 640
+
+
+@dataclass(frozen=True)
+class Column:
+    """One bar of the growth chart, in SVG units; label: the depth, where there is room for it."""
+
+    depth: int
+    count: int
+    x: float
+    y: float
+    width: float
+    height: float
+    label: bool
+
+
+@dataclass(frozen=True)
+class Growth:
+    width: int
+    height: int
+    columns: tuple[Column, ...]
+    peak: Column
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of a table with a bar. length: 0 to 100; remark: what is worth knowing besides the number."""
+
+    name: str
+    value: int
+    length: float
+    fired: int = 0
+    cut: int = 0
+    remark: str = ""
+    guards: tuple[str, ...] = ()
+
+
+def growth(levels: Sequence[int]) -> Growth | None:
+    """New states for each depth; None if nothing was explored."""
+    most = max(levels, default=0)
+    if most == 0:
+        return None
+    slot = WIDTH / len(levels)
+    every = -(-len(levels) // 16)
+    columns = tuple(
+        Column(
+            depth=depth,
+            count=count,
+            x=round(depth * slot + slot * 0.1, 2),
+            y=round(HEIGHT - count / most * HEIGHT, 2),
+            width=round(slot * 0.8, 2),
+            height=round(count / most * HEIGHT, 2),
+            label=depth % every == 0,
+        )
+        for depth, count in enumerate(levels)
+    )
+    return Growth(WIDTH, HEIGHT, columns, next(column for column in columns if column.count == most))
+
+
+def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
+    """The actions, those that found most states first; those that never fired last."""
+    most = max((action.new_states for action in actions), default=0)
+    bars = [
+        Bar(
+            action.name, action.new_states, _length(action.new_states, most), action.fired, action.cut,
+            _remark(action), action.guards,
+        )
+        for action in actions
+    ]  # fmt: skip
+    return tuple(sorted(bars, key=lambda bar: (bool(bar.remark), -bar.value, bar.name)))
+
+
+def variables(found: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
+    """How many values each variable took, most first."""
+    most = max((variable.distinct for variable in found), default=0)
+    bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in found]
+    return tuple(sorted(bars, key=lambda bar: (-bar.value, bar.name)))
+
+
+def _length(value: int, most: int) -> float:
+    return round(100 * value / most, 1) if most else 0.0
+
+
+def _remark(action: ActionReport) -> str:
+    if not action.idle:
+        return ""
+    return "only beyond the budgets" if action.fired else "never fired"

@@ -1,0 +1,37 @@
+"""The obligations of a proof as a matrix: actions down, lemmas across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elrcheck.results.check_report import CellReport, ProveReport
+
+SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """rows: an action, and for each lemma its cell, None if there is no such obligation."""
+
+    lemmas: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[CellReport | None, ...]], ...]
+    proved: int
+    total: int
+    seconds: float
+
+
+def matrix(report: ProveReport) -> Matrix | None:
+    """None if the proof has no cells."""
+    if not report.cells:
+        return None
+    lemmas = tuple(dict.fromkeys(cell.lemma for cell in report.cells))
+    by_action: dict[str, dict[str, CellReport]] = {}
+    for cell in report.cells:
+        by_action.setdefault(cell.action, {})[cell.lemma] = cell
+    return Matrix(
+        lemmas,
+        tuple((action, tuple(cells.get(lemma) for lemma in lemmas)) for action, cells in by_action.items()),
+        sum(cell.verdict == "proved" for cell in report.cells),
+        len(report.cells),
+        sum(cell.seconds for cell in report.cells),
+    )

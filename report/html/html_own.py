@@ -1,0 +1,33 @@
+"""Pages of reports whose cases, if they have any, are not all there is to show."""
+
+from __future__ import annotations
+
+from elrcheck.report.html.html_exploration import exploration_part, summary
+from elrcheck.report.html.html_part import HtmlPage
+from elrcheck.report.html.html_traces import explain_part, replay_part, simulation_part
+from elrcheck.results.check_report import Report
+from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.trace_reports import ExplainReport, ReplayReport
+
+TONES = {0: "passed", 1: "failed"}
+
+
+def own_page(report: Report) -> HtmlPage | None:
+    """None for a report that is shown as a list of cases, or has no page."""
+    match report:
+        case ExploreReport():
+            command, said, part = "explore", summary(report), exploration_part("x1", report)
+        case ReplayReport():
+            said = f"{report.origin.source}: the model follows {report.accepted} of {report.states} states"
+            command, part = "replay", replay_part("r1", report)
+        case SimulationReport():
+            said = f"{report.variant}, {report.scope}: {report.search.walks:,} random walks"
+            command, part = "simulate", simulation_part("s1", report)
+        case ExplainReport():
+            said = f"{report.origin.variant}, {report.origin.scope}: state {report.at} of {report.steps}"
+            command, part = "explain", explain_part("w1", report)
+        case _:
+            return None
+    tone = TONES.get(int(report.exit_code), "undecided")
+    return HtmlPage(command, report.verdict, tone, said, (), (part,))

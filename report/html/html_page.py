@@ -1,0 +1,181 @@
+"""What the HTML report consists of, for each kind of report; the template only lays it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from elrcheck.report.ci.sheet import Case, Suite
+from elrcheck.report.ci.sheets import broker_count, sheet_of
+from elrcheck.report.html.html_charts import growth, variables, yields
+from elrcheck.report.html.html_exploration import not_drawn
+from elrcheck.report.html.html_matrix import matrix
+from elrcheck.report.html.html_own import TONES, own_page
+from elrcheck.report.html.html_part import Charts, HtmlPage, Part
+from elrcheck.report.html.html_states import picture
+from elrcheck.report.html.html_trace import TraceBlock, trace_block
+from elrcheck.results.check_report import CheckReport, ProveReport, Report
+from elrcheck.results.gate_report import EntryReport, GateReport
+
+SHOWN = 200
+"""Cases in a table, and counterexamples on a page: a proof has thousands of obligations."""
+
+
+def page_of(report: Report) -> HtmlPage:
+    """UsageFault for a report that has no page."""
+    if (own := own_page(report)) is not None:
+        return own
+    sheet = sheet_of(report)
+    match report:
+        case CheckReport():
+            parts: Iterable[Part] = [_check_part("c1", sheet.suites[0], report)]
+        case ProveReport():
+            parts = [_plain(f"p{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
+            parts = _with_matrix(list(parts), report)
+        case GateReport():
+            both = zip(report.entries, sheet.suites, strict=True)
+            parts = [_entry_part(f"e{n}", entry, suite) for n, (entry, suite) in enumerate(both, 1)]
+        case _:
+            parts = [_plain(f"s{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
+    tone = TONES.get(int(sheet.exit_code), "undecided")
+    return HtmlPage(sheet.command, sheet.verdict, tone, sheet.summary, sheet.notes, tuple(parts))
+
+
+def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
+    return Part(
+        key=key,
+        name=suite.name,
+        facts=_facts(report),
+        cases=suite.cases,
+        charts=_charts(report),
+        settings=tuple((name, str(value)) for name, value in report.config.items()),
+        traces=_counterexamples(key, report, suite.cases),
+        states=None if report.small_graph is None else picture(report.small_graph),
+        no_states=not_drawn(
+            report.small_graph, report.search.complete, report.search.distinct, report.search.stopped_by
+        ),
+    )
+
+
+def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
+    search, engine = report.search, report.engine
+    reach = "complete within the budgets of the scope"
+    if not search.complete:
+        reach = f"bounded by {search.stopped_by or 'an unnamed limit'}"
+    exact = "exact states"
+    if search.fingerprint_bits is not None:
+        exact = f"{search.fingerprint_bits}-bit fingerprints, "
+        exact += f"collision probability at most {search.collision_probability:.1e}"
+    facts = [
+        ("search", reach),
+        ("distinct states", f"{search.distinct:,}"),
+        ("generated states", f"{search.generated:,}"),
+        ("diameter", str(search.diameter)),
+        ("steps beyond the budgets", f"{search.cut:,}"),
+        ("deadlocks", f"{search.deadlocks:,}"),
+        ("states compared", exact),
+        ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
+        (
+            "engine",
+            f"{engine.name}, {engine.workers} workers" + (f", {engine.detail}" if engine.detail else ""),
+        ),
+    ]
+    if report.run_dir:
+        facts.append(("run", report.run_dir))
+    return tuple(facts)
+
+
+def _charts(report: CheckReport) -> Charts:
+    return Charts(
+        growth(report.search.levels),
+        yields(report.actions),
+        variables(report.variables),
+        tuple(action.name for action in report.actions if action.idle),
+    )
+
+
+def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tuple[TraceBlock, ...]:
+    said = {case.id: case.message for case in cases}
+    return tuple(
+        trace_block(
+            f"{key}-{_word(found.id)}",
+            f"{found.id} {found.name}",
+            _broken(said.get(found.id, ""), report, found.id),
+            found.counterexample,
+            broker_count(report),
+            found.source or "",
+            "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace))),
+        )
+        for found in report.properties
+        if found.verdict == "violated" and found.counterexample is not None
+    )
+
+
+def _word(text: str) -> str:
+    """Text as part of an id: another text gives another word."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
+
+
+def _broken(said: str, report: CheckReport, ident: str) -> str:
+    """What the case says; a gate that expects the violation says nothing, so it is said here."""
+    if said:
+        return said
+    found = next(one for one in report.properties if one.id == ident)
+    named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
+    return " ".join(filter(None, [f"{found.id} {found.name} violated, as expected:", *named])).rstrip(":")
+
+
+def _entry_part(key: str, entry: EntryReport, suite: Suite) -> Part:
+    check = _check_part(key, suite, entry.check)
+    cases, hidden = _shown(suite.cases)
+    return Part(
+        key=key,
+        name=suite.name,
+        facts=(("baseline", entry.place), ("compared with it", entry.verdict), *check.facts),
+        cases=cases,
+        hidden=hidden,
+        differences=entry.differences,
+        charts=check.charts,
+        matrix=None if entry.proof is None else matrix(entry.proof),
+        settings=check.settings,
+        traces=check.traces,
+    )
+
+
+def _plain(key: str, suite: Suite) -> Part:
+    cases, hidden = _shown(suite.cases)
+    with_trace = [case for case in suite.cases if case.trace is not None and case.outcome != "passed"]
+    traces = tuple(
+        trace_block(f"{key}-t{n}", case.title, case.message, case.trace, suite.brokers, case.source or "")
+        for n, case in enumerate(with_trace[:SHOWN], 1)
+        if case.trace is not None
+    )
+    return Part(
+        key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces)
+    )
+
+
+def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
+    """The matrix first, since it is what a proof is looked at for."""
+    settings = tuple((name, str(value)) for name, value in report.config.items())
+    solver = report.solver
+    limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s for each obligation"
+    facts = (("solver", f"{solver.name} {solver.version}{limit}"), ("time", f"{report.seconds:.1f} s"))
+    phases = tuple(
+        (
+            phase.name,
+            f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, {phase.seconds:.1f} s",
+        )
+        for phase in report.phases
+    )
+    first = Part(
+        "m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings
+    )
+    return [first, *parts]
+
+
+def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
+    """The cases for a table, and how many passed ones it leaves out."""
+    if len(cases) <= SHOWN:
+        return cases, 0
+    kept = tuple(case for case in cases if case.outcome != "passed")
+    return kept, len(cases) - len(kept)

@@ -1,0 +1,285 @@
+"""The state graph of a small scope as a picture: where everything stands, in SVG units.
+
+Layers are depths, from top to bottom. Steps between the same two states are one line with a number. What
+kind of action a line stands for is said by its pattern, and by its colour besides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from elrcheck.report.html.layered import layered
+from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
+
+GAP = 46.0
+"""Between the middles of two states of a layer."""
+LAYER = 84.0
+RADIUS = 14.0
+LEFT = 76.0
+"""Room for the names of the layers."""
+TOP = 30.0
+CHAR = 7.3
+LINE = 16.0
+KINDS = 7
+"""Kinds with a pattern of their own, the most frequent ones; there are as many in `states.css`."""
+OTHERS, MIXED = "others", "several kinds"
+OTHER_STYLES = {OTHERS: KINDS, MIXED: KINDS + 1}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One state. near: the states it has steps from or to, as a list of numbers; lines: what is known of it.
+
+    box: x, y, width and height of a box for these lines, beside the state and inside the picture.
+    """
+
+    number: int
+    depth: int
+    x: float
+    y: float
+    initial: bool
+    bad: bool
+    on_way: bool
+    near: str
+    lines: tuple[str, ...]
+    box: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Steps from one state to one other. style: number of its pattern; tip: the path of its arrow head."""
+
+    source: int
+    target: int
+    style: int
+    path: str
+    tip: str
+    x: float
+    y: float
+    count: int
+    bad: bool
+    on_way: bool
+    title: str
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of the legend: a kind and its actions."""
+
+    name: str
+    style: int
+    actions: tuple[str, ...]
+    y: float
+
+    @property
+    def length(self) -> int:
+        """Characters."""
+        return len(self.name) + 2 + len(", ".join(self.actions))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """thick: what the marked way is, nothing if none is. notes: lines above the legend, if it has one."""
+
+    width: float
+    height: float
+    layers: tuple[tuple[str, float], ...]
+    spots: tuple[Spot, ...]
+    lines: tuple[Line, ...]
+    keys: tuple[Key, ...]
+    notes: tuple[tuple[float, str], ...]
+    thick: str
+    rows: tuple[tuple[int, DrawnState, tuple[str, ...]], ...]
+
+
+def picture(graph: SmallGraph, alone: bool = False) -> Picture:
+    """alone: a file of its own, so the legend and what is said of a state are parts of the picture."""
+    depths = [state.depth for state in graph.states]
+    across = layered(depths, [(step.source, step.target) for step in graph.steps])
+    way = min(graph.paths, key=lambda path: (len(path.states), path.property), default=None)
+    styles = _styles(graph.steps)
+    leads: dict[int, list[str]] = {}
+    for step in graph.steps:
+        broken = f", violates {', '.join(step.violates)}" if step.violates else ""
+        leads.setdefault(step.source, []).append(f"→ {step.target} {step.label}{broken}")
+    said = [_said(number, state, leads.get(number, [])) for number, state in enumerate(graph.states)]
+    notes = _notes(graph, way) if alone else ()
+    keys = _keys(graph.steps, styles, LINE * (len(notes) + 1))
+    top = TOP + (LINE * (len(notes) + len(keys)) if alone else 0)
+    at = [
+        (LEFT + GAP * (place + 0.5), top + LAYER * depth) for place, depth in zip(across, depths, strict=True)
+    ]
+    width = max((x for x, _ in at), default=LEFT) + GAP
+    height = top + LAYER * (max(depths, default=0) + 0.5)
+    if alone:
+        texts = [*(text for _, text in notes), *(line for lines in said for line in lines)]
+        width = max(width, CHAR * max(map(len, texts)) + 24, *(CHAR * key.length + 60 for key in keys))
+        height = max(height, LINE * max(map(len, said)) + 24)
+    near = _near(graph.steps)
+    spots = tuple(
+        Spot(
+            number, state.depth, round(at[number][0], 1), round(at[number][1], 1), state.parent is None,
+            bool(state.violates), way is not None and number in way.states,
+            " ".join(map(str, sorted(near.get(number, ())))), said[number],
+            _box(at[number], said[number], width, height),
+        )
+        for number, state in enumerate(graph.states)
+    )  # fmt: skip
+    return Picture(
+        width=round(width, 1),
+        height=round(height, 1),
+        layers=tuple((f"depth {depth}", top + LAYER * depth) for depth in range(max(depths, default=-1) + 1)),
+        spots=spots,
+        lines=tuple(_lines(graph, at, styles, way)),
+        keys=keys,
+        notes=notes,
+        thick="" if way is None else _thick(graph, way),
+        rows=tuple((n, state, tuple(leads.get(n, ()))) for n, state in enumerate(graph.states)),
+    )
+
+
+def _notes(graph: SmallGraph, way: DrawnPath | None) -> tuple[tuple[float, str], ...]:
+    texts = [f"{len(graph.states)} states, {len(graph.steps)} steps; a double ring is the initial state"]
+    if any(state.violates for state in graph.states):
+        texts.append("filled square: a property is false")
+    if any(step.violates for step in graph.steps):
+        texts.append("✗ on a line: a step that violates a property")
+    if way is not None:
+        texts.append(_thick(graph, way))
+    return tuple((LINE * (n + 1), text) for n, text in enumerate(texts))
+
+
+def _thick(graph: SmallGraph, way: DrawnPath) -> str:
+    last = way.states[-2:]
+    ends = [*graph.states[last[-1]].violates]
+    ends += [ident for step in graph.steps if (step.source, step.target) == last for ident in step.violates]
+    if way.property in ends:
+        return f"thick: a shortest way to a violation of {way.property}"
+    return f"thick: a behaviour that violates {way.property}, where it stays for ever"
+
+
+def _box(
+    at: tuple[float, float], lines: Sequence[str], width: float, height: float
+) -> tuple[float, float, float, float]:
+    wide, high = CHAR * max(map(len, lines)) + 12, LINE * len(lines) + 10
+    x, y = at[0] + 18, at[1] + 18
+    if y + high > height:
+        y = at[1] - 18 - high
+    x, y = max(min(x, width - wide - 4), 0), max(min(y, height - high), 0)
+    return round(x, 1), round(y, 1), round(wide, 1), round(high, 1)
+
+
+def _said(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
+    """What is known of a state, in lines."""
+    lines = [f"State {number}, depth {state.depth}" + (", the initial one" if state.parent is None else "")]
+    if state.violates:
+        lines.append(f"✗ violates {', '.join(state.violates)}")
+    if state.parent is not None:
+        lines.append(f"from {state.parent} by {state.step}, which changes")
+        lines += [f"  {change.path}: {change.old} → {change.new}" for change in state.changes]
+    return (*lines, *(leads or ["no step leads on"]))
+
+
+def _near(steps: Sequence[DrawnStep]) -> dict[int, set[int]]:
+    near: dict[int, set[int]] = {}
+    for step in steps:
+        near.setdefault(step.source, set()).add(step.target)
+        near.setdefault(step.target, set()).add(step.source)
+    return near
+
+
+# ------------------------------------------------------------------------------------- lines
+
+
+def _styles(steps: Sequence[DrawnStep]) -> dict[str, int]:
+    """A pattern for each kind, the most frequent first; the rare ones share one."""
+    counted = sorted(Counter(step.kind for step in steps).items(), key=lambda item: (-item[1], item[0]))
+    alone = KINDS if len(counted) <= KINDS else KINDS - 1
+    return {kind: place if place < alone else OTHER_STYLES[OTHERS] for place, (kind, _) in enumerate(counted)}
+
+
+def _keys(steps: Sequence[DrawnStep], styles: dict[str, int], y: float) -> tuple[Key, ...]:
+    actions: dict[int, list[str]] = {}
+    names = {style: kind.replace("_", " ") for kind, style in styles.items()} | {KINDS: OTHERS}
+    for step in steps:
+        listed = actions.setdefault(styles[step.kind], [])
+        if step.action not in listed:
+            listed.append(step.action)
+    mixed = any(len(set(kinds)) > 1 for kinds in _kinds(steps).values())
+    found = [(names[style], style, tuple(sorted(listed))) for style, listed in sorted(actions.items())]
+    found += [(MIXED, OTHER_STYLES[MIXED], ())] if mixed else []
+    return tuple(Key(name, style, listed, y + LINE * n) for n, (name, style, listed) in enumerate(found))
+
+
+def _kinds(steps: Sequence[DrawnStep]) -> dict[tuple[int, int], list[str]]:
+    kinds: dict[tuple[int, int], list[str]] = {}
+    for step in steps:
+        kinds.setdefault((step.source, step.target), []).append(step.kind)
+    return kinds
+
+
+def _lines(
+    graph: SmallGraph, at: Sequence[tuple[float, float]], styles: dict[str, int], way: DrawnPath | None
+) -> Iterator[Line]:
+    together: dict[tuple[int, int], list[DrawnStep]] = {}
+    for step in graph.steps:
+        together.setdefault((step.source, step.target), []).append(step)
+    walked = set(zip(way.states, way.states[1:], strict=False)) if way is not None else set()
+    for (source, target), steps in together.items():
+        used = {styles[step.kind] for step in steps}
+        style = used.pop() if len(used) == 1 else OTHER_STYLES[MIXED]
+        points = _curve(at[source], at[target])
+        # Beside the loop of a state stands the next state of its layer: the number goes above it.
+        x, y = _middle(points) if source != target else (at[source][0] + 23, at[source][1] - 21)
+        broken = sorted({ident for step in steps for ident in step.violates})
+        title = [f"{source} → {target}", *(step.label for step in steps)]
+        title += [f"✗ violates {', '.join(broken)}"] if broken else []
+        yield Line(
+            source, target, style, _path(points), _tip(points), round(x, 1), round(y, 1), len(steps),
+            bool(broken), (source, target) in walked, "\n".join(title),
+        )  # fmt: skip
+
+
+Point = tuple[float, float]
+
+
+def _curve(start: Point, end: Point) -> tuple[Point, Point, Point, Point]:
+    """The four points of a cubic curve from the edge of one circle to that of another."""
+    (x1, y1), (x2, y2) = start, end
+    if start == end:  # a loop at the right
+        return (x1 + 10, y1 - 10), (x1 + 34, y1 - 18), (x1 + 34, y1 + 18), (x1 + 11, y1 + 11)
+    if y1 == y2:  # within a layer: below it, the further the deeper
+        way = math.copysign(1, x2 - x1)
+        deep = 18 + min(abs(x2 - x1) * 0.08, LAYER * 0.35)
+        low, end = y1 + deep, (x2 - 8 * way, y2 + 13)
+        return (x1 + 8 * way, y1 + 12), (x1 + 20 * way, low), (x2 - 20 * way, low), end
+    if y2 > y1:  # one step down, a little left of the middle so that a way back is seen beside it
+        half = (y2 - y1) / 2
+        return (x1 - 3, y1 + RADIUS), (x1 - 3, y1 + half), (x2 - 3, y2 - half), (x2 - 3, y2 - RADIUS)
+    if y1 - y2 < LAYER * 1.5:
+        half = (y1 - y2) / 2
+        return (x1 + 5, y1 - 13), (x1 + 5, y1 - half), (x2 + 5, y2 + half), (x2 + 5, y2 + 13)
+    out = 22 + 0.06 * (y1 - y2)  # far up: bowed to the right, past what stands between
+    return (x1 + 12, y1 - 7), (x1 + out, y1 - LAYER), (x2 + out, y2 + LAYER), (x2 + 12, y2 + 7)
+
+
+def _middle(points: Sequence[Point]) -> Point:
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points
+    return (x0 + 3 * x1 + 3 * x2 + x3) / 8, (y0 + 3 * y1 + 3 * y2 + y3) / 8
+
+
+def _path(points: Sequence[Point]) -> str:
+    start, *rest = (f"{x:.1f} {y:.1f}" for x, y in points)
+    return f"M{start}C{' '.join(rest)}"
+
+
+def _tip(points: Sequence[Point]) -> str:
+    (x2, y2), (x3, y3) = points[2], points[3]
+    length = math.hypot(x3 - x2, y3 - y2) or 1.0
+    dx, dy = (x3 - x2) / length, (y3 - y2) / length
+    back = (x3 - 7 * dx, y3 - 7 * dy)
+    one, other = (back[0] - 3.2 * dy, back[1] + 3.2 * dx), (back[0] + 3.2 * dy, back[1] - 3.2 * dx)
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ((x3, y3), one, other)) + "z"

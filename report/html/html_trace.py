@@ -1,0 +1,163 @@
+"""A trace in the HTML report: tables of the state, what every property says, and data for the stepper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.report.html.html_sequence import Diagram, diagram
+from elrcheck.results.trace_view import TraceView, Truth
+
+_INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One cell of the table of a state. changes: whether any step of the trace changes it."""
+
+    path: str
+    value: str
+    changes: bool
+
+
+@dataclass(frozen=True)
+class LeafRow:
+    name: str
+    cells: tuple[Leaf | None, ...]
+
+    @property
+    def changes(self) -> bool:
+        return any(cell is not None and cell.changes for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Leaves side by side for each broker (`columns`: their numbers), or one below the other."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[LeafRow, ...]
+
+    @property
+    def changes(self) -> bool:
+        return any(row.changes for row in self.rows)
+
+
+@dataclass(frozen=True)
+class TruthRow:
+    """A property that is hit somewhere. marks: for each state whether, None where it is not judged."""
+
+    id: str
+    name: str
+    kind: str
+    marks: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True)
+class TraceBlock:
+    """All of one trace. key: unique on the page; quiet: properties true, or not reached, all along.
+
+    word: what the trace is; found: whether it shows something bad.
+    """
+
+    key: str
+    title: str
+    message: str
+    view: TraceView
+    source: str
+    place: str
+    groups: tuple[Group, ...]
+    truths: tuple[TruthRow, ...]
+    quiet: Mapping[str, tuple[str, ...]]
+    sequence: Diagram
+    data: Mapping[str, Any]
+    word: str = "Counterexample"
+    found: bool = True
+
+
+def trace_block(
+    key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = "",
+    word: str = "Counterexample", found: bool = True,
+) -> TraceBlock:  # fmt: skip
+    """place: the stored trace."""
+    states = len(view.steps) + 1
+    shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
+    quiet = {
+        kind: tuple(f"{t.id} {t.name}" for t in view.truths if t.kind == kind and not t.hits)
+        for kind in ("always", "sometimes")
+    }
+    return TraceBlock(
+        key,
+        title,
+        message,
+        view,
+        source,
+        place,
+        groups(view),
+        shown,
+        quiet,
+        diagram(view, brokers),
+        _data(view),
+        word,
+        found,
+    )
+
+
+def groups(view: TraceView) -> tuple[Group, ...]:
+    """The leaves of the state in the order of the model."""
+    moved = {change.path for step in view.steps for change in step.changes}
+    tables: dict[str, dict[str, dict[str, Leaf]]] = {}
+    for path, value in _every_leaf(view).items():
+        name, row, column = _split(path)
+        tables.setdefault(name, {}).setdefault(row, {})[column] = Leaf(path, value, path in moved)
+    return tuple(_group(name, rows) for name, rows in tables.items())
+
+
+def _every_leaf(view: TraceView) -> dict[str, str]:
+    """The first state, and what a step says of leaves that it does not mention."""
+    found = dict(view.initial)
+    for step in view.steps:
+        for change in step.changes:
+            found.setdefault(change.path, change.old)
+    return found
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    """The table, row and column of a leaf; the column is empty where leaves stand one below the other."""
+    found = _INDEXED.fullmatch(path)
+    if found is not None:
+        return found[1], found[3] or "value", found[2]
+    head, dot, rest = path.partition(".")
+    return (head, rest, "") if dot else ("cluster", path, "")
+
+
+def _group(name: str, rows: dict[str, dict[str, Leaf]]) -> Group:
+    columns = tuple(dict.fromkeys(column for cells in rows.values() for column in cells))
+    listed = (LeafRow(row, tuple(cells.get(column) for column in columns)) for row, cells in rows.items())
+    return Group(name, columns if any(columns) else (), tuple(listed))
+
+
+def _truth(truth: Truth, states: int) -> TruthRow:
+    hits = set(truth.hits)
+    marks = tuple(None if truth.step and n == 0 else n in hits for n in range(states))
+    return TruthRow(truth.id, truth.name, truth.kind, marks)
+
+
+def _data(view: TraceView) -> dict[str, Any]:
+    """What the stepper needs; it computes nothing but the values after some steps."""
+    return {
+        "initial": _every_leaf(view),
+        "steps": [
+            {
+                "label": step.label,
+                "because": step.because,
+                "changes": [[change.path, change.old, change.new] for change in step.changes],
+            }
+            for step in view.steps
+        ],
+        "loop": view.loop,
+        "truths": [[t.id, t.name, t.kind, list(t.hits)] for t in view.truths if t.hits],
+        "judged": len(view.truths),
+    }

@@ -1,0 +1,173 @@
+"""What the pages of `replay`, `simulate` and `explain` consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from elrcheck.report.ci.sheet import Case, Outcome
+from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.report.html.html_trace import TraceBlock, trace_block
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport
+from elrcheck.results.trace_reports import Cycle, ExplainReport, Hit, Origin, Rejection, ReplayReport
+from elrcheck.results.trace_view import Scalar
+
+CLOSEST = 3
+_OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
+
+
+def replay_part(key: str, report: ReplayReport) -> Part:
+    """The refusal first, then the part that was accepted."""
+    found = report.rejection
+    facts = [*_origin(report.origin), ("accepted", f"{report.accepted} of {report.states} states")]
+    if report.beyond is not None:
+        facts.append(("budgets", f"step {report.beyond} leaves those of the scope"))
+    facts += [("violates", _hit(hit)) for hit in report.violated]
+    said = f"The model follows {report.accepted} of {report.states} states."
+    traces: tuple[TraceBlock, ...] = ()
+    if report.accepted:
+        traces = (
+            trace_block(
+                f"{key}-t", report.origin.source, said, report.trace, _brokers(report.origin.config),
+                word="What the model follows", found=False,
+            ),
+        )  # fmt: skip
+    return Part(
+        key=key,
+        name=f"{report.origin.variant}, {report.origin.scope}",
+        facts=tuple(facts),
+        settings=_settings(report.origin.config),
+        traces=traces,
+        grids=() if found is None else _refusal(found),
+    )
+
+
+def _refusal(found: Rejection) -> tuple[Grid, ...]:
+    """Why no action makes the recorded step, action by action."""
+    name = f"Step {found.step}" if found.step else "The first state"
+    recorded = f", recorded as {found.recorded}" if found.recorded else ""
+    changed = tuple((change.path, change.old, change.new) for change in found.changed)
+    possible = [one for one in found.candidates if one.guard is None]
+    nearest = tuple(
+        (one.label, change.path, change.old, change.new)
+        for one in possible[:CLOSEST]
+        for change in one.differs
+    )
+    more = len(possible) - CLOSEST
+    refused = tuple((one.label, one.guard or "") for one in found.candidates if one.guard is not None)
+    grids = (
+        Grid(f"{name} is refused{recorded}", ("leaf", "before", "recorded"), changed, found.reason),
+        Grid(
+            "Possible actions that make another state", ("action", "leaf", "made", "recorded"), nearest,
+            "First what the trace names, then what comes nearest."
+            + (f" {more} more are possible." if more > 0 else ""),
+        ),
+        Grid("Refused actions", ("action", "guard that refuses it"), refused),
+    )  # fmt: skip
+    return tuple(grid for number, grid in enumerate(grids) if grid.rows or number == 0)
+
+
+def simulation_part(key: str, report: SimulationReport) -> Part:
+    search = report.search
+    facts = [
+        ("seed", str(report.seed)),
+        ("walks", f"{search.walks:,} of up to {report.depth:,} steps, the deepest of {search.deepest:,}"),
+        ("steps", f"{search.steps:,}"),
+        ("states visited", f"{search.states:,}"),
+        (
+            "distinct states",
+            f"about {round(search.distinct_estimate):,}, standard error {round(search.distinct_error):,}",
+        ),
+        ("walks that ended in a deadlock", f"{search.deadlocks:,}"),
+        ("walks that ended at the budgets", f"{search.blocked:,}"),
+        ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
+        ("engine", f"{report.workers} workers" + (f", {report.detail}" if report.detail else "")),
+    ]
+    facts += [("stopped by", search.stopped_by)] if search.stopped_by else []
+    facts += [("run", report.run_dir)] if report.run_dir else []
+    taken = sorted(report.actions, key=lambda action: (-action.taken, action.name))
+    rows = tuple((a.name, f"{a.taken:,}", f"{a.enabled:,}", f"{a.cut:,}") for a in taken)
+    head = ("action", "taken", "enabled", "beyond the budgets")
+    violated = [found for found in report.properties if found.verdict == "violated" and found.counterexample]
+    return Part(
+        key=key,
+        name=f"{report.variant}, {report.scope}",
+        facts=tuple(facts),
+        cases=tuple(_case(found) for found in report.properties),
+        settings=_settings(report.config),
+        traces=tuple(_walk(f"{key}-t{n}", found, report) for n, found in enumerate(violated, 1)),
+        grids=(Grid("Actions", head, rows),) if rows else (),
+    )
+
+
+def _case(found: SeenProperty) -> Case:
+    return Case(
+        id=found.id,
+        name=found.name,
+        outcome=_OUTCOMES[found.verdict],
+        verdict=found.verdict if found.verdict != "inconclusive" else "not seen",
+        message=_said(found) if found.steps is not None else "",
+        text="",
+    )
+
+
+def _said(found: SeenProperty) -> str:
+    why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
+    said = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
+    return f"{said}: {why}" if why else said
+
+
+def _walk(key: str, found: SeenProperty, report: SimulationReport) -> TraceBlock:
+    assert found.counterexample is not None
+    place = "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace)))
+    said = f"{_said(found)}. As the walk went; rarely a shortest way there."
+    title = f"{found.id} {found.name}"
+    return trace_block(key, title, said, found.counterexample, _brokers(report.config), place=place)
+
+
+def explain_part(key: str, report: ExplainReport) -> Part:
+    led = f", after {report.led}" if report.led else ""
+    return Part(
+        key=key,
+        name=f"State {report.at} of {report.steps}{led}",
+        facts=_origin(report.origin),
+        settings=_settings(report.origin.config),
+        explained=report.explained,
+        grids=(*_fairness(report.cycle), *_state(report)),
+    )
+
+
+def _state(report: ExplainReport) -> tuple[Grid, ...]:
+    return (Grid("The state", ("leaf", "value"), tuple(report.state.items())),) if report.state else ()
+
+
+def _fairness(cycle: Cycle | None) -> tuple[Grid, ...]:
+    """What the cycle of a lasso owes every fair step, and how it pays."""
+    if cycle is None:
+        return ()
+    what = f"states {cycle.loop} to {cycle.last} repeat"
+    title = f"For ever: {f'nothing happens in state {cycle.loop}' if cycle.stops else what}"
+    title += "" if cycle.fair else "; a fair behaviour would leave this cycle, so it refutes nothing"
+    rows = tuple((step.label, step.how) for step in cycle.steps)
+    return (Grid(title, ("fair step", "in the cycle"), rows),)
+
+
+def _origin(origin: Origin) -> tuple[tuple[str, str], ...]:
+    facts = [("source", origin.source), ("variant", origin.variant), ("scope", origin.scope)]
+    facts += [("format", origin.format)] if origin.format else []
+    facts += [("recorded for", origin.property)] if origin.property else []
+    return tuple(facts)
+
+
+def _hit(hit: Hit) -> str:
+    where = "in the first state" if hit.step == 0 else f"at step {hit.step}"
+    why = " ".join(filter(None, (hit.conjunct, hit.witness and f"for {hit.witness}")))
+    return f"{hit.id} {hit.name} {where}" + (f": {why}" if why else "")
+
+
+def _settings(config: Mapping[str, Scalar]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(value)) for name, value in config.items())
+
+
+def _brokers(config: Mapping[str, Scalar]) -> int:
+    count = config.get("broker_count")
+    return count if isinstance(count, int) else 0

@@ -1,0 +1,30 @@
+"""Reports as JSON documents: the keys are the field names of `results.check_report`, `schema` comes first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from elrcheck.results.check_report import Report
+
+
+def as_data(value: object) -> Any:
+    """Plain dictionaries, lists and scalars for a report, or for any part of one."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in fields(value)]
+        names.sort(key=lambda name: name != "schema")
+        return {name: as_data(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): as_data(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [as_data(part) for part in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"a report cannot hold a {type(value).__name__}: {value!r}")
+
+
+def to_json(report: Report) -> str:
+    """The JSON document of a report, with a final newline.  NaN and infinity are refused."""
+    return json.dumps(as_data(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,99 @@
+"""A gate report as text: what differs in each entry, the traces of new violations, and the verdict."""
+
+from __future__ import annotations
+
+from elrcheck.report.terminal import Page
+from elrcheck.report.text.text_proof import print_cell, print_obligation
+from elrcheck.report.text.text_report import print_violation
+from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+
+COUNTS_SHOWN = 8
+"""Differences of counts that are shown without -v: one changed rule changes most of them."""
+
+
+def print_gate(report: GateReport, page: Page, detail: int = 0) -> None:
+    """detail: below 0 only entries that differ; above 0 all differences."""
+    for entry in report.entries:
+        if entry.differences or detail >= 0:
+            _print_entry(entry, report, page, detail)
+    _print_verdict(report, page)
+
+
+def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int) -> None:
+    check = entry.check
+    where = f"{check.variant}, {check.scope}; {entry.place}"
+    if not entry.differences:
+        proved = "" if entry.proof is None else f", {len(entry.proof.cells)} proof cells"
+        page.verdict_line(entry.verdict, f"{entry.name}: {page.count(check.search.distinct)} states{proved}")
+        return
+    number = len(entry.differences)
+    word = entry.verdict if report.verdict != "updated" else "updated"
+    page.verdict_line(word, f"{entry.name}: {differences(number)}  ({where})")
+    shown, left = _shown(entry.differences, detail)
+    page.table(
+        ("what", "expected", "found", ""),
+        ((one.what, one.expected, one.found, _remark(one, report)) for one in shown),
+    )
+    if left:
+        page.line(f"      and {left} more counts (-v shows them)")
+        page.line()
+    _print_findings(entry, page, detail)
+
+
+def differences(number: int) -> str:
+    return f"{number} difference{'' if number == 1 else 's'}"
+
+
+def _remark(one: Difference, report: GateReport) -> str:
+    if report.verdict == "updated":
+        return ""
+    return ("worse" if one.worse else "") + ("" if one.fails else " tolerated")
+
+
+def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
+    """What is shown, and how many counts are left out; those of actions go first."""
+    if detail > 0:
+        return list(every), 0
+    counts = [one for one in every if one.kind == "count"]
+    counts.sort(key=lambda one: one.what.startswith("action "))
+    rest = [one for one in every if one.kind != "count"]
+    return [*rest, *counts[:COUNTS_SHOWN]], max(0, len(counts) - COUNTS_SHOWN)
+
+
+def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
+    """The trace of each violation, and the step of each refuted obligation, that differs."""
+    subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
+    every = detail > 0 or "entry" in subjects
+    for found in entry.check.properties:
+        if found.verdict == "violated" and (every or found.id in subjects):
+            print_violation(found, entry.check, page, detail)
+    if entry.proof is None:
+        return
+    for cell in entry.proof.cells:
+        if cell.verdict != "proved" and f"{cell.action} x {cell.lemma}" in subjects:
+            print_cell(cell, page)
+    for obligation in (*entry.proof.initiation, *entry.proof.implication):
+        names = {f"initially {obligation.name}", f"implied {obligation.id or obligation.name}"}
+        if obligation.verdict != "proved" and names & subjects:
+            print_obligation(obligation, page)
+
+
+def _print_verdict(report: GateReport, page: Page) -> None:
+    differing = [entry for entry in report.entries if entry.differences]
+    page.verdict_line(report.verdict, gate_summary(report))
+    if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
+        names = "".join(f" --only {entry.name}" for entry in differing)
+        command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"
+        page.labelled("next", f"if this is meant: {command}")
+
+
+def gate_summary(report: GateReport) -> str:
+    """How many entries differ from what, in a line."""
+    number, of = sum(bool(entry.differences) for entry in report.entries), len(report.entries)
+    took = f"{report.seconds:.1f} s"
+    if report.verdict == "updated":
+        what = "was written" if report.written else "is as it was"
+        return f"{report.baseline} {what}: {number} of {of} entries changed, {took}"
+    if not number:
+        return f"{of} entr{'y' if of == 1 else 'ies'} as in {report.baseline}, {took}"
+    return f"{number} of {of} entries differ from {report.baseline}, {took}"

@@ -1,0 +1,120 @@
+"""Proof and TLC reports as text: what failed first, then the totals, and the verdict last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elrcheck.report.terminal import Page
+from elrcheck.results.check_report import CellReport, Counts, ObligationReport, ProveReport, TlcReport
+
+_COLUMNS = ("subject", "verdict", "seconds", "needed")
+
+
+def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
+    for obligation in (*report.initiation, *report.implication):
+        if obligation.verdict != "proved":
+            print_obligation(obligation, page)
+    for cell in report.cells:
+        if cell.verdict != "proved":
+            print_cell(cell, page)
+    if detail >= 0:
+        _print_implications(report, page)
+        _print_phases(report, page)
+    if detail > 0:
+        page.table(
+            ("action", "lemma", "verdict", "seconds", "needed"),
+            (
+                (cell.action, cell.lemma, cell.verdict, f"{cell.seconds:.2f}", ", ".join(cell.core))
+                for cell in report.cells
+            ),
+            right=("seconds",),
+        )
+        page.table(_COLUMNS, (_row(obligation) for obligation in report.initiation), right=("seconds",))
+        page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
+    rest = f"{report.variant}, {report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
+    brokers, slots = report.config.get("broker_count"), report.config.get("log_slots")
+    if detail >= 0 and slots is not None:
+        page.line(f"{brokers} brokers, unbounded epochs and perturbations, logs of up to {slots} records")
+    page.verdict_line(report.verdict, rest)
+
+
+def print_obligation(obligation: ObligationReport, page: Page) -> None:
+    page.verdict_line(obligation.verdict, _subject(obligation))
+    page.labelled("reason", obligation.reason)
+    for path, value in (obligation.witness or {}).items():
+        page.labelled("state", f"{path} = {value}")
+    page.line()
+
+
+def print_cell(cell: CellReport, page: Page) -> None:
+    page.verdict_line(cell.verdict, f"{cell.action} does not keep {cell.lemma}  ({cell.seconds:.2f} s)")
+    page.labelled("reason", cell.reason)
+    failure = cell.failure
+    if failure is not None:
+        page.labelled("conjunct", failure.conjunct)
+        for path, value in failure.before.items():
+            page.labelled("before", f"{path} = {value}")
+        page.labelled("step", f"{cell.action}({', '.join(f'{a.name}={a.value}' for a in failure.arguments)})")
+        for change in failure.changes:
+            page.labelled("", f"{change.path}: {change.old} -> {change.new}")
+        page.labelled("replayed", "yes, in plain Python" if failure.replayed else "no")
+    page.line()
+
+
+def _print_implications(report: ProveReport, page: Page) -> None:
+    page.table(
+        ("id", "property", "verdict", "seconds", "needed"),
+        ((o.id or "", o.name, o.verdict, f"{o.seconds:.2f}", ", ".join(o.core)) for o in report.implication),
+        right=("seconds",),
+    )
+    page.table(
+        ("id", "not attempted", "reason"),
+        ((skipped.id, skipped.name, skipped.reason) for skipped in report.skipped),
+    )
+
+
+def _print_phases(report: ProveReport, page: Page) -> None:
+    page.table(
+        ("phase", "proved", "refuted", "unknown", "seconds"),
+        (
+            (
+                phase.name,
+                page.count(phase.proved),
+                page.count(phase.refuted),
+                page.count(phase.unknown),
+                f"{phase.seconds:.1f}",
+            )
+            for phase in report.phases
+        ),
+        right=("proved", "refuted", "unknown", "seconds"),
+    )
+
+
+def _row(obligation: ObligationReport) -> Sequence[str]:
+    return (_subject(obligation), obligation.verdict, f"{obligation.seconds:.2f}", ", ".join(obligation.core))
+
+
+def _subject(obligation: ObligationReport) -> str:
+    return f"{obligation.id} {obligation.name}" if obligation.id else obligation.name
+
+
+def print_tlc(report: TlcReport, page: Page, detail: int = 0) -> None:
+    if report.ours is not None and report.theirs is not None:
+        page.table(
+            ("checker", "generated", "distinct", "diameter"),
+            (_counts("elrcheck", report.ours, page), _counts("TLC", report.theirs, page)),
+            right=("generated", "distinct", "diameter"),
+        )
+    if detail > 0 or report.verdict == "failed":
+        for line in report.output_tail:
+            page.line(f"   | {line}")
+    page.verdict_line(report.verdict, f"{report.module}, TLC {report.version}, {report.seconds:.1f} s")
+    if detail >= 0:
+        page.labelled("command", " ".join(report.command))
+        if report.tlc_exit_code is not None:
+            page.labelled("exit", str(report.tlc_exit_code))
+
+
+def _counts(name: str, counts: Counts, page: Page) -> Sequence[str]:
+    diameter = "" if counts.diameter is None else str(counts.diameter)
+    return (name, page.count(counts.generated), page.count(counts.distinct), diameter)

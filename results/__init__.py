@@ -1,0 +1,1 @@
+"""Report objects: plain frozen data, which `report` renders and JSON documents."""

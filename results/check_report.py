@@ -1,0 +1,342 @@
+"""The report objects: what a run found, as plain frozen data.
+
+A report is the whole truth about a run.  Whoever runs a search or a proof fills one in; the
+renderers beside this file turn it into text or JSON and compute nothing.  Field names are the keys
+of the JSON document, so renaming one changes a published schema (`docs/schemas/`).
+
+Values of the model inside a report are short texts such as ``{0,2}``, ``none`` or ``3``; the
+machine-readable states are in the stored trace whose path the report names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.results.controller_report import ControllerReport
+from elrcheck.results.coverage_report import CoverageReport
+from elrcheck.results.drawn_graph import SmallGraph
+from elrcheck.results.exploration_report import ExploreReport, Projection
+from elrcheck.results.gate_report import GateReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.scenario_report import ScenarioReport
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.trace_reports import TracingReport
+from elrcheck.results.trace_view import Argument as Argument
+from elrcheck.results.trace_view import Change as Change
+from elrcheck.results.trace_view import Scalar as Scalar
+from elrcheck.results.trace_view import Step as Step
+from elrcheck.results.trace_view import TraceView as TraceView
+from elrcheck.results.trace_view import Truth as Truth
+
+Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
+PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]
+PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached", "inconclusive"]
+ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
+CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
+TlcVerdict: TypeAlias = Literal["confirmed", "rejected", "no_violation", "same", "different", "failed"]
+
+# ------------------------------------------------------------------------------------- check
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """What searched: `detail` is one line for people, such as the kernel's instruction set."""
+
+    name: str
+    workers: int = 1
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """A number that outgrew the room the search reserved for it; it makes a run inconclusive."""
+
+    leaf: str
+    count: int
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How far the search went.  Counts are those TLC reports; `diameter` is the number of levels.
+
+    `stopped_by` says which limit ended an incomplete search, in the user's words
+    (``--max-depth 20``); `cut` counts transitions that left the budgets of the scope.
+    `bytes_per_state` is of the states kept in memory and of what finds them, `peak_memory_bytes` of the
+    whole process; `fingerprint_bits` is None if whole states were compared, else `collision_probability`
+    bounds the chance that two were taken for one.  `spilled`: they did not fit `--memory` and were kept
+    on disk.  `resumable` is the folder from which an incomplete search can go on; `projection` guesses
+    how large that search is as a whole.
+    """
+
+    complete: bool
+    generated: int
+    distinct: int
+    diameter: int
+    levels: tuple[int, ...]
+    seconds: float
+    states_per_second: float
+    bytes_per_state: int
+    fingerprint_bits: int | None = None
+    collision_probability: float = 0.0
+    stopped_by: str | None = None
+    cut: int = 0
+    deadlocks: int = 0
+    overflows: tuple[Overflow, ...] = ()
+    peak_memory_bytes: int = 0
+    spilled: bool = False
+    resumable: str | None = None
+    projection: Projection | None = None
+
+
+@dataclass(frozen=True)
+class PropertyReport:
+    """One property.  `depth` is the smallest at which it was violated or reached; of a liveness property
+    the number of steps before the cycle.  waiting: states in which a liveness property waits, counted
+    for each of its instances; 0 means that it is never put to the test.
+
+    conjunct: the named part that is false; witness: for which values; trace: the stored trace
+    inside the run directory; counterexample: the same trace for reading; source: where the property is
+    written, ``folder/file.py:line`` relative to the package.
+    """
+
+    id: str
+    name: str
+    kind: PropertyKind
+    verdict: PropertyVerdict
+    depth: int | None = None
+    conjunct: str | None = None
+    witness: str | None = None
+    trace: str | None = None
+    counterexample: TraceView | None = None
+    waiting: int | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class ActionReport:
+    """How often an action was possible, and how many states only it found first.
+
+    cut: how many of those steps left the budgets of the scope; an action whose every step did so
+    never fired in what was explored.  guards: the names of its conditions, in the order they are tested.
+    """
+
+    name: str
+    fired: int
+    new_states: int
+    cut: int = 0
+    guards: tuple[str, ...] = ()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no step of it is part of what was explored."""
+        return self.fired == self.cut
+
+
+@dataclass(frozen=True)
+class VariableReport:
+    """How many different values a state variable took."""
+
+    name: str
+    distinct: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
+
+    word: str
+    subjects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The result of `elrcheck check`. small_graph: as in the report of `explore`.
+
+    failures: why it fails although the verdict does not say so.
+    """
+
+    verdict: Verdict
+    variant: str
+    scope: str
+    config: Mapping[str, Scalar]
+    engine: EngineReport
+    search: SearchReport
+    properties: tuple[PropertyReport, ...]
+    actions: tuple[ActionReport, ...] = ()
+    variables: tuple[VariableReport, ...] = ()
+    run_dir: str | None = None
+    small_graph: SmallGraph | None = None
+    failures: tuple[Failure, ...] = ()
+    schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self.failures:
+            return ExitCode.FINDING
+        match self.verdict:
+            case "holds":
+                return ExitCode.HOLDS
+            case "violated":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+
+
+# ------------------------------------------------------------------------------------- prove
+
+
+@dataclass(frozen=True)
+class InductionFailure:
+    """A step that keeps every lemma before it and breaks one after it; `source` is where its action is."""
+
+    before: Mapping[str, str]
+    arguments: tuple[Argument, ...]
+    changes: tuple[Change, ...]
+    conjunct: str | None = None
+    replayed: bool = False
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed, `source` is where
+    the lemma is written.
+    """
+
+    action: str
+    lemma: str
+    verdict: CellVerdict
+    seconds: float
+    core: tuple[str, ...] = ()
+    reason: str | None = None
+    failure: InductionFailure | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class ObligationReport:
+    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation."""
+
+    name: str
+    verdict: CellVerdict
+    seconds: float
+    id: str | None = None
+    core: tuple[str, ...] = ()
+    reason: str | None = None
+    witness: Mapping[str, str] | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class PhaseReport:
+    """Totals of one phase of a proof."""
+
+    name: Literal["initiation", "consecution", "implication"]
+    proved: int
+    refuted: int
+    unknown: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A property that was not attempted, and why."""
+
+    id: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SolverReport:
+    """Which solver discharged the obligations."""
+
+    name: str
+    version: str
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class ProveReport:
+    """The result of `elrcheck prove`."""
+
+    verdict: ProofVerdict
+    variant: str
+    config: Mapping[str, Scalar]
+    solver: SolverReport
+    seconds: float
+    phases: tuple[PhaseReport, ...]
+    initiation: tuple[ObligationReport, ...]
+    cells: tuple[CellReport, ...]
+    implication: tuple[ObligationReport, ...]
+    skipped: tuple[Skipped, ...] = ()
+    schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        match self.verdict:
+            case "proved":
+                return ExitCode.HOLDS
+            case "refuted":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+
+
+# --------------------------------------------------------------------------------------- tlc
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a model checker counted."""
+
+    generated: int
+    distinct: int
+    diameter: int | None = None
+
+
+@dataclass(frozen=True)
+class TlcReport:
+    """The result of `elrcheck tlc`: TLC's own verdict on a trace, or its counts beside ours."""
+
+    verdict: TlcVerdict
+    module: str
+    jar: str
+    version: str
+    command: tuple[str, ...]
+    tlc_exit_code: int | None
+    seconds: float
+    ours: Counts | None = None
+    theirs: Counts | None = None
+    output_tail: tuple[str, ...] = ()
+    schema: Literal["elrcheck.tlc/1"] = "elrcheck.tlc/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        match self.verdict:
+            case "confirmed" | "same":
+                return ExitCode.HOLDS
+            case "rejected" | "no_violation" | "different":
+                return ExitCode.FINDING
+            case "failed":
+                return ExitCode.ENVIRONMENT
+
+
+Report: TypeAlias = (
+    CheckReport
+    | ProveReport
+    | ControllerReport
+    | TlcReport
+    | ScenarioReport
+    | MutateReport
+    | SimulationReport
+    | ExploreReport
+    | SweepReport
+    | GateReport
+    | CoverageReport
+    | TracingReport
+)

@@ -1,0 +1,121 @@
+"""The report of `elrcheck mutate`: what breaks when a rule is broken on purpose.
+
+A hazard is a known or suspected bug, brought back by one change of the model. A guard is a condition
+of an action, dropped to see whether any property depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.results.trace_view import Scalar, TraceView
+
+HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
+GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipped"]
+MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "surveyed", "nothing_run"]
+
+
+@dataclass(frozen=True)
+class Unmutated:
+    """The same scope without the change: `violated` are those of the expected properties that break."""
+
+    complete: bool
+    distinct: int
+    generated: int
+    diameter: int
+    seconds: float
+    violated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HazardReport:
+    """One hazard. `property` is the first of `expected` that broke, at `depth` steps.
+
+    Seconds include compiling and replaying. `settings` is what both sides set beyond variant and scope,
+    `knobs` and `guard` are the change itself; `trace` is a file in the run folder.
+    """
+
+    id: str
+    issue: str
+    title: str
+    mutation: str
+    verdict: HazardVerdict
+    expected: tuple[str, ...]
+    property: str | None = None
+    depth: int | None = None
+    seconds: float = 0.0
+    reason: str | None = None
+    variant: str = ""
+    scope: str = ""
+    settings: Mapping[str, Scalar] | None = None
+    knobs: Mapping[str, Scalar] | None = None
+    guard: str | None = None
+    conjunct: str | None = None
+    witness: str | None = None
+    distinct: int | None = None
+    generated: int | None = None
+    unmutated: Unmutated | None = None
+    trace: str | None = None
+    counterexample: TraceView | None = None
+
+
+@dataclass(frozen=True)
+class GuardReport:
+    """One guard left out. `unnoticed` means that no property broke in this scope, no more than that."""
+
+    action: str
+    guard: str
+    verdict: GuardVerdict
+    property: str | None = None
+    depth: int | None = None
+    seconds: float = 0.0
+    reason: str | None = None
+    conjunct: str | None = None
+    witness: str | None = None
+    distinct: int | None = None
+    generated: int | None = None
+    counterexample: TraceView | None = None
+
+
+@dataclass(frozen=True)
+class SurveyReport:
+    """The scope in which guards were dropped, and what it is like with all of them.
+
+    properties: those that hold there, and so may notice something. reason: why no guard was dropped.
+    """
+
+    variant: str
+    scope: str
+    config: Mapping[str, Scalar]
+    properties: tuple[str, ...]
+    unmutated: Unmutated
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class MutateReport:
+    """The result of `elrcheck mutate`. `surveyed`: only guards were asked for."""
+
+    verdict: MutateVerdict
+    seconds: float
+    workers: int
+    hazards: tuple[HazardReport, ...] = ()
+    survey: SurveyReport | None = None
+    guards: tuple[GuardReport, ...] = ()
+    run_dir: str | None = None
+    schema: Literal["elrcheck.mutate/1"] = "elrcheck.mutate/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        match self.verdict:
+            case "found" | "surveyed":
+                return ExitCode.HOLDS
+            case "not_found":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+            case "nothing_run":
+                return ExitCode.NOTHING_CHECKED

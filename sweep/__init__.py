@@ -1,1 +1,0 @@
-"""`elrcheck sweep`: many configurations, each checked as by `elrcheck check`."""

@@ -1,0 +1,24 @@
+"""The TLA+ module of a model and configuration, written into a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.atomic import write_files
+from elrcheck.lang.load import Model
+from elrcheck.tla_export.names import camel
+from elrcheck.tla_export.reading.values import identifier
+from elrcheck.tla_export.spec import Spec, spec_text
+
+
+def module_name(variant: str, scope: str) -> str:
+    """KipFullThreeBrokers for kip_full and three-brokers."""
+    return identifier(camel(f"{variant}_{Path(scope).stem}".replace("-", "_")), fallback="Elrcheck")
+
+
+def write_spec(model: Model, config: Any, folder: Path, name: str, comment: str = "") -> Spec:
+    """NAME.tla and NAME.cfg in a folder."""
+    spec = spec_text(model, config, name, comment)
+    write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})
+    return spec

@@ -1,0 +1,1 @@
+"""TLA+ values, ITF and what TLC prints, read into states."""

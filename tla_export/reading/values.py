@@ -1,0 +1,247 @@
+"""Model values to TLA+ text and back; the one place that knows how a value looks in the module.
+
+| model value             | TLA+ in the exported module                   |
+| ----------------------- | --------------------------------------------- |
+| bool, int               | TRUE/FALSE, 7 or (-1)                         |
+| broker id               | the integer 0..N-1                            |
+| enum member             | the string of its name, "FENCED"              |
+| set of brokers          | {0, 2}                                        |
+| optional                | the value itself, or the model value None     |
+| Vec (one per broker)    | a function on 0..N-1, (0 :> a @@ 1 :> b)      |
+| Seq                     | <<a, b>>                                      |
+| record                  | [isr |-> {0}, leader |-> None]                |
+
+A Vec and a Seq are both tuples in Python, so nothing can be printed without its type: `show` and
+`read` walk a value and its `Ty` together, and complain, with the path inside the value, when the two
+do not fit. `read` takes parsed values (`elrcheck.tla_export.reading.parse`), in which a function on 1..n has
+already become a tuple; a Vec starts at 0, so the two can be confused only when the trace is wrong,
+and then the domain is reported.
+
+>>> from elrcheck.lang.types import RSET, opt
+>>> show(opt(RSET), frozenset({2, 0})), show(opt(RSET), None)
+('{0, 2}', 'None')
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from elrcheck.lang.types import Ty
+from elrcheck.tla_export.reading.parse import (
+    IDENTIFIER,
+    Fn,
+    ModelValue,
+    Parsed,
+    is_int,
+    parse,
+    quote,
+    text_of,
+)
+
+NONE_NAME = "None"
+TLC_MAX = 2**31 - 1
+
+RESERVED_WORDS = """
+    ASSUME ASSUMPTION AXIOM BOOLEAN BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN
+    ELSE ENABLED EXCEPT EXTENDS FALSE HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS
+    OMITTED ONLY OTHER PICK PROOF PROPOSITION PROVE QED RECURSIVE SF_ STATE STRING SUBSET SUFFICES TAKE
+    TEMPORAL THEN THEOREM TRUE UNCHANGED UNION USE VARIABLE VARIABLES WF_ WITH WITNESS
+"""
+RESERVED = frozenset(RESERVED_WORDS.split())
+
+
+class ValueMismatch(ValueError):
+    """A value does not have the type it should have; `path` is the place inside the value."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}" if path else why)
+        self.path = path
+        self.why = why
+
+
+@dataclass(frozen=True)
+class _At:
+    """Where the walk is; the text is built only for an error."""
+
+    step: str = ""
+    up: _At | None = None
+
+    def field(self, name: str) -> _At:
+        return _At(f".{name}", self)
+
+    def item(self, index: object) -> _At:
+        return _At(f"[{index}]", self)
+
+    def fail(self, why: str) -> NoReturn:
+        steps: list[str] = []
+        at: _At | None = self
+        while at is not None:
+            steps.append(at.step)
+            at = at.up
+        raise ValueMismatch("".join(reversed(steps)).removeprefix("."), why)
+
+
+def identifier(text: str, *, fallback: str = "Name") -> str:
+    """A TLA+ identifier as near to the text as possible: `P-21 cex` becomes `P_21_cex`."""
+    made = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in text)
+    if not made.strip("_0123456789"):
+        made = f"{fallback}_{made}" if made.strip("_") else fallback
+    if made in RESERVED or not IDENTIFIER.match(made):
+        made = f"{fallback}_{made}"
+    return made
+
+
+def type_in_words(ty: Ty) -> str:
+    """What a reader of an error message is told was expected."""
+    match ty.kind:
+        case "bool":
+            return "TRUE or FALSE"
+        case "nat":
+            return "an integer"
+        case "replica":
+            return "a broker id"
+        case "enum":
+            return "one of " + ", ".join(ty.members)
+        case "set":
+            return "a set of broker ids"
+        case "opt":
+            return f"{type_in_words(ty.elem)}, or None"
+        case "vec":
+            return "one value for each broker"
+        case "seq":
+            return "a sequence"
+        case "record" | "state":
+            return f"a {ty.name} record"
+    return f"a {ty}"
+
+
+# --------------------------------------------------------------------------------- to TLA+ text
+
+
+def show(ty: Ty, value: Any) -> str:
+    """One-line TLA+ text of a model value of this type; ValueMismatch if it has another type."""
+    return _show(ty, value, _At())
+
+
+def show_state(ty: Ty, state: Any) -> dict[str, str]:
+    """TLA+ text of each variable of a state (a record type), in the order of the fields."""
+    return {name: _show(t, getattr(state, name), _At(name)) for name, t in ty.fields.items()}
+
+
+def show_argument(value: Any) -> str:
+    """An action argument without its type: scalars, broker sets, enum members and None only."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, enum.Enum):
+        return quote(value.name)
+    if is_int(value):
+        return _number(value, _At())
+    if value is None:
+        return NONE_NAME
+    if isinstance(value, frozenset) and all(map(is_int, value)):
+        return "{" + ", ".join(map(str, sorted(value))) + "}"
+    raise ValueMismatch("", f"cannot print {value!r} as an action argument without its type")
+
+
+def show_call(action: str, args: tuple[Any, ...], types: tuple[Ty, ...] | None = None) -> str:
+    """The action expression of a step, `Fetch(1, 0, FALSE)`; also its label."""
+    if types is not None and len(types) != len(args):
+        raise ValueMismatch(action, f"takes {len(types)} arguments, got {len(args)}")
+    shown = [show_argument(a) if types is None else show(types[i], a) for i, a in enumerate(args)]
+    return f"{action}({', '.join(shown)})" if shown else action
+
+
+def _number(value: int, at: _At) -> str:
+    if abs(value) > TLC_MAX:
+        at.fail(f"{value} does not fit the 32-bit integers of TLC")
+    return str(value) if value >= 0 else f"({value})"
+
+
+def _show(ty: Ty, value: Any, at: _At) -> str:
+    match ty.kind:
+        case "bool" if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        case "nat" | "replica" if is_int(value):
+            return _number(value, at)
+        case "enum" if isinstance(value, ty.cls):
+            return quote(value.name)
+        case "set" if isinstance(value, frozenset) and all(map(is_int, value)):
+            return "{" + ", ".join(_number(v, at) for v in sorted(value)) + "}"
+        case "opt":
+            return NONE_NAME if value is None else _show(ty.elem, value, at)
+        case "vec" if isinstance(value, tuple) and value:
+            pairs = (f"{i} :> {_show(ty.elem, v, at.item(i))}" for i, v in enumerate(value))
+            return "(" + " @@ ".join(pairs) + ")"
+        case "seq" if isinstance(value, tuple):
+            return "<<" + ", ".join(_show(ty.elem, v, at.item(i)) for i, v in enumerate(value)) + ">>"
+        case "record" | "state" if isinstance(value, ty.cls):
+            shown = {name: _show(t, getattr(value, name), at.field(name)) for name, t in ty.fields.items()}
+            return "[" + ", ".join(f"{name} |-> {text}" for name, text in shown.items()) + "]"
+    at.fail(f"expected {type_in_words(ty)}, got {value!r}")
+
+
+# -------------------------------------------------------------------------------- from TLA+ text
+
+
+def read_text(ty: Ty, text: str) -> Any:
+    """The model value a TLA+ text stands for; ValueSyntaxError or ValueMismatch when it is none."""
+    return read(ty, parse(text))
+
+
+def read(ty: Ty, parsed: Parsed) -> Any:
+    """The model value of this type that a parsed TLA+ value stands for."""
+    return _read(ty, parsed, _At())
+
+
+def read_state(ty: Ty, variables: Mapping[str, Parsed], *, ignore: tuple[str, ...] = ()) -> Any:
+    """The state whose variables have these parsed values; `ignore` names foreign variables."""
+    kept = {name: value for name, value in variables.items() if name not in ignore}
+    return _record(ty, kept, _At())
+
+
+def _record(ty: Ty, found: Mapping[Any, Parsed], at: _At) -> Any:
+    if missing := [name for name in ty.fields if name not in found]:
+        at.fail(f"{ty.name} without {', '.join(missing)}")
+    if extra := [str(name) for name in found if name not in ty.fields]:
+        at.fail(f"{ty.name} has no field {', '.join(extra)}")
+    return ty.cls(**{name: _read(t, found[name], at.field(name)) for name, t in ty.fields.items()})
+
+
+def _read(ty: Ty, parsed: Parsed, at: _At) -> Any:
+    match ty.kind:
+        case "bool" if isinstance(parsed, bool):
+            return parsed
+        case "nat" if is_int(parsed):
+            return parsed
+        case "replica" if isinstance(parsed, int) and is_int(parsed) and parsed >= 0:
+            return parsed
+        case "enum" if isinstance(parsed, str):
+            if parsed in ty.members:
+                return ty.cls[parsed]
+        case "set" if isinstance(parsed, frozenset):
+            return frozenset(_read(ty.elem, v, at) for v in parsed)
+        case "opt" if not isinstance(parsed, ModelValue):
+            return _read(ty.elem, parsed, at)
+        case "opt" if parsed == ModelValue(NONE_NAME):
+            return None
+        case "vec" if isinstance(parsed, Fn):
+            if set(parsed) != set(range(len(parsed))):
+                at.fail(f"expected a function on 0..{len(parsed) - 1}, the domain is {_domain(parsed)}")
+            return tuple(_read(ty.elem, parsed[i], at.item(i)) for i in range(len(parsed)))
+        case "seq" if isinstance(parsed, tuple):
+            return tuple(_read(ty.elem, v, at.item(i)) for i, v in enumerate(parsed))
+        case "record" | "state" if isinstance(parsed, Fn):
+            return _record(ty, parsed, at)
+    at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
+
+
+def _domain(function: Fn) -> str:
+    return text_of(frozenset(function))
+
+
+def _short(parsed: Parsed) -> str:
+    text = text_of(parsed)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,108 @@
+"""Model values and traces in words: what a person reads, and nothing a machine should parse."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from elrcheck.lang.guards import guard_names, guards_of_state
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.types import Ty
+from elrcheck.results.check_report import Argument, Change, Step, TraceView
+
+
+def text(value: Any, ty: Ty | None = None) -> str:
+    """A value in a few characters: {0,2}, none, RUNNING, [1@1 all]."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, frozenset):
+        return "{" + ",".join(str(b) for b in sorted(value)) + "}"
+    if isinstance(value, tuple):
+        return "[" + " ".join(text(x, ty.elem if ty else None) for x in value) + "]"
+    if ty is not None and ty.kind == "record":
+        if ty.name == "Entry":
+            return f"r{value.id}@{value.epoch}({value.acks.value})"
+        return "(" + " ".join(f"{f}={text(getattr(value, f), t)}" for f, t in ty.fields.items()) + ")"
+    return str(value)
+
+
+def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
+    """(path, text) of what a person looks at: records and vectors are opened, logs are not."""
+    match ty.kind:
+        case "record" | "state":
+            for f, t in ty.fields.items():
+                yield from leaves(getattr(value, f), t, f"{path}.{f}" if path else f)
+        case "vec" if ty.elem.kind == "record":
+            for i, x in enumerate(value):
+                yield from leaves(x, ty.elem, f"{path}[{i}]")
+        case _:
+            yield path, text(value, ty)
+
+
+def changes(before: Any, after: Any, ty: Ty) -> tuple[Change, ...]:
+    """The leaves that differ."""
+    pairs = zip(leaves(before, ty), leaves(after, ty), strict=True)
+    return tuple(Change(path, old, new) for (path, old), (_, new) in pairs if old != new)
+
+
+def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
+    return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
+
+
+def because(fn: Fn) -> str:
+    """Why a step was possible: the guards that look at the state, or all if none does."""
+    return "; ".join(guards_of_state(fn) or guard_names(fn))
+
+
+class ReplayError(Exception):
+    """An engine produced a trace that the plain model does not follow. Never the user's fault."""
+
+
+def label_steps(plain: PlainModel, states: Sequence[Any]) -> tuple[tuple[Label, ...], str]:
+    """Replays states through the plain model: the label of every step and the action-index path."""
+    if states[0] != plain.initial():
+        raise ReplayError("the trace does not start in the initial state")
+    labels: list[Label] = []
+    indices: list[str] = []
+    for number, (before, after) in enumerate(itertools.pairwise(states), start=1):
+        for index, (label, made) in enumerate(plain.successors(before)):
+            if made == after:
+                labels.append(label)
+                indices.append(str(index))
+                break
+        else:
+            raise ReplayError(f"step {number} of the trace is no step of the model")
+    return tuple(labels), "/".join(indices)
+
+
+def trace_view(
+    model: Model, states: Sequence[Any], labels: Sequence[Label], repro: str, loop: int | None = None
+) -> TraceView:
+    """A replayed trace as a report shows it. loop: where a lasso's cycle starts; then the state to which
+
+    its last step returns stands at the end of `states` once more.
+    """
+    actions = {fn.name: fn for fn in model.actions}
+    ty = model.state_ty
+    steps = []
+    for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
+        fn = actions[label.action]
+        steps.append(
+            Step(
+                index,
+                label.action,
+                arguments(fn, label.args),
+                because(fn),
+                changes(before, after, ty),
+                fn.place,
+            )
+        )
+    return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)
