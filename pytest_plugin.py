@@ -239,6 +239,6 @@ class PropertyItem(pytest.Item):
 def _violation(found: PropertyReport, report: CheckReport) -> str:
     """Conjunct, broker and trace, as the command prints them."""
     from elrcheck.report.terminal import plain_text
-    from elrcheck.report.text.text_report import print_violation
+    from elrcheck.report.text.text_check import print_violation
 
     return plain_text(lambda page: print_violation(found, report, page)).rstrip("\n")

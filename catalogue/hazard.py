@@ -1,4 +1,4 @@
-"""One hazard: a known or suspected bug as a change of the model. The table is `elrcheck.catalogue.hazards`."""
+"""One hazard: a known or suspected bug as a change of the model. The table is `catalogue.hazards`."""
 
 from __future__ import annotations
 

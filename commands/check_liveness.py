@@ -10,13 +10,14 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.engines import run_search
-from elrcheck.explorer.search.outcome import Outcome, outcome_of
+from elrcheck.commands.engines import outcome_of, run_search
+from elrcheck.explorer.graph.lasso import replay_lasso
+from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.fairness import FAIR
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
-from elrcheck.traces.lasso import Replayed, replay_lasso
+from elrcheck.traces.replay import Replayed
 
 MOST_STATES = 2_000_000
 """The limit when none is asked for: the graph with its steps stays below about 1 GiB."""

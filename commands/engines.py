@@ -6,7 +6,7 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.errors import EnvironmentFault, Interrupted, UsageFault
@@ -14,7 +14,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.search.growth import growth_of, project
-from elrcheck.explorer.search.outcome import Ended, Outcome, outcome_of
+from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.explorer.store.memory import used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.result import SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
+    from elrcheck.lang.lowering.lower import Lowered
     from elrcheck.lang.lowering.program import Program
 
 LEAST_ROOM = 16 * 2**20
@@ -241,4 +242,49 @@ def _reference(model: Model, config: Any, chosen: Sequence[Fn], request: CheckRe
         beyond=result.beyond,
         first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
         traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
+    )
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A compiled or vectorised search that has ended, with all it has stored."""
+
+    lowered: Lowered
+    search: Search | VectorSearch
+    result: SearchResult
+    detail: str
+    folder: RunFolder | None = None
+
+
+def outcome_of(ended: Ended) -> Outcome:
+    """The counts and first hits of a search."""
+    program, result = ended.lowered.program, ended.result
+    enabled: dict[str, int] = {}
+    fresh: dict[str, int] = {}
+    beyond: dict[str, int] = {}
+    for k, instance in enumerate(program.instances):
+        for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
+            total[instance.action] = total.get(instance.action, 0) + counts[k]
+    return Outcome(
+        complete=result.complete,
+        reason=result.reason,
+        generated=result.generated,
+        distinct=result.distinct,
+        levels=result.levels,
+        seconds=result.seconds,
+        bytes_per_state=result.bytes_per_state,
+        workers=result.workers,
+        detail=ended.detail,
+        cut=sum(result.cut),
+        deadlocks=result.deadlocks,
+        enabled=enabled,
+        new_states=fresh,
+        beyond=beyond,
+        variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
+        overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
+        first={program.checks[check].name: depth for check, depth in result.first.items()},
+        fingerprint_bits=result.fingerprint_bits,
+        collision_probability=result.collision_probability,
+        spilled=result.spilled,
+        peak_bytes=result.peak_bytes,
     )

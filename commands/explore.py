@@ -21,11 +21,11 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.engines import run_search
+from elrcheck.commands.engines import Ended, outcome_of, run_search
 from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.outcome import Ended, outcome_of, projection_of
+from elrcheck.explorer.search.outcome import projection_of
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.results.drawn_graph import MOST_STATES

@@ -28,7 +28,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.config import RecoveryStrategy
-from elrcheck.results.check_report import (
+from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
     InductionFailure,

@@ -31,7 +31,7 @@ from elrcheck.base.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
 
 if TYPE_CHECKING:
-    from elrcheck.results.check_report import Report
+    from elrcheck.results.any_report import Report
 
 LANGUAGE = "docs/reading-the-model.md says what the language has"
 _MACHINE_FAULTS = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.results.check_report import TraceView
+from elrcheck.results.trace_view import TraceView
 
 
 def dot(trace: TraceView) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elrcheck.results.check_report import Report
+    from elrcheck.results.any_report import Report
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""

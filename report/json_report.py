@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from elrcheck.results.check_report import Report
+from elrcheck.results.any_report import Report
 
 
 def as_data(value: object) -> Any:

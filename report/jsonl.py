@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from elrcheck.report.json_report import as_data
-from elrcheck.results.check_report import Report
+from elrcheck.results.any_report import Report
 
 
 def to_jsonl(report: Report) -> str:

@@ -15,7 +15,7 @@ ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 @dataclass(frozen=True)
 class Projection:
-    """A guess how large an incomplete search would become (`explorer.search.growth`): distinct states, levels."""
+    """How large an incomplete search may become (`explorer.search.growth`): distinct states, levels."""
 
     states: int
     levels: int

@@ -7,13 +7,12 @@ and `prove` do, and compares.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
-
-if TYPE_CHECKING:
-    from elrcheck.results.check_report import CheckReport, ProveReport
-    from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
 
 DifferenceKind: TypeAlias = Literal[
     "violated", "inconclusive", "proof", "verdict", "witness", "coverage", "guard", "teeth", "count", "new"

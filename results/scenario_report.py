@@ -1,4 +1,4 @@
-"""The report of a replayed scenario, as plain frozen data; see `results.check_report` for what a report is."""
+"""The report of a replayed scenario, as plain frozen data (`results.check_report` says what a report is)."""
 
 from __future__ import annotations
 

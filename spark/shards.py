@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.search.judgement import Seen
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.search.judgement import look
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes

@@ -25,27 +25,26 @@ from elrcheck.report.ci.sheet import Case, Sheet, Suite
 from elrcheck.report.ci.sheets import sheet_of
 from elrcheck.report.formats import EVERY, LISTS, PLAIN, render
 from elrcheck.report.mermaid import mermaid
+from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import (
     ActionReport,
-    Argument,
-    CellReport,
-    Change,
     CheckReport,
     EngineReport,
+    PropertyReport,
+    SearchReport,
+)
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.prove_report import (
+    CellReport,
     InductionFailure,
     ObligationReport,
     PhaseReport,
-    PropertyReport,
     ProveReport,
-    Report,
-    SearchReport,
     SolverReport,
-    Step,
-    TlcReport,
-    TraceView,
 )
-from elrcheck.results.check_report import Skipped as NotAttempted
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.prove_report import Skipped as NotAttempted
+from elrcheck.results.tlc_report import TlcReport
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
 HERE = Path(__file__).resolve().parent
 SARIF = jsonschema.Draft202012Validator(json.loads((HERE / "data" / "sarif-2.1.0.json").read_text()))
@@ -92,7 +91,8 @@ PROVE = ProveReport(
     cells=(
         CellReport("Unfence", "TypeOk", "refuted", 0.5, failure=InductionFailure(
             {"partition.elr": "{1}"}, (Argument("b", "1"),), (Change("partition.isr", "{0}", "{0,1}"),),
-            "disjoint: b=1", True, "model/control_plane/broker_events.py:40"), source="invariants/lemmas_views.py:10"),
+            "disjoint: b=1", True, "model/control_plane/broker_events.py:40"),
+                   source="invariants/lemmas_views.py:10"),
         CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout",
                    source="invariants/lemmas_views.py:10"),
     ),

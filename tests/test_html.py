@@ -20,15 +20,8 @@ from elrcheck.report.html.html_matrix import matrix
 from elrcheck.report.html.html_page import SHOWN, page_of
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
-from elrcheck.results.check_report import (
-    ActionReport,
-    CellReport,
-    Change,
-    CheckReport,
-    Report,
-    Step,
-    VariableReport,
-)
+from elrcheck.results.any_report import Report
+from elrcheck.results.check_report import ActionReport, CheckReport, VariableReport
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.exploration_report import (
     ComponentsReport,
@@ -39,7 +32,8 @@ from elrcheck.results.exploration_report import (
     SpaceReport,
 )
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
-from elrcheck.results.trace_view import Argument, TraceView, Truth
+from elrcheck.results.prove_report import CellReport
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView, Truth
 
 TRUTHS = (
     Truth("P-1", "LeaderCompleteness", "always", False, (2, 4)),

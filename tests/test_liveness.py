@@ -20,6 +20,7 @@ from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
 from elrcheck.explorer.graph.fair_cycles import Arena
 from elrcheck.explorer.graph.graph import Graph, graph_of_plain
+from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
 from elrcheck.invariants.fairness import FAIR, UNFAIR, Fair
 from elrcheck.invariants.modules import load_whole_model
@@ -27,7 +28,6 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.traces.describe import ReplayError
-from elrcheck.traces.lasso import replay_lasso
 from elrcheck.traces.loaded import load_trace, replayed
 from elrcheck.traces.tracefile import Step, Trace, read_trace, write_trace
 

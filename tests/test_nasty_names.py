@@ -23,7 +23,7 @@ from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
 from elrcheck.report.html.sweep_html import to_html
 from elrcheck.report.sweep_matrix import to_markdown
 from elrcheck.report.sweep_table import to_csv
-from elrcheck.results.check_report import Report
+from elrcheck.results.any_report import Report
 from elrcheck.results.controller_report import (
     ControllerReport,
     EventReport,

@@ -15,29 +15,27 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.report.json_report import as_data, to_json
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
+from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import (
     ActionReport,
-    Argument,
-    CellReport,
-    Change,
     CheckReport,
-    Counts,
     EngineReport,
-    InductionFailure,
-    ObligationReport,
     Overflow,
-    PhaseReport,
     PropertyReport,
-    ProveReport,
-    Report,
     SearchReport,
-    Skipped,
-    SolverReport,
-    Step,
-    TlcReport,
-    TraceView,
     VariableReport,
 )
+from elrcheck.results.prove_report import (
+    CellReport,
+    InductionFailure,
+    ObligationReport,
+    PhaseReport,
+    ProveReport,
+    Skipped,
+    SolverReport,
+)
+from elrcheck.results.tlc_report import Counts, TlcReport
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
 SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 

@@ -10,21 +10,8 @@ import jsonschema
 from junitparser import JUnitXml
 
 from elrcheck.report.formats import render
-from elrcheck.results.check_report import (
-    Argument,
-    CellReport,
-    Change,
-    CheckReport,
-    EngineReport,
-    InductionFailure,
-    PropertyReport,
-    ProveReport,
-    Report,
-    SearchReport,
-    SolverReport,
-    Step,
-    TraceView,
-)
+from elrcheck.results.any_report import Report
+from elrcheck.results.check_report import CheckReport, EngineReport, PropertyReport, SearchReport
 from elrcheck.results.controller_report import (
     ControllerReport,
     FieldChange,
@@ -36,9 +23,12 @@ from elrcheck.results.controller_report import (
     VariantReport,
 )
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.prove_report import CellReport, InductionFailure, ProveReport, SolverReport
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
 SCHEMA = Path(__file__).resolve().parent / "data" / "sarif-2.1.0.json"
-TRACE = TraceView(steps=(Step(1, "Fence", (Argument("b", "1"),), "", (), "model/control_plane/broker_events.py:40"),))
+RULE = "model/control_plane/broker_events.py:40"
+TRACE = TraceView(steps=(Step(1, "Fence", (Argument("b", "1"),), "", (), RULE),))
 CHECK = CheckReport(
     verdict="violated",
     variant="kip_full",

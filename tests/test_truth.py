@@ -9,7 +9,8 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.commands.check import run_check
-from elrcheck.results.check_report import CheckReport, TraceView
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.trace_view import TraceView
 
 
 def check(variant: str, *properties: str, overrides: tuple[str, ...] = (), folder: Path) -> CheckReport:

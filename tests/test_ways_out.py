@@ -113,7 +113,8 @@ PHASES = [
     ("walking", "elrcheck.commands.simulate._walk", ("simulate", *BROKEN[:2])),
     ("drawing", "elrcheck.commands.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
     ("recording", "elrcheck.base.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),
-    ("shortening", "elrcheck.commands.trace.minimise.minimise", ("trace", "minimise", "--repro", "0", *BROKEN)),
+    ("shortening", "elrcheck.commands.trace.minimise.minimise",
+     ("trace", "minimise", "--repro", "0", *BROKEN)),
     ("init", "elrcheck.base.atomic.os.fsync", ("init",)),
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
-from elrcheck.results.check_report import Argument, Change, Step, TraceView
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
 
 def text(value: Any, ty: Ty | None = None) -> str:

@@ -15,9 +15,8 @@ from elrcheck.catalogue.configuration import config_values
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
-from elrcheck.results.check_report import TraceView
+from elrcheck.results.trace_view import TraceView
 from elrcheck.traces.describe import ReplayError, label_steps, trace_view
-from elrcheck.traces.lasso import Replayed
 from elrcheck.traces.tracefile import Step, Trace, write_trace
 from elrcheck.traces.violation import Broken, explain
 
@@ -74,3 +73,19 @@ def store(path: Path, model: Model, origin: Origin, property: str, finding: Find
     parts = (finding.states, finding.steps, overrides, finding.loop)
     trace = Trace(origin.variant, origin.scope, property, *parts)
     write_trace(path, trace, model.state_ty)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A replayed lasso. witness: the choice of the property's parameters, such as `b=1`.
+
+    waits, loop: indices of the first state of the wait and of the cycle. There is one step for each
+    state, the last one back to `loop`; or none after the last state, and the behaviour stops there.
+    """
+
+    states: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    view: TraceView
+    witness: str | None
+    waits: int
+    loop: int

@@ -16,9 +16,10 @@ from elrcheck.commands.check import run_check
 from elrcheck.commands.gate.baseline import Entry, check_name, read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences, found_in
-from elrcheck.results.check_report import CheckReport, ProveReport
+from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GateReport, GateVerdict
 from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
 
 Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None]
 TEETH_STATES = 1_000_000

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from elrcheck.commands.gate.baseline import COUNTS, Expected, Proof
 from elrcheck.commands.gate.baseline_text import natural
-from elrcheck.results.check_report import CheckReport, ProveReport
+from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import Difference, DifferenceKind
 from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
 
 ABSENT = "absent"
 NEVER, BEYOND = "never fires", "only beyond the budgets"

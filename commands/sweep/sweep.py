@@ -1,7 +1,7 @@
 """`elrcheck sweep`: a grid of configurations, each checked as by `elrcheck check`.
 
 Small configurations go to many processes at the same time, the largest first: a pool of this machine
-(`pool`) or tasks on Spark (`elrcheck.commands.sweep.on_spark`). One that turns out to have more than `--large` states
+(`pool`) or tasks on Spark (`on_spark`). One that turns out to have more than `--large` states
 stops there and later gets the whole engine, one after the other. Every answer is kept at once (`ledger`),
 so that a sweep that was stopped, in whatever way, can go on.
 """

@@ -8,7 +8,7 @@
      "op": {"type": "fence", "broker": 1}}
  -> {"error": "NONE", "partition": {...}, "brokers": {...}}
 
-The operations and their fields are in `elrcheck.commands.what_if.controller_ops`. Every knob of `Config` may be
+The operations and their fields are in `controller_ops` and `operator_ops`. Every knob of `Config` may be
 set by its name; what is left out has the variant's value, and the variant is `kip_full` by default.
 A question that is not well formed is a `UsageFault` that names the path of the field; an event that
 the controller would refuse is an answer, with Kafka's name of the error.

@@ -19,10 +19,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.crew import Crew, default_workers
 from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.crew import Crew, default_workers
 from elrcheck.explorer.search.judgement import look
 from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
 from elrcheck.explorer.search.retrace import Retrace

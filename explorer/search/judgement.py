@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.check_ir import NARROW
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel, Shapes
-from elrcheck.explorer.search.crew import Crew
 
 
 @dataclass

@@ -9,11 +9,7 @@ from elrcheck.explorer.search.growth import project
 from elrcheck.results.exploration_report import Projection
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.runs.checkpoint import RunFolder
-    from elrcheck.explorer.search.compiled import Search
-    from elrcheck.explorer.search.result import SearchResult
-    from elrcheck.explorer.search.vector import VectorSearch
-    from elrcheck.lang.lowering.lower import Lowered
+    pass
 
 
 @dataclass
@@ -61,46 +57,5 @@ def projection_of(outcome: Outcome) -> Projection | None:
     return Projection(guess.states, guess.levels)
 
 
-@dataclass(frozen=True)
-class Ended:
-    """A compiled or vectorised search that has ended, with all it has stored."""
-
-    lowered: Lowered
-    search: Search | VectorSearch
-    result: SearchResult
-    detail: str
-    folder: RunFolder | None = None
 
 
-def outcome_of(ended: Ended) -> Outcome:
-    """The counts and first hits of a search."""
-    program, result = ended.lowered.program, ended.result
-    enabled: dict[str, int] = {}
-    fresh: dict[str, int] = {}
-    beyond: dict[str, int] = {}
-    for k, instance in enumerate(program.instances):
-        for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
-            total[instance.action] = total.get(instance.action, 0) + counts[k]
-    return Outcome(
-        complete=result.complete,
-        reason=result.reason,
-        generated=result.generated,
-        distinct=result.distinct,
-        levels=result.levels,
-        seconds=result.seconds,
-        bytes_per_state=result.bytes_per_state,
-        workers=result.workers,
-        detail=ended.detail,
-        cut=sum(result.cut),
-        deadlocks=result.deadlocks,
-        enabled=enabled,
-        new_states=fresh,
-        beyond=beyond,
-        variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
-        overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
-        first={program.checks[check].name: depth for check, depth in result.first.items()},
-        fingerprint_bits=result.fingerprint_bits,
-        collision_probability=result.collision_probability,
-        spilled=result.spilled,
-        peak_bytes=result.peak_bytes,
-    )

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.store.memory import Region
 
 Rows = npt.NDArray[np.uint64]

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet, histogram

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Shared
-from elrcheck.explorer.search.crew import Crew
 from elrcheck.explorer.store.memory import Region
 from elrcheck.explorer.store.row_set import Counts, RowSet
 

@@ -18,7 +18,7 @@ import z3
 from elrcheck.invariants.proof.solver import ask
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
-from elrcheck.results.check_report import CellVerdict
+from elrcheck.results.prove_report import CellVerdict
 
 FRAME = "Frame"
 

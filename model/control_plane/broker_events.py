@@ -1,6 +1,6 @@
 """Events of the controller that concern a broker: fencing, registration, shutdown, AlterPartition.
 
-Each action chooses the rule of `elrcheck.model.control_plane.controller` and applies its result to the whole state.
+Each action chooses the rule of `controller.py` and applies its result to the whole state.
 Sources: ClusterControlManager, BrokerHeartbeatManager, ReplicationControlManager; KIP-966, KIP-841.
 """
 

@@ -1,7 +1,7 @@
 """What the controller decides about one partition: fencing, unfencing, registration, AlterPartition.
 
 Functions of the partition and the broker registrations, without the rest of the state; the actions in
-`elrcheck.model.control_plane.broker_events` apply them. Sources: ReplicationControlManager, ClusterControlManager,
+`broker_events.py` apply them. Sources: ReplicationControlManager, ClusterControlManager,
 BrokerHeartbeatManager (Kafka controller); KIP-966, KIP-841, KIP-903.
 """
 

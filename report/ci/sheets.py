@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from elrcheck.base.errors import UsageFault
-from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
-from elrcheck.report.terminal import plain_text
-from elrcheck.report.text.text_proof import print_cell, print_obligation
-from elrcheck.report.text.text_report import print_violation
-from elrcheck.results.check_report import (
-    CellReport,
-    CheckReport,
-    ObligationReport,
-    PropertyReport,
-    ProveReport,
-    Report,
-    SearchReport,
-    Skipped,
-)
-from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport
+from elrcheck.report.ci.sheet import Sheet
+from elrcheck.report.ci.sheet_cases import check_sheet, controller_sheet, mutate_sheet, prove_sheet
+from elrcheck.report.ci.sheet_gate import gate_sheet
+from elrcheck.report.ci.sheet_replay import replay_sheet
+from elrcheck.results.any_report import Report
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import GateReport
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.trace_reports import ReplayReport
-from elrcheck.results.trace_view import Argument, Change, Step, TraceView
-
-_PROOF: dict[str, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
-_MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoticed": "passed"}
-_UNDECIDED = {
-    "unreached": "no state of this search shows it",
-    "inconclusive": "the search stopped before it was decided",
-}
-_PROPERTY: dict[str, Outcome] = {"holds": "passed", "reached": "passed", "violated": "failed"}
 
 
 def sheet_of(report: Report) -> Sheet:
@@ -39,221 +21,15 @@ def sheet_of(report: Report) -> Sheet:
     match report:
         case CheckReport():
             return check_sheet(report)
+        case GateReport():
+            return gate_sheet(report)
+        case ReplayReport():
+            return replay_sheet(report)
         case ProveReport():
-            return _prove_sheet(report)
+            return prove_sheet(report)
         case ControllerReport():
-            return _controller_sheet(report)
+            return controller_sheet(report)
         case MutateReport():
-            return _mutate_sheet(report)
-    if isinstance(report, GateReport):
-        from elrcheck.report.ci.sheet_gate import gate_sheet
-
-        return gate_sheet(report)
-    if isinstance(report, ReplayReport):
-        from elrcheck.report.ci.sheet_replay import replay_sheet
-
-        return replay_sheet(report)
+            return mutate_sheet(report)
     help = "use text, json or jsonl"
     raise UsageFault("usage-format", f"this format is not for {report.schema}", help=help)
-
-
-# ------------------------------------------------------------------------------------- check
-
-
-def check_sheet(report: CheckReport) -> Sheet:
-    suite = Suite(
-        f"{report.variant}, {report.scope}",
-        (*(property_case(found, report) for found in report.properties), *_idle_cases(report)),
-        broker_count(report),
-        report.search.seconds,
-        search_facts(report.search),
-    )
-    violated = [found.id for found in report.properties if found.verdict == "violated"]
-    reach = "complete within the budgets of the scope"
-    if not report.search.complete:
-        reach = f"bounded by {report.search.stopped_by or 'an unnamed limit'}"
-    summary = f"{suite.name}: {reach}" + (f"; violated: {', '.join(violated)}" if violated else "")
-    if report.failures:
-        summary += f"; fails by --fail-on {','.join(failure.word for failure in report.failures)}"
-    return Sheet("check", report.verdict, summary, report.exit_code, (suite,), check_notes(report))
-
-
-def _idle_cases(report: CheckReport) -> list[Case]:
-    """Actions that do not fire, where `--fail-on` does not accept that."""
-    return [
-        Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
-        for failure in report.failures
-        if failure.word == "unreached-action"
-        for name in failure.subjects
-    ]
-
-
-def check_notes(report: CheckReport) -> tuple[str, ...]:
-    """Why a search says less than it seems to, if it does."""
-    search, notes = report.search, []
-    if not search.complete:
-        notes.append(f"the search is not complete: it was stopped by {search.stopped_by or 'a limit'}")
-    notes += [f"{o.leaf} outgrew its room in {o.count} steps" for o in search.overflows]
-    return tuple(notes)
-
-
-def property_case(found: PropertyReport, report: CheckReport) -> Case:
-    """One property. A witness that is not reached, or what is undecided, fails only by `--fail-on`."""
-    outcome = _PROPERTY.get(found.verdict, "undecided")
-    if any(found.id in failure.subjects for failure in report.failures):
-        outcome = "failed"
-    where = "" if found.depth is None else f" at depth {found.depth}"
-    said, text = "", ""
-    if found.verdict == "violated":
-        named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
-        said = " ".join(["violated" + where] + ([": " + " ".join(filter(None, named))] if any(named) else []))
-        said = f"{found.id} {found.name} {said}".replace(" : ", ": ")
-        text = plain_text(lambda page: print_violation(found, report, page))
-    elif found.verdict not in _PROPERTY:
-        said = _UNDECIDED.get(found.verdict, found.verdict)
-        if outcome == "failed":
-            said = f"{found.id} {found.name}: {said}"
-    return Case(
-        id=found.id,
-        name=found.name,
-        outcome=outcome,
-        verdict=found.verdict + where,
-        message=said,
-        text=text,
-        source=found.source,
-        trace=found.counterexample,
-    )
-
-
-def search_facts(search: SearchReport) -> tuple[tuple[str, str], ...]:
-    return (
-        ("distinct states", str(search.distinct)),
-        ("generated states", str(search.generated)),
-        ("diameter", str(search.diameter)),
-        ("seconds", f"{search.seconds:.3f}"),
-    )
-
-
-def broker_count(report: CheckReport | ProveReport) -> int:
-    number = report.config.get("broker_count")
-    return number if isinstance(number, int) else 0
-
-
-# ------------------------------------------------------------------------------------- prove
-
-
-def _prove_sheet(report: ProveReport) -> Sheet:
-    brokers = broker_count(report)
-    named = {
-        "initiation": tuple(obligation_case(o) for o in report.initiation),
-        "consecution": tuple(cell_case(cell) for cell in report.cells),
-        "implication": tuple(obligation_case(o) for o in report.implication),
-        "not attempted": tuple(_skipped_case(skipped) for skipped in report.skipped),
-    }
-    suites = tuple(
-        Suite(f"{report.variant}, {name}", cases, brokers, sum(case.seconds for case in cases))
-        for name, cases in named.items()
-        if cases
-    )
-    total = len(report.initiation) + len(report.cells) + len(report.implication)
-    proved = sum(phase.proved for phase in report.phases)
-    summary = f"{report.variant}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
-    return Sheet("prove", report.verdict, summary, report.exit_code, suites)
-
-
-def cell_case(cell: CellReport) -> Case:
-    trace, said = None, ""
-    if cell.verdict != "proved":
-        said = f"{cell.action} does not keep {cell.lemma}: {cell.verdict}"
-    if cell.failure is not None:
-        said += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
-        failure = cell.failure
-        step = Step(1, cell.action, failure.arguments, "", failure.changes, failure.source or "")
-        trace = TraceView(failure.before, (step,))
-    text = plain_text(lambda page: print_cell(cell, page)) if said else ""
-    return Case(
-        f"{cell.action} x {cell.lemma}", f"{cell.action} keeps {cell.lemma}", _PROOF[cell.verdict],
-        cell.verdict, said, text, cell.source, None, trace, cell.seconds, cell.lemma,
-    )  # fmt: skip
-
-
-def obligation_case(found: ObligationReport) -> Case:
-    proved = found.verdict == "proved"
-    said = "" if proved else f"{found.name}: {found.verdict}"
-    text = "" if proved else plain_text(lambda page: print_obligation(found, page))
-    return Case(
-        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, said, text, found.source,
-        seconds=found.seconds,
-    )  # fmt: skip
-
-
-def _skipped_case(skipped: Skipped) -> Case:
-    """An action or a property that the proof says nothing about."""
-    ident = skipped.id if skipped.id != "action" else skipped.name
-    return Case(ident, skipped.name, "undecided", "not attempted", skipped.reason)
-
-
-def _controller_sheet(report: ControllerReport) -> Sheet:
-    rules = {rule.id: rule for rule in report.rules}
-    suites = tuple(
-        Suite(
-            variant.variant,
-            tuple(_step_case(step, rules.get(step.rule)) for step in variant.cells),
-            report.brokers,
-            variant.seconds,
-        )
-        for variant in report.variants
-    )
-    proved, total = sum(v.proved for v in report.variants), sum(len(v.cells) for v in report.variants)
-    summary = f"{len(suites)} variants: {proved} of {total} obligations proved, {report.seconds:.1f} s"
-    return Sheet("prove --controller", report.verdict, summary, report.exit_code, suites)
-
-
-def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
-    rule, trace, said = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
-    if step.verdict != "proved":
-        said = f"{step.event} does not keep {rule}: {step.reason or step.verdict}"
-    if (failure := step.failure) is not None:
-        said += f" ({failure.conjunct})" if failure.conjunct else ""
-        arguments = tuple(Argument(a.name, a.value) for a in failure.arguments)
-        changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
-        trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
-    return Case(
-        f"{step.event} x {step.rule}", f"{step.event} keeps {rule}", _PROOF[step.verdict], step.verdict,
-        said, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
-    )  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------ mutate
-
-
-def _mutate_sheet(report: MutateReport) -> Sheet:
-    suites = []
-    if report.hazards:
-        suites.append(_suite("hazards", [_hazard_case(hazard) for hazard in report.hazards]))
-    if report.guards:
-        where = f", {report.survey.variant}, {report.survey.scope}" if report.survey else ""
-        suites.append(_suite(f"guards{where}", [_guard_case(guard) for guard in report.guards]))
-    words = [hazard.verdict for hazard in report.hazards] + [guard.verdict for guard in report.guards]
-    summary = ", ".join(f"{words.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(words))
-    return Sheet("mutate", report.verdict, summary or "nothing was run", report.exit_code, tuple(suites))
-
-
-def _suite(name: str, cases: Sequence[Case]) -> Suite:
-    return Suite(name, tuple(cases), 0, sum(case.seconds for case in cases))
-
-
-def _hazard_case(hazard: HazardReport) -> Case:
-    outcome = "failed" if hazard.verdict == "not_found" else _MUTATION.get(hazard.verdict, "undecided")
-    said = hazard.verdict.replace("_", " ")
-    if hazard.property is not None:
-        said += f" by {hazard.property}" + (f" at depth {hazard.depth}" if hazard.depth is not None else "")
-    why = f"{hazard.mutation}: {hazard.reason or said}" if outcome != "passed" else ""
-    return Case(hazard.id, hazard.title, outcome, said, why, seconds=hazard.seconds)
-
-
-def _guard_case(guard: GuardReport) -> Case:
-    name = f"{guard.action} without: {guard.guard}"
-    said = guard.verdict + (f" by {guard.property}" if guard.property else "")
-    outcome = _MUTATION.get(guard.verdict, "undecided")
-    return Case(name, name, outcome, said, guard.reason or "", seconds=guard.seconds)

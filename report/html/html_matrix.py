@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from elrcheck.results.check_report import CellReport, ProveReport
+from elrcheck.results.prove_report import CellReport, ProveReport
 
 SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 

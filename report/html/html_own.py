@@ -5,7 +5,7 @@ from __future__ import annotations
 from elrcheck.report.html.html_exploration import exploration_part, summary
 from elrcheck.report.html.html_part import HtmlPage
 from elrcheck.report.html.html_traces import explain_part, replay_part, simulation_part
-from elrcheck.results.check_report import Report
+from elrcheck.results.any_report import Report
 from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport

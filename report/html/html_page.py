@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from elrcheck.report.ci.sheet import Case, Suite
-from elrcheck.report.ci.sheets import broker_count, sheet_of
+from elrcheck.report.ci.sheet_cases import broker_count
+from elrcheck.report.ci.sheets import sheet_of
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_exploration import not_drawn
 from elrcheck.report.html.html_matrix import matrix
@@ -13,8 +14,10 @@ from elrcheck.report.html.html_own import TONES, own_page
 from elrcheck.report.html.html_part import Charts, HtmlPage, Part
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
-from elrcheck.results.check_report import CheckReport, ProveReport, Report
+from elrcheck.results.any_report import Report
+from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GateReport
+from elrcheck.results.prove_report import ProveReport
 
 SHOWN = 200
 """Cases in a table, and counterexamples on a page: a proof has thousands of obligations."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from elrcheck.report.terminal import Page
+from elrcheck.report.text.text_check import print_violation
 from elrcheck.report.text.text_proof import print_cell, print_obligation
-from elrcheck.report.text.text_report import print_violation
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 
 COUNTS_SHOWN = 8

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.check_report import CellReport, Counts, ObligationReport, ProveReport, TlcReport
+from elrcheck.results.prove_report import CellReport, ObligationReport, ProveReport
+from elrcheck.results.tlc_report import Counts, TlcReport
 
 _COLUMNS = ("subject", "verdict", "seconds", "needed")
 

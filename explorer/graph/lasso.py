@@ -7,7 +7,6 @@ and not to end, and fairness is judged anew on the states of the cycle, by tryin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.explorer.graph.graph import Graph
@@ -15,25 +14,9 @@ from elrcheck.explorer.graph.lassos import FairStep, Waiting
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.results.check_report import TraceView
 from elrcheck.traces.describe import ReplayError, arguments, trace_view
+from elrcheck.traces.replay import Replayed
 from elrcheck.traces.tracefile import Step
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A replayed lasso. witness: the choice of the property's parameters, such as `b=1`.
-
-    waits, loop: indices of the first state of the wait and of the cycle. There is one step for each
-    state, the last one back to `loop`; or none after the last state, and the behaviour stops there.
-    """
-
-    states: tuple[Any, ...]
-    steps: tuple[Step, ...]
-    view: TraceView
-    witness: str | None
-    waits: int
-    loop: int
 
 
 def replay_lasso(

@@ -1,0 +1,157 @@
+"""A check report as text: counterexamples first, then the tables, and the verdict as the last line.
+
+The block of a violated property::
+
+    FAIL  P-3 LeaderInIsr  violated at depth 2
+          conjunct  leader_is_member
+          witness   leader=1
+          step 1    Fence(broker=2)
+                    because  broker 2 is registered and not fenced
+                    isr: {0,1,2} -> {0,1}
+"""
+
+from __future__ import annotations
+
+from elrcheck.report.terminal import Page
+from elrcheck.report.text.text_exploration import print_levels, projected
+from elrcheck.report.text.text_trace import print_trace
+from elrcheck.results.check_report import ActionReport, CheckReport, PropertyReport, SearchReport
+
+
+def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
+    for found in report.properties:
+        if found.verdict == "violated":
+            print_violation(found, report, page, detail)
+    if detail >= 0:
+        _print_properties(report, page)
+        _print_actions(report, page)
+    if detail > 0:
+        _print_details(report, page)
+    _print_verdict(report, page)
+
+
+def print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int = 0) -> None:
+    """The block of one violated property, its trace included."""
+    where = "" if found.depth is None else f" at depth {found.depth}"
+    page.verdict_line("fail", f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})")
+    page.labelled("conjunct", found.conjunct)
+    page.labelled("witness", found.witness)
+    if found.counterexample is not None:
+        print_trace(found.counterexample, page, initial=detail > 0)
+        if found.counterexample.repro is not None:
+            page.labelled("repro", found.counterexample.repro)
+    if found.trace is not None:
+        place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+        page.labelled("trace", place)
+        page.labelled("next", f"elrcheck explain {place}")
+    page.line()
+
+
+def _print_properties(report: CheckReport, page: Page) -> None:
+    columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
+    if any(found.waiting is not None for found in report.properties):
+        columns = (*columns, "waiting states")
+    page.table(
+        columns,
+        (
+            (
+                found.id,
+                found.name,
+                found.kind,
+                found.verdict,
+                "" if found.depth is None else str(found.depth),
+                *([] if found.waiting is None else [page.count(found.waiting) if found.waiting else "never"]),
+            )
+            for found in report.properties
+        ),
+        right=("depth", "waiting states"),
+    )
+
+
+def _print_actions(report: CheckReport, page: Page) -> None:
+    page.table(
+        ("action", "fired", "new states", ""),
+        (
+            (
+                action.name,
+                page.count(action.fired),
+                page.count(action.new_states),
+                _idleness(action),
+            )
+            for action in report.actions
+        ),
+        right=("fired", "new states"),
+    )
+
+
+def _idleness(action: ActionReport) -> str:
+    if not action.idle:
+        return ""
+    return "beyond the budgets" if action.fired else "never fired"
+
+
+def _print_details(report: CheckReport, page: Page) -> None:
+    page.table(
+        ("variable", "distinct values"),
+        ((variable.name, page.count(variable.distinct)) for variable in report.variables),
+        right=("distinct values",),
+    )
+    print_levels(report.search.levels, page)
+    page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
+
+
+def _print_verdict(report: CheckReport, page: Page) -> None:
+    search, engine = report.search, report.engine
+    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    unreached = [found.id for found in report.properties if found.verdict == "unreached"]
+    for failure in report.failures:
+        page.verdict_line("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
+    page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+    page.labelled("violated", ", ".join(violated))
+    page.labelled("unreached", ", ".join(unreached))
+    idle = [action.name for action in report.actions if action.idle]
+    page.labelled("actions", f"never fired: {', '.join(idle)}" if idle else None)
+    for overflow in search.overflows:
+        page.labelled("overflow", f"{overflow.leaf} outgrew its room in {page.count(overflow.count)} steps")
+    states = (
+        f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, "
+        f"diameter {search.diameter}"
+    )
+    if search.cut:
+        states += f", {page.count(search.cut)} steps beyond the budgets"
+    if search.deadlocks:
+        states += f", {page.count(search.deadlocks)} deadlocks"
+    page.labelled("states", states)
+    page.labelled("perhaps", projected(search.projection, page))
+    page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
+    detail = f", {engine.detail}" if engine.detail else ""
+    page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
+    page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
+    page.labelled("run", report.run_dir)
+    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
+    if stored:
+        page.labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
+    page.labelled("go on", search.resumable and f"elrcheck check --resume {search.resumable}")
+
+
+def _reach(search: SearchReport) -> str:
+    if search.complete:
+        return "complete within the budgets of the scope"
+    return f"bounded by {search.stopped_by or 'an unnamed limit'}"
+
+
+def _identity(search: SearchReport) -> str:
+    if search.fingerprint_bits is None:
+        return "exact states"
+    chance = f"collision probability {search.collision_probability:.1e}"
+    return f"{search.fingerprint_bits}-bit fingerprints, {chance}"
+
+
+def _peak(search: SearchReport) -> str:
+    where = ", kept on disk in part" if search.spilled else ""
+    peak = search.peak_memory_bytes
+    return f"{where}, {peak / 2**20:,.0f} MiB at most" if peak else where
+
+
+def _workers(number: int) -> str:
+    return "1 worker" if number == 1 else f"{number} workers"

@@ -1,0 +1,118 @@
+"""The report of `elrcheck prove`: obligations, cells, and counterexamples to induction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.results.trace_view import Argument as Argument
+from elrcheck.results.trace_view import Change as Change
+from elrcheck.results.trace_view import Scalar as Scalar
+from elrcheck.results.trace_view import Step as Step
+from elrcheck.results.trace_view import TraceView as TraceView
+from elrcheck.results.trace_view import Truth as Truth
+
+ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
+
+
+CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
+
+
+@dataclass(frozen=True)
+class InductionFailure:
+    """A step that keeps every lemma before it and breaks one after it; `source` is where its action is."""
+
+    before: Mapping[str, str]
+    arguments: tuple[Argument, ...]
+    changes: tuple[Change, ...]
+    conjunct: str | None = None
+    replayed: bool = False
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed, `source` is where
+    the lemma is written.
+    """
+
+    action: str
+    lemma: str
+    verdict: CellVerdict
+    seconds: float
+    core: tuple[str, ...] = ()
+    reason: str | None = None
+    failure: InductionFailure | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class ObligationReport:
+    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation."""
+
+    name: str
+    verdict: CellVerdict
+    seconds: float
+    id: str | None = None
+    core: tuple[str, ...] = ()
+    reason: str | None = None
+    witness: Mapping[str, str] | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class PhaseReport:
+    """Totals of one phase of a proof."""
+
+    name: Literal["initiation", "consecution", "implication"]
+    proved: int
+    refuted: int
+    unknown: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A property that was not attempted, and why."""
+
+    id: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SolverReport:
+    """Which solver discharged the obligations."""
+
+    name: str
+    version: str
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class ProveReport:
+    """The result of `elrcheck prove`."""
+
+    verdict: ProofVerdict
+    variant: str
+    config: Mapping[str, Scalar]
+    solver: SolverReport
+    seconds: float
+    phases: tuple[PhaseReport, ...]
+    initiation: tuple[ObligationReport, ...]
+    cells: tuple[CellReport, ...]
+    implication: tuple[ObligationReport, ...]
+    skipped: tuple[Skipped, ...] = ()
+    schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        match self.verdict:
+            case "proved":
+                return ExitCode.HOLDS
+            case "refuted":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
