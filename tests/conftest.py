@@ -1,4 +1,4 @@
-"""Test support modules live beside the tests; importlib mode does not add their folder by itself.
+"""Test support modules live in `support/`; importlib mode does not add that folder by itself.
 
 Tests run in several processes: each gets a folder of its own for temporary files, because some tests
 check that nothing is left behind in it.
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from spark_cluster import Cluster
 
-sys.path.insert(0, str(Path(__file__).parent))
+for _folder in ("support", "report", "agreement"):
+    sys.path.insert(0, str(Path(__file__).parent / _folder))
 
 for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
     os.environ.pop(_name, None)

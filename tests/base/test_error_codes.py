@@ -1,0 +1,102 @@
+"""The list of error codes against the source: none is missing, none is left over, each has its exit code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from places import ROOT, sources
+
+from elrcheck.base.error_codes import BY_EXIT, CODES
+from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
+from elrcheck.cli import cli
+from elrcheck.console.shell import run
+from elrcheck.spark import faults, jvm
+
+FAULTS = {c.__name__: c.exit_code for c in (UsageFault, EnvironmentFault, NothingChecked, Interrupted)}
+CODE = re.compile(r"[a-z]+(-[a-z]+)*")
+# Words that a code is put together of, where it is.
+PARTS = {
+    "f'no-{what}'": ("no-property", "no-rule"),
+    "f'unknown-{what}'": ("unknown-property", "unknown-rule"),
+    "f'cannot-{verb}'": ("cannot-delete", "cannot-read", "cannot-write"),
+}
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sources():
+        yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def constants(tree: ast.Module) -> dict[str, set[str]]:
+    """Name -> texts that are assigned to it anywhere in the file."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            value = node.value
+            parts = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+            texts = {p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)}
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, set()).update(texts)
+    return found
+
+
+def raised() -> Iterator[tuple[str, ExitCode]]:
+    """(code, exit code) of everything that is raised, as far as the source says it in so many words."""
+    for _, tree in trees():
+        known = constants(tree)
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            exit_code = ExitCode(FAULTS.get(name, ExitCode.DID_NOT_RUN))
+            if name in FAULTS:
+                words = said(call.args[0], known)
+            elif name in ("At", "load", "read_text") and len(call.args) > 1:  # base/strictjson.py
+                words = said(call.args[1], known)
+            else:
+                continue
+            yield from ((word, exit_code) for word in words)
+    yield from ((code, ExitCode.ENVIRONMENT) for _, code, _, _ in faults.CAUSES)
+    yield from ((code, ExitCode(kind.exit_code)) for _, kind, code, _ in jvm.CAUSES)
+
+
+def said(argument: ast.expr, known: dict[str, set[str]]) -> set[str]:
+    match argument:
+        case ast.Constant(value=str(text)):
+            return {text}
+        case ast.JoinedStr():
+            return set(PARTS[ast.unparse(argument)])
+        case ast.Name(id=name):
+            return {text for text in known.get(name, set()) if CODE.fullmatch(text)}
+    return set()
+
+
+def test_every_code_that_is_raised_is_listed_with_its_exit_code() -> None:
+    found = {*raised(), ("internal", ExitCode.INTERNAL)}
+    listed = {(code, exit_code) for exit_code, codes in BY_EXIT.items() for code in codes}
+    assert found - listed == set(), "not listed"
+    assert listed - found == set(), "listed, but raised nowhere"
+
+
+def test_a_code_is_listed_once_and_is_a_greppable_word() -> None:
+    every = [code for codes in BY_EXIT.values() for code in codes]
+    assert len(every) == len(set(every)) == len(CODES)
+    assert all(CODE.fullmatch(code) for code in every)
+    assert all(about.endswith(".") and "\n" not in about for about in CODES.values())
+
+
+def test_list_and_show_have_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["list", "errors"]) == 0
+    listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:] if line}
+    assert listed == set(CODES)
+    assert run(cli, ["show", "no-baseline"]) == 0
+    assert "There is no baseline. Exit 2." in capsys.readouterr().out
+
+
+def test_documents_name_no_code_that_does_not_exist() -> None:
+    for path in (ROOT / "docs").rglob("*.md"):
+        for code in re.findall(r"error\[([a-z-]+)\]", path.read_text(encoding="utf-8")):
+            assert code in CODES, path

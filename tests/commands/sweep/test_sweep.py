@@ -1,0 +1,158 @@
+"""Sweeps: the same answers as separate checks, whatever happens on the way, and resumed after it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from places import ROOT
+from sweeps import SMALL, TWO, answers_of, separate_answers, sweep
+
+from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Limits
+from elrcheck.results.sweep_report import SweepReport
+from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.replay import ReplayError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sweep")
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> SweepReport:
+    return sweep(SMALL, run_dir=folder / "run")
+
+
+def first_two(report: SweepReport) -> dict[int, dict[str, Any]]:
+    return {number: answer for number, answer in answers_of(report).items() if number <= 2}
+
+
+def test_equals_separate_checks(report: SweepReport, tmp_path: Path) -> None:
+    separate = separate_answers(SMALL, tmp_path)
+    assert answers_of(report) == separate
+    assert sorted(separate) == [1, 2, 3, 4]
+    assert (report.verdict, report.exit_code) == ("violated", ExitCode.FINDING)
+
+
+def test_the_smallest_breaking_configuration_is_first(report: SweepReport) -> None:
+    """Only the crash of the last ISR member loses data, and only where it stays leader."""
+    first, *others = report.rows
+    assert first.settings == {"variant": "legacy", "crashes": 1}
+    assert (first.verdict, first.number) == ("violated", 4)
+    assert [row.verdict for row in others] == ["holds"] * 3
+    sizes = [row.distinct or 0 for row in others]
+    assert sizes == sorted(sizes) and sizes[0] > 0
+    depths = [p.depth for p in first.properties if p.verdict == "violated" and p.depth is not None]
+    assert first.depth == min(depths)
+
+
+def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None:
+    first = report.rows[0]
+    assert report.run_dir == str(folder / "run") and first.trace is not None
+    loaded = load_trace(folder / "run" / first.trace)
+    assert replayed(loaded) is None
+    assert (loaded.trace.variant, loaded.trace.property) == ("legacy", first.property)
+    assert len(loaded.trace.steps) == first.depth
+    assert not (folder / "run" / "work").exists()
+
+
+def test_large_configurations_get_the_whole_engine(report: SweepReport, tmp_path: Path) -> None:
+    made = sweep(TWO, large=1000, run_dir=tmp_path / "run")
+    assert answers_of(made) == first_two(report)
+    sizes = {row.number: row.distinct or 0 for row in made.rows}
+    assert sizes[1] < 1000 < sizes[2]
+    assert {row.number: row.by for row in made.rows} == {1: "process", 2: "whole"}
+
+
+def test_a_limit_is_never_a_pass(tmp_path: Path) -> None:
+    made = sweep(TWO, limits=Limits(max_depth=3), run_dir=tmp_path / "run", properties=("P-1",))
+    assert {row.verdict for row in made.rows} == {"inconclusive"}
+    assert {row.reason for row in made.rows} == {"--max-depth 3"}
+    assert made.exit_code == ExitCode.INCONCLUSIVE
+    assert [row.number for row in made.rows] == [1, 2]
+
+
+def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault, match="unknown property"):
+        sweep(SMALL, properties=("P-100",), run_dir=tmp_path / "run")
+    with pytest.raises(NothingChecked):
+        sweep(SMALL, properties=("Q*",), run_dir=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.commands.sweep.grid import make_grid
+    from elrcheck.commands.sweep.job import Job, check_job, job_of
+
+    point = make_grid(SMALL.selection, SMALL.sweeps, None).points[3]
+    job = job_of(point, SMALL)
+    assert Job.from_json(job.to_json()) == job
+
+    def raise_it(fault: Exception) -> None:
+        def broken(*_: object) -> None:
+            raise fault
+
+        monkeypatch.setattr("elrcheck.commands.check.check_selected", broken)
+
+    for fault, words in (
+        (MemoryError(), "out of memory"),
+        (ReplayError("step 2"), "internal: ReplayError: step 2"),
+        (OSError(28, "No space left on device"), "system: No space left on device"),
+    ):
+        raise_it(fault)
+        assert check_job(job, Silent(), tmp_path).error == words
+    raise_it(UsageFault("liveness-option", "no --reduce"))
+    assert check_job(job, Silent(), tmp_path).refused == "no --reduce"
+    assert list(tmp_path.iterdir()) == []
+
+
+# ----------------------------------------------------------------------------------------- resume
+
+
+def test_resume_refuses_another_sweep(report: SweepReport, folder: Path) -> None:
+    place = folder / "run"
+    with pytest.raises(UsageFault, match="the axis `crashes` was 0,1 and is now 0,1,2"):
+        sweep(SMALL, sweeps=("variant=kip_full,legacy", "crashes=0..2"), resume=place)
+    with pytest.raises(UsageFault, match="overrides of configuration number 1 changed"):
+        sweep(SMALL, selection=replace(SMALL.selection, overrides=("shrinks=0",)), resume=place)
+    with pytest.raises(UsageFault, match="`stop_at_first` was False and is now True"):
+        sweep(SMALL, stop_at_first=True, resume=place)
+    with pytest.raises(UsageFault, match="holds a sweep already"):
+        sweep(SMALL, run_dir=place)
+    with pytest.raises(UsageFault, match="no sweep to go on with"):
+        sweep(SMALL, resume=folder)
+
+
+def test_resume_refuses_another_model_and_damage(report: SweepReport, folder: Path, tmp_path: Path) -> None:
+    manifest = json.loads((folder / "run" / "sweep.json").read_text())
+    manifest["sweep"]["model"] = "0" * 64
+    (tmp_path / "sweep.json").write_text(json.dumps(manifest))
+    with pytest.raises(UsageFault, match="the model has changed"):
+        sweep(SMALL, resume=tmp_path, sweeps=(), named=False)
+    (tmp_path / "sweep.json").write_bytes((folder / "run" / "sweep.json").read_bytes())
+    (tmp_path / "rows.jsonl").write_text('{"by": "process", "number": 17}\n')
+    with pytest.raises(UsageFault, match="no configuration number 17") as caught:
+        sweep(SMALL, resume=tmp_path, sweeps=(), named=False)
+    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}:1"
+
+
+# ----------------------------------------------------------------------------------- a hundred
+
+
+@pytest.mark.slow
+def test_more_than_a_hundred_configurations_equal_separate_checks() -> None:
+    """The speed-up is reported by the script and not asserted: the machine may be busy."""
+    script = ROOT / "benchmarks" / "sweep.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (done.returncode, result["same"]) == (0, True)
+    assert result["configurations"] == 7 * 2**4
+    assert 0 < result["violated"] < result["configurations"]

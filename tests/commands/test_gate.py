@@ -1,0 +1,280 @@
+"""The gate: baselines read and written, what counts as a difference, and what it makes of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from junitparser import JUnitXml
+from places import SCHEMAS
+from referencing import Registry, Resource
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.commands.gate.baseline import Entry, Expected, Proof, read_baseline
+from elrcheck.commands.gate.baseline_text import baseline_text, natural
+from elrcheck.commands.gate.gate_diff import differences
+from elrcheck.results.gate_report import Difference
+
+EXPECTED = Expected(
+    verdict="violated",
+    counts={"generated": 10, "distinct": 5, "diameter": 3, "cut": 1, "deadlocks": 0},
+    properties={"P-1": "violated at depth 2", "P-2": "holds", "P-10": "holds", "W-1": "reached at depth 1"},
+    actions={"Fence": (4, 1), "Kill": (0, 0)},
+    guards={"Fence": ("b is unfenced", 'says "so" \\ \x7f é'), "Kill": ()},
+    proof=Proof("proved", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x A": "unknown"}),
+    teeth={"Fence: b is unfenced": "noticed by P-2 at depth 3", "Fence: other": "unnoticed"},
+)
+ENTRIES = (
+    Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, 5, 100, True, 30,
+          True, EXPECTED),
+    Entry("plain", Selection("kip_full", "my scopes/a.toml")),
+)  # fmt: skip
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+# -------------------------------------------------------------------------------- the file
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(baseline_text(reversed(ENTRIES)), encoding="utf-8")
+    read = read_baseline(path)
+    assert tuple(replace(entry, place="") for entry in read) == ENTRIES
+    line = next(n for n, t in enumerate(path.read_text().splitlines(), 1) if t == "[entry.plain]")
+    assert read[1].place == f"{path}:{line}"
+    assert baseline_text(read) == path.read_text(encoding="utf-8")
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_bytes(bytes(range(256)))
+    with pytest.raises(UsageFault, match="not UTF-8"):
+        read_baseline(tmp_path / "b.toml")
+
+
+def test_names_are_sorted_by_number() -> None:
+    assert sorted(["P-10", "P-2", "W-1", "P-2b"], key=natural) == ["P-2", "P-2b", "P-10", "W-1"]
+
+
+SMALL = 'schema = "elrcheck.baseline/1"\n[entry.a]\nvariant = "kip_full"\nscope = "two-brokers"\n'
+FULL = baseline_text([replace(ENTRIES[0], name="a")])
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("", "there is no `schema`", ""),
+        ('schema = "elrcheck.baseline/2"', "expected elrcheck.baseline/1", ":1"),
+        (SMALL + "scop = 1\n", "unknown key `scop`", ":5"),
+        (SMALL.replace('variant = "kip_full"\n', ""), "there is no `variant`", ":2"),
+        (SMALL + "proof = 1\n", "`proof`: expected true or false", ":5"),
+        (SMALL + "max-depth = 0\n", "`max-depth`: expected 1 or more", ":5"),
+        (SMALL + "max-depth = true\n", "`max-depth`: expected a number", ":5"),
+        (SMALL + 'set = ["a=1", 2]\n', "`set`: expected a list of texts", ":5"),
+        (SMALL.replace("entry.a", 'entry."a b"'), "`a b` is no name of an entry", ":2"),
+        (SMALL + "proof = true\nliveness = true\n", "`proof`: not for liveness properties", ":5"),
+        (FULL.replace("noticed by P-2 at", "seen by P-2 at"), "expected `noticed by P-1 at depth 3`", ""),
+        (SMALL + "[other]\n", "unknown key `other`", ":5"),
+        (SMALL + "[entry.a.expected]\n", "there is no `verdict`", ":5"),
+        (FULL.replace('P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
+        (FULL.replace("distinct = 5", "distinct = -5"), "`distinct`: expected 0 or more", ""),
+        (FULL.replace("fired = 4, cut", "fired = 4, cuts"), "there is no `cut`", ""),
+        (FULL.replace('"Fence x A"', '"Fence x C"'), "this is none of the obligations", ""),
+        ("entry = 1", "there is no `schema`", ""),
+        ("[entry", "not valid TOML", ":1"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_its_line(
+    tmp_path: Path, text: str, message: str, line: str
+) -> None:
+    path = tmp_path / "b.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageFault) as caught:
+        read_baseline(path)
+    assert message in caught.value.message
+    assert str(caught.value.where).startswith(f"{path}{line}")
+
+
+# ----------------------------------------------------------------------------- differences
+
+
+def told(found: Expected, *fail_on: str) -> list[Difference]:
+    return list(differences(EXPECTED, found, {"P-2": "Other"}, fail_on or ("drift",)))
+
+
+def test_nothing_differs_from_itself() -> None:
+    assert told(EXPECTED) == []
+
+
+def test_the_most_telling_difference_comes_first() -> None:
+    found = replace(
+        EXPECTED,
+        counts={**EXPECTED.counts, "distinct": 6},
+        properties={"P-1": "holds", "P-2": "violated at depth 7", "W-1": "unreached", "P-11": "holds"},
+        actions={"Fence": (1, 1), "Kill": (0, 0)},
+        guards={"Fence": ("b is unfenced", "new"), "Kill": ()},
+    )
+    assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in told(found)] == [
+        ("P-2 Other", "holds", "violated at depth 7", "violated", True),
+        ("W-1", "reached at depth 1", "unreached", "witness", True),
+        ("P-1", "violated at depth 2", "holds", "verdict", False),
+        ("P-10", "holds", "absent", "verdict", True),
+        ("P-11", "absent", "holds", "verdict", False),
+        ("action Fence", "fires", "only beyond the budgets", "coverage", True),
+        ('Fence, guard: says "so" \\ \x7f é', "present", "absent", "guard", True),
+        ("Fence, guard: new", "absent", "present", "guard", False),
+        ("distinct states", "5", "6", "count", False),
+    ]
+    assert all(d.fails for d in told(found))
+
+
+def test_how_often_an_action_fires_is_a_count() -> None:
+    found = replace(EXPECTED, actions={"Fence": (5, 1), "Kill": (0, 0)})
+    assert [(d.what, d.expected, d.found, d.kind) for d in told(found)] == [
+        ("action Fence, enabled", "4", "5", "count")
+    ]
+    assert not told(found, "regression")[0].fails
+
+
+def test_obligations_are_compared_one_by_one() -> None:
+    proof = Proof("refuted", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x P-21": "refuted"})
+    found = told(replace(EXPECTED, proof=proof), "regression")
+    assert [(d.what, d.expected, d.found, d.worse, d.fails) for d in found] == [
+        ("Fence x A", "unknown", "proved", False, False),
+        ("Fence x P-21", "proved", "refuted", True, True),
+    ]
+    gone = told(replace(EXPECTED, proof=None), "regression")
+    assert [(d.what, d.found, d.worse) for d in gone] == [
+        ("Fence x A", "absent", False), ("Fence x P-21", "absent", False), ("implied P-2", "absent", True),
+        ("initially A", "absent", True), ("initially B", "absent", True),
+    ]  # fmt: skip
+
+
+def test_a_guard_that_nobody_misses_any_more_is_for_the_worse() -> None:
+    teeth = {"Fence: b is unfenced": "unnoticed", "Fence: other": "noticed by P-1 at depth 9"}
+    assert [(d.what, d.found, d.kind, d.worse) for d in told(replace(EXPECTED, teeth=teeth))] == [
+        ("without Fence: b is unfenced", "unnoticed", "teeth", True),
+        ("without Fence: other", "noticed by P-1 at depth 9", "teeth", False),
+    ]
+
+
+def test_fail_on_names_what_is_a_failure() -> None:
+    """P-1 is violated as expected: only `violated` minds."""
+    assert told(EXPECTED, "drift", "regression") == []
+    (only,) = told(EXPECTED, "violated")
+    assert (only.subject, only.fails) == ("P-1", True)
+    stopped = replace(EXPECTED, verdict="inconclusive", properties={"P-2": "inconclusive"})
+    assert {d.kind for d in told(stopped, "inconclusive") if d.fails} == {"inconclusive"}
+
+
+# ------------------------------------------------------------------------------ the command
+
+
+def test_without_a_baseline_it_says_how_to_make_one(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, err = invoke("gate")
+    assert (code, out) == (2, "")
+    assert "error[no-baseline]" in err and "--add NAME" in err
+    (tmp_path / "elrcheck-baseline.toml").write_text('schema = "elrcheck.baseline/1"\n')
+    code, _, err = invoke("gate")
+    assert code == 5 and "error[empty-baseline]" in err
+
+
+def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "elrcheck-baseline.toml").write_text(SMALL.replace("two-brokers", "two-broker"))
+    for argv, words in (
+        (("--only", "b"), "no entry `b`"),
+        (("--scope", "two-brokers"), "--scope is for --add"),
+        (("--fail-on", "drift,drip"), "'drip' is none of"),
+        (("--add", "a"), "there is an entry `a` already"),
+        (("--add", "a b"), "no name of an entry"),
+        (("--add", "b", "--proof", "--liveness"), "--proof is not for liveness properties"),
+        ((), "elrcheck-baseline.toml:2 (a)"),
+    ):
+        code, _, err = invoke("gate", *argv)
+        assert code == 2 and words in err, err
+    assert (tmp_path / "elrcheck-baseline.toml").read_text() == SMALL.replace("two-brokers", "two-broker")
+
+
+def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
+    """Made, met, missed and updated, in every format; two-brokers-quiet has few states."""
+    path = tmp_path / "elrcheck-baseline.toml"
+    code, out, _ = invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1", "-p", "W-7")
+    assert code == 0 and "UPDATED  elrcheck-baseline.toml was written" in out
+    (entry,) = read_baseline(path)
+    assert entry.expected is not None and set(entry.expected.properties) == {"P-1", "W-7"}
+    distinct = entry.expected.counts["distinct"]
+    right = path.read_text()
+    path.write_text(right.replace(f"distinct = {distinct}\n", "distinct = 77\n"))
+    code, out, _ = invoke("gate", "-o", "g.json", "-o", "g.xml", "-o", "g.sarif", "-o", "g.md")
+    assert code == 1
+    assert out.startswith(f"DRIFT  quiet: 1 difference  (kip_full, two-brokers-quiet; {path.name}:")
+    assert f"distinct states  77        {distinct}" in out
+    document = json.loads((tmp_path / "g.json").read_text())
+    validated(document)
+    (difference,) = document["entries"][0]["differences"]
+    assert difference["subject"] == "distinct" and difference["expected"] == "77" and difference["fails"]
+    (suite,) = JUnitXml.fromfile(str(tmp_path / "g.xml"))
+    assert (suite.tests, suite.failures) == (5, 1)
+    (result,) = json.loads((tmp_path / "g.sarif").read_text())["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert result["ruleId"] == "gate-counts" and place["artifactLocation"]["uri"] == path.name
+    assert path.read_text().splitlines()[place["region"]["startLine"] - 1] == "[entry.quiet]"
+    assert "| ❌ counts | 1 difference |" in (tmp_path / "g.md").read_text()
+    code, out, _ = invoke("gate", "--fail-on", "regression,violated")
+    assert code == 0 and "TOLERATED  1 of 1 entries differ" in out
+    code, out, _ = invoke("gate", "--update-baseline")
+    assert code == 0 and "UPDATED  quiet: 1 difference" in out and path.read_text() == right
+    code, out, _ = invoke("gate")
+    assert code == 0 and "SAME  1 entry as in elrcheck-baseline.toml" in out
+
+
+def test_a_limit_that_the_baseline_does_not_expect_is_no_pass(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "elrcheck-baseline.toml"
+    assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0
+    path.write_text(path.read_text().replace('"two-brokers-quiet"\n', '"two-brokers-quiet"\nmax-depth = 2\n'))
+    code, out, _ = invoke("gate", "--fail-on", "violated")
+    assert code == 3 and "INCONCLUSIVE  1 of 1 entries differ" in out
+    assert invoke("gate", "--update-baseline")[0] == 0
+    assert invoke("gate", "--fail-on", "inconclusive")[0] == 1
+
+
+def validated(document: object) -> None:
+    registry: Registry[object] = Registry().with_resources(
+        (file.name, Resource.from_contents(json.loads(file.read_text(encoding="utf-8"))))
+        for file in SCHEMAS.glob("*.json")
+    )
+    schema = json.loads((SCHEMAS / "elrcheck.gate-1.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema, registry=registry).validate(document)
+
+
+@pytest.mark.slow
+def test_teeth_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "elrcheck-baseline.toml"
+    code, _, err = invoke("gate", "--add", "teeth", "--scope", "two-brokers", "-p", "P-27", "--teeth")
+    assert code == 0, err
+    (entry,) = read_baseline(path)
+    assert entry.expected is not None and entry.expected.teeth is not None
+    assert entry.expected.teeth["ExpandIsr: f has caught up"] == "noticed by P-27 at depth 5"
+    code, out, _ = invoke("gate", "-o", "g.json")
+    assert code == 0, out
+    validated(json.loads((tmp_path / "g.json").read_text()))
+
+
+@pytest.mark.slow
+def test_proof_cells_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "elrcheck-baseline.toml"
+    code, _, err = invoke("gate", "--add", "proof", "--scope", "two-brokers-quiet", "-p", "P-1", "--proof")
+    assert code == 0, err
+    (entry,) = read_baseline(path)
+    assert entry.expected is not None and entry.expected.proof is not None
+    assert entry.expected.proof.verdict == "proved" and not entry.expected.proof.open
+    assert entry.expected.proof.properties == ("P-1",)
+    path.write_text(path.read_text().replace('scope = "two-brokers-quiet"\n',
+                    'scope = "two-brokers-quiet"\nset = ["join_requires_epoch_start=false"]\n'))  # fmt: skip
+    code, out, _ = invoke("gate", "-o", "g.json")
+    assert code == 1 and "REFUTED" in out and "replayed  yes, in plain Python" in out
+    validated(json.loads((tmp_path / "g.json").read_text()))

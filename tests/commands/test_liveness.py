@@ -1,0 +1,354 @@
+"""Liveness of the protocol: what holds in small scopes, what breaks with one rule changed, and the lassos."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from places import SCHEMAS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.cli import cli
+from elrcheck.commands.check import run_check
+from elrcheck.commands.export import export_trace
+from elrcheck.console.shell import run
+from elrcheck.explorer.graph.fair_cycles import Arena
+from elrcheck.explorer.graph.graph import Graph, graph_of_plain
+from elrcheck.explorer.graph.lasso import replay_lasso
+from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
+from elrcheck.invariants.fairness import FAIR, UNFAIR, Fair
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
+from elrcheck.results.check_report import CheckReport, PropertyReport
+from elrcheck.traces.describe import ReplayError
+from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.tracefile import Step, Trace, read_trace, write_trace
+
+QUIET = ("response_loss=false", "fetch_loss=false", "shrinks=0", "acks_one=0")
+EVERY = tuple(f"V-{number}" for number in range(1, 11))
+
+
+class Silent:
+    def stage(self, text: str) -> None: ...
+    def level(self, event: object) -> None: ...
+    def obligation(self, event: object) -> None: ...
+
+
+def check(
+    *overrides: str, scope: str = "two-brokers", variant: str = "kip_full", **request: Any
+) -> CheckReport:
+    selection = Selection(variant, scope, (*QUIET, *overrides))
+    wanted = CheckRequest(selection=selection, liveness=True, **request)
+    return run_check(wanted, Silent())
+
+
+def verdicts(report: CheckReport) -> dict[str, str]:
+    return {found.id: found.verdict for found in report.properties}
+
+
+def named(report: CheckReport, ident: str) -> PropertyReport:
+    return next(found for found in report.properties if found.id == ident)
+
+
+# ---------------------------------------------------------------------------- what holds
+
+
+def test_everything_holds_with_one_crash_and_one_fencing() -> None:
+    report = check()
+    assert report.verdict == "holds" and verdicts(report) == dict.fromkeys(EVERY, "holds")
+    tested = {found.id for found in report.properties if found.waiting}
+    assert tested == set(EVERY) - {"V-6", "V-8"}, "no reassignment, and one crash leaves a candidate"
+
+
+def test_lost_answers_do_not_matter_if_they_are_lost_finitely_often() -> None:
+    report = check("response_loss=true", "fetch_loss=true", "fences=0")
+    assert verdicts(report) == dict.fromkeys(EVERY, "holds")
+
+
+def test_a_reassignment_ends() -> None:
+    report = check("fences=0", "records=0", scope="four-brokers-reassign", properties=("V-6", "V-10"))
+    assert verdicts(report) == {"V-6": "holds", "V-10": "holds"}
+    assert named(report, "V-6").waiting
+
+
+def test_the_whole_last_known_elr_being_back_is_enough() -> None:
+    report = check("crashes=2", "fences=0", properties=("V-7", "V-8"))
+    assert verdicts(report) == {"V-7": "holds", "V-8": "holds"}
+    assert named(report, "V-8").waiting
+
+
+# ---------------------------------------------------------------------------- what breaks
+
+BREAKS = {
+    "F-23": ("V-7", "kip_full", ("crashes=0", "clean_stops=1", "directory_changes=1", "dirs_wipe_elr=true")),
+    "F-25": ("V-7", "kip_full", ("crashes=0", "fences=2", "min_isr_changes=1", "min_isr_change=ALWAYS")),
+    "F-26": ("V-8", "code_4_1", ("elr_enabled=false", "feature_changes=1")),
+    "strategy None": ("V-8", "kip_full", ("crashes=2", "fences=0", "unclean_recovery_strategy=NONE")),
+    "feature off and on": ("V-8", "kip_full", ("crashes=0", "fences=2", "feature_changes=2")),
+    "F-34, what the leader knows": ("V-2", "kip_full", ("applies_equal_epoch=false",)),
+    "F-34, the watermark": ("V-9", "kip_full", ("applies_equal_epoch=false", "response_loss=true")),
+    "F-34, the ISR": ("V-10", "kip_full", ("applies_equal_epoch=false", "crashes=0")),
+    "F-46": ("V-3", "kip_full", ("response_loss=true", "alter_retries=false")),
+    "F-46, the producer": ("V-4", "kip_full", ("response_loss=true", "alter_retries=false")),
+    "all copies lost": ("V-5", "kip_full", ("crashes=2", "fences=0")),
+}
+
+
+@pytest.mark.parametrize("case", BREAKS)
+def test_one_rule_changed_breaks(case: str, tmp_path: Path) -> None:
+    ident, variant, overrides = BREAKS[case]
+    report = check(*overrides, variant=variant, properties=(ident,), run_dir=tmp_path)
+    (found,) = report.properties
+    assert (report.verdict, found.verdict) == ("violated", "violated")
+    loaded = load_trace(tmp_path / f"{ident}.trace.json")
+    assert replayed(loaded) is None
+    last = loaded.trace.states[-1]
+    assert found.depth == loaded.trace.loop
+    if ident in ("V-7", "V-8"):
+        assert last.partition.leader is None
+        assert all(broker.status.name == "RUNNING" for broker in last.broker), "nobody is down any more"
+        assert not any(registration.fenced for registration in last.registration)
+
+
+def test_the_same_without_the_changed_rule() -> None:
+    for case in ("F-23", "F-25"):
+        ident, variant, overrides = BREAKS[case]
+        report = check(*overrides[:-1], variant=variant, properties=(ident,))
+        assert verdicts(report) == {ident: "holds"} and named(report, ident).waiting
+
+
+# ---------------------------------------------------------------------------- fairness
+
+
+def test_every_action_is_fair_or_has_a_reason_not_to_be() -> None:
+    actions = {fn.name: fn for fn in load_whole_model().actions}
+    fair = [entry.action for entry in FAIR]
+    assert len(set(fair)) == len(fair)
+    assert set(fair) | set(UNFAIR) == set(actions) and not set(fair) & set(UNFAIR)
+    for entry in FAIR:
+        assert set(entry.only) <= {name for name, _ in actions[entry.action].params}
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[tuple[Model, Any, Graph]]:
+    """Two brokers, one crash, one record; answers of AlterPartition may be lost."""
+    overrides = (*QUIET, "response_loss=true", "fences=0")
+    config = resolve(Selection("kip_full", "two-brokers", overrides)).config
+    model = load_whole_model()
+    graph = graph_of_plain(PlainModel(model, config)).graph
+    assert graph is not None
+    yield model, config, graph
+
+
+def broken(small: tuple[Model, Any, Graph], fair: Sequence[Fair]) -> dict[str, Waiting]:
+    """The first refuted instance of each property under some fairness; each lasso is replayed."""
+    model, config, graph = small
+    steps = fair_steps(graph, fair, model.fns)
+    arena = Arena(graph, claims_of(graph, steps))
+    found: dict[str, Waiting] = {}
+    for fn in model.leads_to:
+        for answer in check_leads_to(arena, config, fn):
+            if answer.lasso is not None:
+                replay_lasso(PlainModel(model, config), graph, fn, answer, steps)
+                found.setdefault(fn.ident, answer)
+    return found
+
+
+def without(*actions: str) -> list[Fair]:
+    return [entry for entry in FAIR if entry.action not in actions]
+
+
+@pytest.mark.parametrize(
+    ("unfair", "ident"),
+    [
+        ("Start", "V-2"),
+        ("Register", "V-1"),
+        ("Unfence", "V-1"),
+        ("ApplyMetadata", "V-2"),
+        ("ControllerAlters", "V-3"),
+        ("Fetch", "V-4"),
+        ("Fetch", "V-5"),
+        ("Fetch", "V-9"),
+        ("ExpandIsr", "V-10"),
+    ],
+)
+def test_each_property_needs_its_fairness(
+    small: tuple[Model, Any, Graph], unfair: str, ident: str
+) -> None:
+    assert ident not in broken(small, FAIR)
+    assert ident in broken(small, without(unfair))
+
+
+def test_weak_fairness_of_an_answer_that_may_be_lost_is_not_enough(small: tuple[Model, Any, Graph]) -> None:
+    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    lasso = broken(small, weak)["V-3"].lasso
+    assert lasso is not None
+    names = [small[2].names[label].action for label in lasso.labels[lasso.loop :]]
+    assert sorted(names) == ["ControllerAlters", "LoseResponse"]
+
+
+def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> None:
+    model, config, graph = small
+    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    answer = broken(small, weak)["V-3"]
+    fn = next(fn for fn in model.leads_to if fn.ident == "V-3")
+    lasso = answer.lasso
+    assert lasso is not None
+    plain = PlainModel(model, config)
+
+    def refused(changed: Lasso, words: str, fair: Sequence[Fair] = weak) -> None:
+        steps = fair_steps(graph, fair, model.fns)
+        with pytest.raises(ReplayError, match=words):
+            replay_lasso(plain, graph, fn, Waiting(answer.args, 1, changed), steps)
+
+    states, labels = lasso.states, lasso.labels
+    refused(lasso, "not fair to LeaderLearns", FAIR)
+    refused(Lasso(states[1:], labels[1:], lasso.waits - 1, lasso.loop - 1), "initial state")
+    refused(Lasso(states, labels[::-1], lasso.waits, lasso.loop), "no step of the model")
+    refused(Lasso(states, labels, lasso.waits, lasso.loop - 1), "no step of the model")
+    refused(Lasso(states, labels, 0, lasso.loop), "does not wait")
+    stopped = Lasso(states[: lasso.loop + 1], labels[: lasso.loop], lasso.waits, lasso.loop)
+    refused(stopped, "not fair to ControllerAlters")
+
+
+# ---------------------------------------------------------------------------- engines and limits
+
+
+def test_engines_agree() -> None:
+    overrides = ("crashes=0", "fences=2", "feature_changes=2", "records=0")
+    reports = [check(*overrides, engine=engine) for engine in ("local", "numpy", "reference")]
+    assert named(reports[0], "V-8").verdict == "violated"
+    for report in reports[1:]:
+        for one, other in zip(reports[0].properties, report.properties, strict=True):
+            assert (one.id, one.verdict, one.depth, one.waiting) == (
+                other.id, other.verdict, other.depth, other.waiting,
+            )  # fmt: skip
+        for part in ("distinct", "generated", "levels", "cut", "deadlocks"):
+            assert getattr(report.search, part) == getattr(reports[0].search, part)
+
+
+@pytest.mark.parametrize("engine", ["local", "numpy", "reference"])
+def test_a_graph_that_is_not_whole_says_nothing(engine: Any) -> None:
+    report = check(engine=engine, limits=Limits(max_states=500))
+    assert report.verdict == "inconclusive" and report.exit_code == 3
+    assert verdicts(report) == dict.fromkeys(EVERY, "inconclusive")
+    assert report.search.stopped_by == "--max-states 500" and not report.search.complete
+
+
+# ---------------------------------------------------------------------------- choosing
+
+
+def test_words_choose_one_kind_or_the_other() -> None:
+    model = load_whole_model()
+
+    def chosen(*words: str, liveness: bool = False) -> set[str]:
+        return {fn.ident for fn in select_properties(model, words, liveness)}
+
+    assert chosen(liveness=True) == set(EVERY) == chosen("V-*")
+    assert not chosen() & set(EVERY) and not chosen("*") & set(EVERY)
+    assert chosen("v-7", "ReplicaRejoinsIsr") == {"V-7", "V-10"}
+    assert chosen("*Leader*", liveness=True) == {"V-7", "V-8"}
+    with pytest.raises(UsageFault, match="run of their own"):
+        chosen("P-1", "V-7")
+    with pytest.raises(UsageFault, match="unknown property"):
+        chosen("P-1", liveness=True)
+
+
+def test_first_violation_is_for_safety() -> None:
+    with pytest.raises(UsageFault, match="safety properties"):
+        check(stop_at_first=True)
+
+
+# ---------------------------------------------------------------------------- files and reports
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with a stored lasso that stops: a partition that never gets a leader again."""
+    folder = tmp_path_factory.mktemp("lassos")
+    ident, variant, overrides = BREAKS["F-25"]
+    check(*overrides, variant=variant, properties=(ident,), run_dir=folder)
+    return folder
+
+
+def test_json_fits_its_schema_and_text_says_for_ever(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [f"--set={word}" for word in (*QUIET, *BREAKS["F-25"][2])]
+    where = ["--scope", "two-brokers", "-p", "V-7", "--run-dir", str(tmp_path / "run"), *options]
+    target = tmp_path / "report.json"
+    assert run(cli, ["--no-progress", "check", *where, "--output", str(target)]) == 1
+    text = capsys.readouterr().out
+    assert "V-7 EligibleReplicaEndsLeaderlessness  violated" in text
+    assert "for ever  nothing happens any more" in text and "waiting states" in text
+    document = json.loads(target.read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / "elrcheck.report-1.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+    (found,) = document["properties"]
+    assert found["counterexample"]["loop"] == found["depth"] == len(found["counterexample"]["steps"])
+
+
+def test_a_stored_lasso_is_exported(stored: Path, tmp_path: Path) -> None:
+    path = stored / "V-7.trace.json"
+    for form in ("json", "itf", "mermaid", "dot"):
+        (written,) = export_trace(path, None, Selection(), form, tmp_path / form)
+        assert written.read_text(encoding="utf-8")
+    with pytest.raises(UsageFault, match="for ever"):
+        export_trace(path, None, Selection(), "tla", tmp_path / "tla")
+    assert not (tmp_path / "tla").exists()
+
+
+def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], tmp_path: Path) -> None:
+    model, config, graph = small
+    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    answer = broken(small, weak)["V-3"]
+    fn = next(fn for fn in model.leads_to if fn.ident == "V-3")
+    found = replay_lasso(PlainModel(model, config), graph, fn, answer, fair_steps(graph, weak, model.fns))
+    assert len(found.steps) == len(found.states) == found.loop + 2
+    changed = {"fences": 0, "fetch_loss": False, "shrinks": 0, "acks_one": 0}
+    trace = Trace("kip_full", "two-brokers", "V-3", found.states, found.steps, changed, found.loop)
+    write_trace(tmp_path / "V-3.trace.json", trace, model.state_ty)
+    loaded = load_trace(tmp_path / "V-3.trace.json")
+    assert loaded.trace == trace and replayed(loaded) is None
+    drawn = {}
+    for form in ("itf", "mermaid", "dot"):
+        (written,) = export_trace(tmp_path / "V-3.trace.json", None, Selection(), form, tmp_path)
+        drawn[form] = written.read_text(encoding="utf-8")
+    assert json.loads(drawn["itf"])["loop"] == found.loop
+    assert drawn["mermaid"].count("loop for ever") == 1 and drawn["mermaid"].endswith("    end\n")
+    assert f"s{found.loop + 1} -> s{found.loop} [" in drawn["dot"]
+    assert f"s{found.loop + 2}" not in drawn["dot"]
+
+
+def test_a_damaged_lasso_is_noticed(stored: Path, tmp_path: Path) -> None:
+    document = json.loads((stored / "V-7.trace.json").read_text(encoding="utf-8"))
+    document["steps"].append(document["steps"][-1])
+    (tmp_path / "closed.json").write_text(json.dumps(document), encoding="utf-8")
+    assert replayed(load_trace(tmp_path / "closed.json")) == len(document["steps"]), "the cycle must close"
+    document["loop"] = 0
+    document["steps"].pop()
+    (tmp_path / "open.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(UsageFault, match="need"):
+        load_trace(tmp_path / "open.json")
+
+
+def test_a_stop_is_written_and_read(stored: Path, tmp_path: Path) -> None:
+    model = load_whole_model()
+    loaded = load_trace(stored / "V-7.trace.json").trace
+    assert loaded.loop == len(loaded.states) - 1 == len(loaded.steps)
+    write_trace(tmp_path / "again.json", loaded, model.state_ty)
+    signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    assert read_trace(tmp_path / "again.json").decode(model.state_ty, signatures) == loaded
+    short = Trace("v", "s", "V-1", loaded.states, loaded.steps[:-1], loop=loaded.loop)
+    with pytest.raises(ValueError, match="need"):
+        write_trace(tmp_path / "short.json", short, model.state_ty)
+    longer = Trace("v", "s", "V-1", loaded.states, (*loaded.steps, Step("A"), Step("B")), loop=loaded.loop)
+    with pytest.raises(ValueError, match="need"):
+        write_trace(tmp_path / "long.json", longer, model.state_ty)

@@ -1,0 +1,139 @@
+"""`elrcheck init`, and the commands of every CI file it writes or the repository offers, executed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from places import ROOT
+
+from elrcheck.cli import cli
+from elrcheck.commands.starter_files import HOOK_PATH, WORKFLOW_PATH, files
+from elrcheck.console.settings import load_settings
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {name: (folder / name).read_text(encoding="utf-8") for name in files() if (folder / name).exists()}
+
+
+def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "elrcheck.toml").write_text("# mine\n")
+    code, out, err = invoke("init")
+    assert code == 0
+    assert out.split() == ["kept", "elrcheck.toml", "wrote", "elrcheck-baseline.toml", "wrote", WORKFLOW_PATH,
+                           "wrote", HOOK_PATH]  # fmt: skip
+    assert "gate --update-baseline" in err
+    assert contents(tmp_path)["elrcheck.toml"] == "# mine\n"
+    code, out, err = invoke("init")
+    assert (code, out) == (2, "") and "error[init-exists]" in err and "--force" in err
+    code, out, _ = invoke("init", "--force")
+    assert code == 0 and out.count("replaced") == 4
+    assert contents(tmp_path) == dict(files())
+
+
+def test_a_folder_that_is_not_there(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, err = invoke("init", "-C", "nowhere")
+    assert code == 2 and "there is no folder nowhere" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_commented_setting_is_a_setting(tmp_path: Path) -> None:
+    """Each line that is commented out is a key that the command line knows, with a value it accepts."""
+    text = re.sub(r"^# (?=[a-z-]+ = )", "", files()["elrcheck.toml"], flags=re.M)
+    assert set(tomllib.loads(text)) == {"variant", "workers", "check", "gate"}
+    (tmp_path / "elrcheck.toml").write_text(text)
+    settings = load_settings(None, tmp_path, cli)
+    assert settings.defaults["check"]["time_budget"] == "5m"
+    assert settings.defaults["gate"]["fail_on"] == "drift"
+
+
+# ------------------------------------------------------------------- commands of the files
+
+
+def shell(command: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command line as CI does: bash that stops at an error, elrcheck on the PATH."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, **more}
+    done = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
+    return subprocess.run(done, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def steps(document: Any, name: str) -> list[dict[str, Any]]:
+    """The steps that run a command with elrcheck."""
+    found = document["runs"] if name == "action.yml" else document["jobs"]["gate"]
+    return [step for step in found["steps"] if step.get("run", "").startswith("elrcheck")]
+
+
+@pytest.fixture
+def ready(invoke: Invoke, tmp_path: Path) -> Path:
+    """A folder with the files of `init` and a small baseline that holds."""
+    assert invoke("init")[0] == 0
+    (tmp_path / "elrcheck-baseline.toml").unlink()
+    assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0
+    return tmp_path
+
+
+def break_baseline(folder: Path) -> None:
+    path = folder / "elrcheck-baseline.toml"
+    text = path.read_text()
+    assert text.count('P-1 = "holds"') == 1
+    path.write_text(text.replace('P-1 = "holds"', 'P-1 = "violated at depth 1"'))
+
+
+@pytest.mark.slow
+def test_the_workflow_of_init(ready: Path) -> None:
+    document = yaml.safe_load((ready / WORKFLOW_PATH).read_text())
+    (step,) = steps(document, "workflow")
+    summary = ready / "summary.md"
+    green = shell(step["run"], ready, GITHUB_STEP_SUMMARY=str(summary))
+    assert green.returncode == 0, green.stderr
+    break_baseline(ready)
+    red = shell(step["run"], ready, GITHUB_STEP_SUMMARY=str(summary))
+    assert red.returncode == 1
+    assert re.search(r"^::error file=elrcheck-baseline\.toml,line=\d+,title=P-1 ", red.stdout, re.M)
+    uploaded = document["jobs"]["gate"]["steps"][-1]["with"]["path"].split()
+    assert all((ready / name).is_file() for name in uploaded)
+    assert summary.read_text().count("# elrcheck gate: ") == 2
+
+
+@pytest.mark.slow
+def test_the_hooks(ready: Path) -> None:
+    """Those of a user's own file and those that the repository offers, on a baseline that holds and not."""
+    own = yaml.safe_load((ready / HOOK_PATH).read_text())["repos"][0]["hooks"]
+    offered = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in (*own, *offered)] == ["elrcheck-gate", "elrcheck-gate"]
+    assert own[0]["entry"] == offered[0]["entry"]
+    for hook in (*own, *offered):
+        assert hook["pass_filenames"] is False
+        assert re.search(hook["files"], "elrcheck-baseline.toml")
+    assert shell(own[0]["entry"], ready).returncode == 0
+    break_baseline(ready)
+    assert shell(offered[0]["entry"], ready).returncode == 1
+
+
+def test_the_action(ready: Path) -> None:
+    document = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert document["runs"]["using"] == "composite"
+    defaults = {name: given["default"] for name, given in document["inputs"].items()}
+    (step,) = steps(document, "action.yml")
+    given = {
+        key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: defaults[m[1]], value)
+        for key, value in step["env"].items()
+    }
+    assert "${{" not in step["run"]  # an input in a command line would be code
+    assert all("${{" not in value for value in given.values())
+    assert shell(step["run"], ready, **given).returncode == 0
+    break_baseline(ready)
+    red = shell(step["run"], ready, **given)
+    assert red.returncode == 1 and "::error file=" in red.stdout
+    assert (ready / "elrcheck.sarif").is_file() and (ready / "elrcheck.xml").is_file()

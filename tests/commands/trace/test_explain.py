@@ -1,0 +1,163 @@
+"""`elrcheck explain`: the part that decides, for whom, and the values it looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from lost_record import LEGACY, lost_record, stored
+from places import SCHEMAS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.cli import cli
+from elrcheck.commands.trace.explain_trace import Question, run_explain
+from elrcheck.commands.trace.show_trace import sample
+from elrcheck.console.shell import run
+from elrcheck.report.json_report import as_data
+from elrcheck.results.trace_reports import Clause, ExplainReport
+from elrcheck.traces.recorded import Given
+from elrcheck.traces.subject import Subject, subject_of
+
+SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
+
+
+def ask(
+    subject: Subject, *properties: str, action: str | None = None, at: int | None = None
+) -> ExplainReport:
+    report = run_explain(subject, Question(properties, action, at))
+    jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
+    return report
+
+
+def every(clause: Clause) -> list[Clause]:
+    return [clause, *(found for part in clause.parts for found in every(part))]
+
+
+# ------------------------------------------------------------------------------- properties
+
+
+def test_why_a_property_fails(subject: Subject) -> None:
+    """P-8 is the trace's own property: record 0 is committed, and neither broker has it."""
+    report = ask(subject)
+    assert (report.verdict, report.at, report.led) == ("violated", 4, "Crash(b=0, keep=0)")
+    assert report.exit_code == 1
+    (found,) = report.explained
+    (conjunct,) = found.clauses
+    assert (found.id, conjunct.name, conjunct.value) == ("P-8", "kept_somewhere", False)
+    assert [(one.name, one.value) for one in conjunct.witness] == [("k", "0")]
+    looked = {(one.text, one.value) for clause in every(conjunct) for one in clause.looked}
+    assert {("broker[0].log", "[]"), ("broker[1].log", "[]"), ("committed", "[r1@1(all)]")} <= looked
+    brokers = [c.witness[0].value for c in every(conjunct) if c.witness and c.witness[0].name == "b"]
+    assert brokers == ["0", "1"]
+
+
+def test_before_the_last_step_it_holds(subject: Subject) -> None:
+    report = ask(subject, at=3)
+    assert (report.verdict, report.exit_code) == ("holds", 0)
+    assert [clause.value for clause in report.explained[0].clauses] == [True]
+
+
+def test_every_conjunct_is_shown(subject: Subject) -> None:
+    (found,) = ask(subject, "CandidateCompleteness", at=4).explained
+    assert [clause.name for clause in found.clauses] == ["isr_holds_committed", "elr_holds_committed"]
+
+
+def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
+    step_property = next(fn for fn in subject.model.always if fn.is_step)
+    assert ask(subject, step_property.ident, at=1).verdict == "holds"
+    with pytest.raises(UsageFault, match="is about steps"):
+        ask(subject, step_property.ident, at=0)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (Question(("P-8",), None, 5), "no state 5, the last one is 4"),
+        (Question(("P-88",)), "unknown property"),
+        (Question((), "Fech"), "unknown action"),
+        (Question((), "Fetch(f=1)"), "needs `leader`"),
+        (Question((), "Fetch(f=9, leader=0)"), "there is no broker 9"),
+        (Question((), "Fence(9)"), "no such choice"),
+        (Question((), "Fence(__import__('os'))"), "not part of a TLA"),
+        (Question((), "Crash(b=0, keep=99)"), "no such choice"),
+        (Question(("V-1",)), "never ends, and this trace ends"),
+        (Question(("P-8",), "Fetch"), "different questions"),
+    ],
+)
+def test_what_cannot_be_explained(subject: Subject, question: Question, says: str) -> None:
+    with pytest.raises(UsageFault, match=says):
+        run_explain(subject, question)
+
+
+# ---------------------------------------------------------------------------------- actions
+
+
+def test_why_an_action_is_refused(subject: Subject) -> None:
+    """The scope has logs of one slot, and broker 0 has used it."""
+    (found,) = ask(subject, action="Produce(leader=0, acks=ALL)", at=2).explained
+    assert (found.value, found.guard) == (False, "the log has room")
+    assert [(clause.name, clause.value) for clause in found.clauses] == [("the log has room", False)]
+    looked = {one.text: one.value for one in found.clauses[-1].looked}
+    assert looked["broker[0].log"] == "[r1@1(all)]"
+    assert looked["c.log_slots"] == "1"
+    assert found.later[0] == "leader serves"
+
+
+def test_why_an_action_is_possible(subject: Subject) -> None:
+    report = ask(subject, action="fence(1)", at=0)
+    (found,) = report.explained
+    assert (report.verdict, report.exit_code, found.guard, found.later) == ("enabled", 0, None, ())
+    assert all(clause.value for clause in found.clauses)
+    assert ("registration[1].fenced", "false", "true") in [(c.path, c.old, c.new) for c in found.changes]
+
+
+def test_all_choices_of_an_action(subject: Subject) -> None:
+    """Broker 1 is fenced after the first step, broker 0 is not."""
+    report = ask(subject, action="Fence", at=1)
+    assert report.verdict == "enabled"
+    answers = {one.arguments[0].value: one.guard for one in report.explained}
+    assert answers == {"0": None, "1": "b is unfenced"}
+
+
+# ------------------------------------------------------------------------- the whole model
+
+
+@pytest.mark.parametrize(("variant", "scope"), [("kip_full", "recovery"), ("code_4_1", "late-fetches")])
+def test_ir_and_plain_python_agree_on_everything(variant: str, scope: str) -> None:
+    """run_explain refuses to answer where the two readings differ."""
+    found = sample(Given(Selection(variant, scope)), 11, 12)
+    idents = tuple(fn.ident for fn in (*found.model.always, *found.model.sometimes))
+    report = run_explain(found, Question(idents, None, 12))
+    assert len(report.explained) == len(idents)
+    refused = 0
+    for fn in found.model.actions:
+        answers = run_explain(found, Question((), fn.name, 12)).explained
+        refused += sum(not one.value for one in answers)
+        guards = {one.guard for one in answers} - {None}
+        assert all(clause.text for one in answers for clause in one.clauses)
+        assert guards <= {clause.name for one in answers for clause in one.clauses}
+    enabled = sum(1 for _ in found.plain.successors(found.states[12]))
+    assert refused == len(found.plain.steps) - enabled
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(stored(tmp_path, lost_record()))
+    assert run(cli, ["explain", path]) == 1
+    out = capsys.readouterr().out
+    assert "FAIL  P-8 NoCommittedRecordLost in state 4" in out
+    assert "no   kept_somewhere, for k=0" in out
+    assert run(cli, ["explain", path, "--action", "Fetch", "--at", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "f is not l" in out and "refused by" in out
+    options = ["--variant", LEGACY.variant, "--scope", LEGACY.scope]
+    assert run(cli, ["explain", "--repro", "", *options, "--property", "P-1"]) == 0
+    assert run(cli, ["explain", "--repro", "", *options]) == 5
+    assert run(cli, ["explain", path, "--exit-zero"]) == 0

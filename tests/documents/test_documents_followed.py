@@ -1,0 +1,59 @@
+"""The pages about single commands, followed as they stand; minutes, so nearly all of it with `-m slow`.
+
+cli.md and tutorial.md have tests of their own. Not followed: spark.md, whose commands are for clusters (one
+with a local master is in cli.md), and the installation in README.md, which is how the tests are run.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from followed import Block, blocks, environment, follow
+from followed_inside import follow_inside
+from places import ROOT
+
+PAGES = ("ci", "traces", "report", "sweep", "liveness", "engine", "controller-total")
+# What a page takes for granted, and after it the page goes on where a block of another kind is used.
+BEFORE = {"report": "elrcheck gate --add two --scope two-brokers"}
+AFTER = {
+    "ci": (
+        "mkdir tests; echo 'def test_ours(): pass' > tests/test_ours.py; pytest -q > out; tail -1 out"
+        " | grep -q passed"
+    ),
+    "sweep": "elrcheck sweep --scope two-brokers-quiet --grid grid.toml -o swept.md",
+}
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def blocks_of(name: str) -> list[Block]:
+    """Of ci.md without what is quoted: that is of a changed model (compared by test_gate_rules.py)."""
+    found = blocks(page(name))
+    if name == "ci":
+        found = [Block(block.commands) for block in found]
+    more = (f"```sh\n{line}\n```\n" for line in (BEFORE.get(name, ""), AFTER.get(name, "")))
+    before, after = (blocks(text) for text in more)
+    return [*before, *found, *after]
+
+
+def test_traces(tmp_path: Path) -> None:
+    found = blocks_of("traces")
+    assert sum(len(block.quoted) for block in found) > 12
+    follow_inside(found, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name: str, tmp_path: Path) -> None:
+    toml = re.findall(r"^```toml\n(.*?)^```$", page(name), re.M | re.S)
+    if name == "sweep":
+        (tmp_path / "grid.toml").write_text(toml[0])
+    if name == "ci":
+        (tmp_path / "pyproject.toml").write_text(toml[1])
+    found = blocks_of(name)
+    assert any(block.commands for block in found)
+    follow(found, tmp_path, environment(tmp_path), timeout=1800)

@@ -1,0 +1,111 @@
+"""The pages under docs/model and ARCHITECTURE.md name what exists, all of it, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+from elrcheck.invariants.modules import load_proof_model, load_whole_model
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+
+PAGES = sorted((ROOT / "docs" / "model").glob("*.md"))
+FOLDERS = tuple(
+    name
+    for name in ("lang", "model", "invariants", "explorer", "tla_export", "report", "spark")
+    if len(list((ROOT / name).glob("*.py"))) > 1
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def columns(text: str, title: str) -> Iterator[str]:
+    """The cells below one column title, over all tables of a page."""
+    index = None
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            index = None
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if title in cells:
+            index = cells.index(title)
+        elif index is not None and not set(cells[0]) <= set("-: "):
+            yield cells[index]
+
+
+def test_every_action_is_on_exactly_one_page(model: Model) -> None:
+    for action in model.actions:
+        pages = [page.name for page in PAGES if action.name in quoted(page.read_text())]
+        assert len(pages) == 1, (action.name, pages)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_named_functions_and_knobs_exist(model: Model, page: Path) -> None:
+    text = page.read_text()
+    named = [name for title in ("Model", "Action") for cell in columns(text, title) for name in quoted(cell)]
+    assert set(named) <= set(model.fns)
+    assert named or page.stem in ("admin", "properties")
+    switched = [name for cell in columns(text, "Knob") for name in quoted(cell)]
+    assert set(switched) <= {field.name for field in dataclasses.fields(Config)}
+
+
+def test_every_knob_of_the_protocol_is_on_some_page() -> None:
+    shown = {name for page in PAGES for cell in columns(page.read_text(), "Knob") for name in quoted(cell)}
+    protocol = {knob.name for knob in knobs() if knob.section not in ("sizes", "budgets of a search")}
+    assert len(protocol) > 30
+    assert protocol <= shown
+
+
+def test_properties_and_witnesses_are_listed() -> None:
+    model = load_whole_model()
+    text = (ROOT / "docs" / "model" / "properties.md").read_text()
+    listed = re.findall(r"^\| ([PVW]-\w+) \| `(\w+)` \|", text, re.MULTILINE)
+    assert listed == [(fn.ident, fn.name) for fn in (*model.always, *model.leads_to, *model.sometimes)]
+
+
+def test_the_index_links_to_every_page() -> None:
+    index = (ROOT / "docs" / "model.md").read_text()
+    assert set(re.findall(r"\(model/([\w-]+\.md)\)", index)) == {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("page", [ROOT / "docs" / "model.md", *PAGES], ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+# ---------------------------------------------------------------------------- ARCHITECTURE.md
+
+
+def test_architecture_says_what_folders_import() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text()
+    allowed = dict(zip(columns(table, "Folder"), columns(table, "May import"), strict=True))
+    for folder in FOLDERS:
+        text = "".join(path.read_text() for path in (ROOT / folder).glob("*.py"))
+        imported = set(re.findall(r"from elrcheck\.(\w+)", text)) - {folder}
+        assert imported == set(quoted(allowed[f"`{folder}/`"])), folder
+
+
+@pytest.mark.parametrize("folder", ["", *FOLDERS])
+def test_architecture_lists_every_module(folder: str) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    _, _, rest = text.partition(f"\n### `{folder}/`\n" if folder else "\n## The command line\n")
+    assert rest, f"there is a section on {folder or 'the root'}"
+    section = re.split(r"\n##", rest)[0]
+    listed = [name for cell in columns(section, "File") for name in quoted(cell)]
+    there = {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert set(listed) == there
+    assert len(listed) == len(set(listed))

@@ -1,0 +1,103 @@
+"""The package is what the repository holds: no folder forgotten, no stray file shipped, one import name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from places import ROOT, sources
+
+import elrcheck
+
+ROOT_MODULES = {"__init__", "__main__", "cli", "pytest_plugin"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SETUPTOOLS = PROJECT["tool"]["setuptools"]
+
+
+def folders_with_code() -> set[str]:
+    skipped = {"build", "dist", ".venv"}
+    return {
+        ".".join(("elrcheck", *found.parent.relative_to(ROOT).parts))
+        for found in ROOT.glob("[!.]*/**/__init__.py")
+        if found.relative_to(ROOT).parts[0] not in skipped
+    }
+
+
+def test_every_folder_is_listed_as_a_package() -> None:
+    assert set(SETUPTOOLS["packages"]) == folders_with_code() | {"elrcheck"}
+
+
+def test_every_package_is_mapped_to_its_folder() -> None:
+    expected = {name: name.removeprefix("elrcheck.").replace(".", "/") for name in SETUPTOOLS["packages"]}
+    expected["elrcheck"] = "."
+    assert SETUPTOOLS["package-dir"] == expected
+
+
+def test_no_stray_module_in_the_root() -> None:
+    assert {found.stem for found in ROOT.glob("*.py")} == ROOT_MODULES
+
+
+def test_the_tests_are_no_package() -> None:
+    assert not (ROOT / "tests" / "__init__.py").exists()
+
+
+def test_bare_folder_names_are_banned_in_the_linter() -> None:
+    banned = set(PROJECT["tool"]["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
+    wanted = {name.split(".")[1] for name in SETUPTOOLS["packages"] if "." in name} | ROOT_MODULES
+    assert banned == wanted - {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize("folder", [Path.cwd(), ROOT], ids=["here", "root"])
+def test_only_the_package_name_is_imported(folder: Path) -> None:
+    """Even from the repository root the engine's modules arrive as elrcheck.* and nothing else."""
+    source = (
+        "import sys, elrcheck.cli, elrcheck.model.config, elrcheck.lang.types\n"
+        "print(sorted({'model', 'lang', 'errors', 'report', 'cli'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_version_is_the_installed_one() -> None:
+    from importlib import metadata
+
+    assert metadata.version("elrcheck") == elrcheck.__version__
+
+
+def test_scopes_and_type_marker_are_shipped() -> None:
+    data = SETUPTOOLS["package-data"]
+    assert "py.typed" in data["elrcheck"]
+    assert "scopes/*.toml" in data["elrcheck.catalogue"]
+    for package, patterns in data.items():
+        for pattern in patterns:
+            assert list((ROOT / SETUPTOOLS["package-dir"][package]).glob(pattern)), (package, pattern)
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    documented = re.findall(r"<!-- test-command -->\n```sh\n(.+)\n```", readme)
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    executed = re.findall(r'^test_command="(.+)"$', script, re.M)
+    assert len(documented) == 1
+    assert executed == documented
+
+
+def test_every_import_is_a_declared_dependency() -> None:
+    """But for pytest, which is there when it loads the plug-in."""
+    files = [file for file in sources() if file.stem != "pytest_plugin"]
+    imported: set[str] = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.split(".")[0])
+    foreign = imported - set(sys.stdlib_module_names) - {"elrcheck"}
+    declared = {re.split(r"[>=<\[ ]", line)[0] for line in PROJECT["project"]["dependencies"]}
+    assert {"z3-solver" if name == "z3" else name for name in foreign} <= declared

@@ -1,0 +1,31 @@
+"""Where things are in the repository, for tests at any depth."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import elrcheck
+from elrcheck.base.package_files import rooms
+
+ROOT = Path(str(elrcheck.__file__)).resolve().parent
+TESTS = ROOT / "tests"
+SCHEMAS = ROOT / "docs" / "schemas"
+SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
+
+
+def sources(*folders: str) -> list[Path]:
+    """Every Python file of the package, or of these folders of it, at any depth."""
+    if folders:
+        return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return [*sorted(ROOT.glob("*.py")), *sources(*rooms())]
+
+
+def copy_package(package: Path) -> Path:
+    """The package, without tests and documents, as the folder `package`."""
+    package.mkdir(parents=True, exist_ok=True)
+    for room in rooms():
+        shutil.copytree(ROOT / room, package / room, ignore=SKIPPED)
+    for file in (*ROOT.glob("*.py"), ROOT / "py.typed"):
+        shutil.copy(file, package)
+    return package
