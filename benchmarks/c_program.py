@@ -21,7 +21,7 @@ from typing import Any
 
 from elrcheck.explorer.kernel.expand_ir import group_instances
 from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
-from elrcheck.explorer.kernel.packing import Layout, make_layout
+from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Instance, Program
 

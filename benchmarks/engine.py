@@ -34,7 +34,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.tla_export.module import write_spec
-from elrcheck.tla_export.tlc import TlcOptions, TlcRun, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, TlcRun, find_tools, run_tlc
 
 TIME = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
 STARTING = re.compile(rf"^Starting\.\.\. \({TIME}\)", re.M)

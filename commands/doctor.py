@@ -129,7 +129,7 @@ def _spark_java(environ: Mapping[str, str]) -> Item:
 
 
 def _tlc(environ: Mapping[str, str]) -> Item:
-    from elrcheck.tla_export.tlc import find_tlc
+    from elrcheck.tla_export.tlc_process import find_tlc
 
     try:
         jar, found_by = find_tlc(None, environ)

@@ -85,7 +85,7 @@ def init(shell: Shell, /, force: bool, directory: Path) -> ExitCode:
     Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
     .pre-commit-config.yaml, each with comments. A file that exists is left alone without --force.
     """
-    from elrcheck.commands.starter_files import start
+    from elrcheck.commands.init import start
 
     for path, what in start(directory, force):
         shell.write(f"{what:<8} {path}\n")

@@ -128,3 +128,26 @@ def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
     shell: Shell = ctx.obj
     shell.write(script(ctx.find_root().command, shell_name).rstrip("\n") + "\n")
     return ExitCode.HOLDS
+
+
+@click.command(cls=Verb, name="what-if")
+@click.pass_obj
+def what_if(shell: Shell, /) -> ExitCode:
+    """Say what the controller would do (JSON on stdin).
+
+    Reads one JSON object, or JSON Lines, and prints one answer per line.  It stops at the first
+    object that cannot be answered; the answers before it are printed.
+    """
+    import json
+
+    from elrcheck.base.json_input import read_objects
+    from elrcheck.commands.what_if.ask import answer
+
+    for given in read_objects(shell.read(), "<stdin>"):
+        try:
+            reply = answer(given.value)
+        except UsageFault as fault:
+            fault.where = f"<stdin>:{given.line}" + (f": {fault.where}" if fault.where else "")
+            raise
+        shell.write(json.dumps(reply, ensure_ascii=False) + "\n")
+    return ExitCode.HOLDS

@@ -1,6 +1,7 @@
-"""Commands that explore a scope without a verdict on all of it: simulate and explore.
+"""Verbs that search a scope: check, simulate and explore.
 
-They belong to the group in `cli.py`, which adds them; the same rules hold here.
+A verb declares options and hands a request to `commands/`; every heavy import is inside the verb that needs
+it. The group that the verbs belong to is in `cli.py`.
 """
 
 from __future__ import annotations
@@ -12,22 +13,68 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import ExploreRequest, Limits, SimulateRequest
+from elrcheck.base.requests import (
+    CHECK_FAIL_ON,
+    CheckRequest,
+    ExploreRequest,
+    Limits,
+    SimulateRequest,
+)
 from elrcheck.console.help import Verb
 from elrcheck.console.options import (
     EXIT_CODES,
     chosen_selection,
     duration,
+    engine_choices,
+    engine_options,
+    fail_on_option,
     has_page,
     limit_options,
+    located_options,
     page_options,
     property_option,
+    run_choices,
+    run_options,
     selection_options,
     workers_option,
 )
 from elrcheck.console.shell import Shell
 
 GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@selection_options
+@property_option
+@workers_option
+@limit_options
+@click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
+@click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
+@fail_on_option(CHECK_FAIL_ON)
+@run_options
+@engine_options
+@located_options
+@click.pass_obj
+def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+          properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
+          fail_on: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
+    """Explore every reachable state and check the properties."""
+    from elrcheck.commands.check import run_check
+
+    request = CheckRequest(
+        properties=properties,
+        workers=workers,
+        stop_at_first=stop_at_first,
+        liveness=liveness,
+        drawn=has_page(form, outputs),
+        fail_on=fail_on,
+        **engine_choices(options, shell.detail > 0),
+        **run_choices(options),
+        limits=Limits(**options),
+    )
+    with shell.open_progress() as progress:
+        report = run_check(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)

@@ -28,7 +28,7 @@ from elrcheck.console.options import (
 from elrcheck.console.shell import Shell
 
 if TYPE_CHECKING:
-    from elrcheck.commands.trace.show_trace import Filters
+    from elrcheck.commands.trace.show import Filters
     from elrcheck.traces.recorded import Given
 
 FROM_FORMATS = ("elrcheck", "itf", "tlc-json", "tlc-text")
@@ -113,7 +113,7 @@ format_file_option = click.option("--file-format", "source_format", type=click.C
 
 
 def _filters(options: dict[str, Any]) -> Filters:
-    from elrcheck.commands.trace.show_trace import Filters
+    from elrcheck.commands.trace.show import Filters
 
     return Filters(*(options.pop(name) for name in ("only", "hide", "first", "last")))
 
@@ -136,7 +136,7 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 
     It is followed in the model first; a file that the model refuses is for `elrcheck replay`.
     """
-    from elrcheck.commands.trace import show_trace as viewing
+    from elrcheck.commands.trace import show as viewing
     from elrcheck.traces.subject import subject_of
 
     if notation is not None and expressions:
@@ -168,7 +168,7 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 
     Exits with 1 when they differ.
     """
-    from elrcheck.commands.trace import difference
+    from elrcheck.commands.trace import diff as difference
     from elrcheck.traces.subject import subject_of
 
     given = _given(options)
@@ -193,7 +193,7 @@ def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
              path: Path | None, repro: str | None, wanted: str | None, search: bool, time_budget: float,
              notation: str | None, save: Path | None, **options: Any) -> ExitCode:  # fmt: skip
     """Leave out what is not needed to break a property: steps, then brokers."""
-    from elrcheck.commands.trace import show_trace as viewing
+    from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
     from elrcheck.traces.subject import subject_of
 
@@ -223,7 +223,7 @@ def sample(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit
     """A random trace; the same seed gives the same one."""
     import secrets
 
-    from elrcheck.commands.trace import show_trace as viewing
+    from elrcheck.commands.trace import show as viewing
 
     filters = _filters(options)
     seed = secrets.randbits(32) if seed is None else seed
@@ -246,7 +246,7 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
     Starts in the initial state, or at the end of a trace. Reads commands from stdin, so a script can be piped
     in; from a pipe a mistake ends the run with exit code 2.
     """
-    from elrcheck.commands.trace.stepping import step as walk
+    from elrcheck.commands.trace.step import step as walk
     from elrcheck.traces.subject import subject_of
 
     if path is None and repro is None:
@@ -291,7 +291,7 @@ def explain(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     Shows the part that decides, for which broker or offset, and the values it looks at. Exits with 1 when a
     property fails or the action is refused.
     """
-    from elrcheck.commands.trace.explain_trace import Question, run_explain
+    from elrcheck.commands.trace.explain import Question, run_explain
     from elrcheck.traces.subject import subject_of
 
     subject = subject_of(path, repro, _given(options), source_format)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, bound, init, op, within
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
-from elrcheck.model.alternatives.forgetting import still_to_reach
+from elrcheck.model.alternatives.reductions import still_to_reach
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (

@@ -25,7 +25,7 @@ from elrcheck.spark.driver_java import find_java
 from elrcheck.spark.faults import explained
 from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.master import Master, check_reachable, parse_master
-from elrcheck.spark.shipping import ship
+from elrcheck.spark.package_zip import ship
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

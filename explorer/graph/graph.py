@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.packing import Words
+from elrcheck.explorer.kernel.word_layout import Words
 from elrcheck.explorer.search.result import Searched
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn

@@ -20,7 +20,7 @@ shift and a mask of one piece, or of two.
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
-from elrcheck.explorer.kernel.packing import Layout
+from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Program
 

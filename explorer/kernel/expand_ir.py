@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
-from elrcheck.explorer.kernel.packing import Layout
+from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Instance, Program
 

@@ -29,9 +29,9 @@ from elrcheck.explorer.kernel.expand_ir import (
 )
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
-from elrcheck.explorer.kernel.packing import Layout, make_layout
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.table_ir import table_functions
+from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.lang.lowering.program import Program
 
 CHUNK = 32

@@ -25,7 +25,6 @@ from elrcheck.explorer.kernel.check_ir import check_function, choose_lanes, stat
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.explorer.kernel.expand_ir import Record
 from elrcheck.explorer.kernel.kernel import spread_modules
-from elrcheck.explorer.kernel.packing import Layout
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
     GOLDEN,
@@ -38,6 +37,7 @@ from elrcheck.explorer.kernel.walk_memory import (
     load_field,
 )
 from elrcheck.explorer.kernel.walk_step_ir import choose_function, look_function
+from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.program import Program
 
 

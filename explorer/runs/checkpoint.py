@@ -26,7 +26,7 @@ from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.strictjson import load
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected
-from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.runs.folders import MANIFEST, RUNS
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged

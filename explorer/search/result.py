@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from elrcheck.explorer.kernel.packing import Layout
+    from elrcheck.explorer.kernel.word_layout import Layout
     from elrcheck.lang.lowering.program import Program
 
 

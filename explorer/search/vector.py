@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Program

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.check_ir import choose_lanes, state_checks
 from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS, Counters, Record, flag_words
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
-from elrcheck.explorer.kernel.packing import make_layout
 from elrcheck.explorer.kernel.walk_ir import walk_modules
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
@@ -30,6 +29,7 @@ from elrcheck.explorer.kernel.walk_memory import (
     Context,
     Shared,
 )
+from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.lang.lowering.program import Program
 

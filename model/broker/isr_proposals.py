@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
-from elrcheck.model.alternatives.forgetting import without_members
+from elrcheck.model.alternatives.reductions import without_members
 from elrcheck.model.broker.high_watermark import known_end, with_committed, with_high_watermark
 from elrcheck.model.config import AlterReject, Config, MinIsrPropagation
 from elrcheck.model.state import (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
-from elrcheck.model.alternatives.forgetting import still_to_reach
+from elrcheck.model.alternatives.reductions import still_to_reach
 from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, Offset, Stage, State, Status
 

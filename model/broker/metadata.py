@@ -13,7 +13,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
-from elrcheck.model.alternatives.forgetting import no_news, still_to_reach
+from elrcheck.model.alternatives.reductions import no_news, still_to_reach
 from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Truncation

@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view, recovery_after
-from elrcheck.model.alternatives.forgetting import keeps_registration, kept_up, without_members
+from elrcheck.model.alternatives.reductions import keeps_registration, kept_up, without_members
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
     AlterRequest,

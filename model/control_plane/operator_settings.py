@@ -13,7 +13,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import recovery_after
-from elrcheck.model.alternatives.forgetting import kept_up
+from elrcheck.model.alternatives.reductions import kept_up
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.control_plane.controller import active, election_type
 from elrcheck.model.control_plane.elections import AdminError

@@ -12,7 +12,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, require
 from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.absent import recovery_after
-from elrcheck.model.alternatives.forgetting import kept_up
+from elrcheck.model.alternatives.reductions import kept_up
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import active, election_type
 from elrcheck.model.control_plane.elections import AdminDecision, AdminError

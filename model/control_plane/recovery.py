@@ -15,7 +15,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.absent import no_recovery
-from elrcheck.model.alternatives.forgetting import kept_up
+from elrcheck.model.alternatives.reductions import kept_up
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.config import Config, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.control_plane.controller import active

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elrcheck.report.ci.sheet import Case, Sheet, Suite
 from elrcheck.report.terminal import plain_text
-from elrcheck.report.text.text_tracing import print_replay
+from elrcheck.report.text.text_trace_reports import print_replay
 from elrcheck.results.trace_reports import ReplayReport
 
 

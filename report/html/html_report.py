@@ -11,7 +11,7 @@ import hashlib
 
 from elrcheck.report.html.html_matrix import SIGNS
 from elrcheck.report.html.html_page import page_of
-from elrcheck.report.html.templating import environment, source
+from elrcheck.report.html.page_template import environment, source
 from elrcheck.results.any_report import Report
 
 STYLES, SCRIPTS = ("palette.css", "report.css", "states.css"), ("report.js", "states.js")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.html.html_states import picture
-from elrcheck.report.html.templating import environment, source
+from elrcheck.report.html.page_template import environment, source
 from elrcheck.results.drawn_graph import SmallGraph
 
 ALONE = """

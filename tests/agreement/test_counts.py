@@ -22,7 +22,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS as ALL_VARIANTS
 from elrcheck.tla_export.module import write_spec
-from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 # (variant, scope): (generated, distinct, diameter)
 SMALL = {

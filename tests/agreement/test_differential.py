@@ -25,7 +25,7 @@ from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation
 from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.spec import spec_text
-from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 CONFIG = Config(broker_count=3, log_slots=2, records=2, clean_stops=1)
 # Actions that need more than the default configuration: what else they need.

@@ -26,7 +26,7 @@ from elrcheck.lang.types import Ty
 from elrcheck.model.config import Config
 from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.spec import spec_text
-from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 pytestmark = pytest.mark.tlc
 SIZES: dict[str, Any] = {"broker_count": 3, "log_slots": 2, "records": 2, "clean_stops": 1}

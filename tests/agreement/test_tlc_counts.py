@@ -35,7 +35,7 @@ from elrcheck.model.config import (
 )
 from elrcheck.model.variants import VARIANTS
 from elrcheck.tla_export.module import write_spec
-from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 TWO: dict[str, Any] = {
     "broker_count": 2,

@@ -13,7 +13,7 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.commands.export import export_trace, write_trace_module
-from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
+from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from elrcheck.traces.loaded import load_trace, replayed, trace_of_repro
 
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}

@@ -14,7 +14,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, TlcRequest
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export import export_spec, export_trace, write_trace_module
-from elrcheck.commands.tlc_run import run_tlc
+from elrcheck.commands.tlc import run_tlc
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model

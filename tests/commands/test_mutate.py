@@ -27,7 +27,7 @@ from elrcheck.lang.load import Model
 from elrcheck.report.json_report import to_json
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, SurveyReport, Unmutated
 from elrcheck.results.trace_view import TraceView
-from elrcheck.tla_export.tlc import TlcOptions, check_witness, find_tools
+from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from elrcheck.traces.loaded import load_trace, replayed
 
 SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"

@@ -1,4 +1,4 @@
-"""The pages under docs/model and ARCHITECTURE.md name what exists, all of it, and nothing else."""
+"""The pages under docs/model name what exists, all of it, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 
 PAGES = sorted((ROOT / "docs" / "model").glob("*.md"))
-FOLDERS = tuple(
-    name
-    for name in ("lang", "model", "invariants", "explorer", "tla_export", "report", "spark")
-    if len(list((ROOT / name).glob("*.py"))) > 1
-)
 
 
 @pytest.fixture(scope="module")
@@ -85,27 +80,3 @@ def test_the_index_links_to_every_page() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target
-
-
-# ---------------------------------------------------------------------------- ARCHITECTURE.md
-
-
-def test_architecture_says_what_folders_import() -> None:
-    table = (ROOT / "ARCHITECTURE.md").read_text()
-    allowed = dict(zip(columns(table, "Folder"), columns(table, "May import"), strict=True))
-    for folder in FOLDERS:
-        text = "".join(path.read_text() for path in (ROOT / folder).glob("*.py"))
-        imported = set(re.findall(r"from elrcheck\.(\w+)", text)) - {folder}
-        assert imported == set(quoted(allowed[f"`{folder}/`"])), folder
-
-
-@pytest.mark.parametrize("folder", ["", *FOLDERS])
-def test_architecture_lists_every_module(folder: str) -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text()
-    _, _, rest = text.partition(f"\n### `{folder}/`\n" if folder else "\n## The command line\n")
-    assert rest, f"there is a section on {folder or 'the root'}"
-    section = re.split(r"\n##", rest)[0]
-    listed = [name for cell in columns(section, "File") for name in quoted(cell)]
-    there = {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py", "__main__.py"}
-    assert set(listed) == there
-    assert len(listed) == len(set(listed))

@@ -13,7 +13,7 @@ from places import ROOT
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.java import find_java
-from elrcheck.tla_export.tlc import find_tlc
+from elrcheck.tla_export.tlc_process import find_tlc
 
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")

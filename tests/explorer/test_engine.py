@@ -30,7 +30,7 @@ from small_programs import (
 )
 
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.packing import make_layout
+from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.compiled import Search, search
 from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult
 from elrcheck.explorer.search.retrace import Retrace

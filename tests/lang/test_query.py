@@ -13,7 +13,7 @@ from places import SCHEMAS
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
 from elrcheck.commands.trace.query_states import read_query
-from elrcheck.commands.trace.show_trace import Filters, show
+from elrcheck.commands.trace.show import Filters, show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.traces.recorded import Given

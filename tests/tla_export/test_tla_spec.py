@@ -19,7 +19,7 @@ from elrcheck.model.config import CleanCheck, Config
 from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.printer import Expressions, Scope
 from elrcheck.tla_export.spec import Spec, spec_text
-from elrcheck.tla_export.tlc import TlcOptions, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ReplayReport
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.reading.values import show_state
-from elrcheck.tla_export.tlc import find_tools
+from elrcheck.tla_export.tlc_process import find_tools
 from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.recorded import Format, Given
 from elrcheck.traces.tracefile import Step, Trace, write_trace

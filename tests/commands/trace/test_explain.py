@@ -13,8 +13,8 @@ from places import SCHEMAS
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.trace.explain_trace import Question, run_explain
-from elrcheck.commands.trace.show_trace import sample
+from elrcheck.commands.trace.explain import Question, run_explain
+from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import Clause, ExplainReport

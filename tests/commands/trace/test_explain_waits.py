@@ -15,7 +15,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.commands.trace.explain_trace import Question, run_explain
+from elrcheck.commands.trace.explain import Question, run_explain
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model

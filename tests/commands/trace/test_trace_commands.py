@@ -17,10 +17,10 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.trace.difference import diff
+from elrcheck.commands.trace.diff import diff
 from elrcheck.commands.trace.minimise import minimise
-from elrcheck.commands.trace.show_trace import Filters, sample, show, written
-from elrcheck.commands.trace.stepping import step
+from elrcheck.commands.trace.show import Filters, sample, show, written
+from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label
 from elrcheck.model.state import Acks

@@ -14,7 +14,7 @@ from elrcheck.commands.export import write_trace_module
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
-from elrcheck.tla_export import tlc
+from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.traces.loaded import Loaded, load_trace, stored_traces
 

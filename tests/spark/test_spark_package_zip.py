@@ -14,7 +14,7 @@ import pytest
 
 import elrcheck
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.spark.shipping import package_zip, zip_bytes
+from elrcheck.spark.package_zip import package_zip, zip_bytes
 
 # -S: no `site`, so the finder of an editable installation is not there either.
 ALONE = """

