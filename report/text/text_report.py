@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.terminal import Page
-from elrcheck.report.text import text_explain, text_tracing
+from elrcheck.report.text import text_explain, text_trace_reports
 from elrcheck.report.text.text_check import print_check
 from elrcheck.report.text.text_controller import print_controller
 from elrcheck.report.text.text_coverage import print_coverage
@@ -67,10 +67,10 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
 def _print_tracing(report: TracingReport, page: Page, detail: int) -> None:
     match report:
         case ReplayReport():
-            text_tracing.print_replay(report, page, detail)
+            text_trace_reports.print_replay(report, page, detail)
         case TraceReport():
-            text_tracing.print_trace_report(report, page, detail)
+            text_trace_reports.print_trace_report(report, page, detail)
         case TraceDiffReport():
-            text_tracing.print_trace_diff(report, page, detail)
+            text_trace_reports.print_trace_diff(report, page, detail)
         case ExplainReport():
             text_explain.print_explain(report, page, detail)

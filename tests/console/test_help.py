@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from places import ROOT
 
 from elrcheck.catalogue.select import find_variant
 from elrcheck.cli import cli
@@ -96,7 +97,7 @@ def test_the_groups_of_check() -> None:
 
 def test_schemas_exist() -> None:
     for schema in SCHEMAS.values():
-        assert (SCHEMAS / f"elrcheck.{schema}-1.schema.json").is_file()
+        assert (ROOT / "docs" / "schemas" / f"elrcheck.{schema}-1.schema.json").is_file()
 
 
 def test_the_formats_listed_are_those_that_can_be_asked_for() -> None:
