@@ -79,7 +79,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
         case "witnesses":
             return _predicates(model().sometimes)
         case "actions":
-            return [{**entry, "fairness": fairness_of(entry["name"])} for entry in action_entries(model())]
+            fair = {fn.name: fairness_of(fn) for fn in model().actions}
+            return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(model())]
         case "knobs":
             return knob_entries()
         case "budgets":

@@ -13,7 +13,7 @@ from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.commands.engines import outcome_of, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.search.outcome import Outcome
-from elrcheck.invariants.fairness import FAIR
+from elrcheck.invariants.fairness import fair_actions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
@@ -40,7 +40,7 @@ def explore_liveness(
         return outcome, {}
     started = time.perf_counter()
     progress.stage("looking for waits without an end")
-    fair = fair_steps(graph, FAIR, model.fns)
+    fair = fair_steps(graph, fair_actions(model.actions), model.fns)
     arena = Arena(graph, claims_of(graph, fair))
     plain = PlainModel(model, config)
     replayed: dict[str, Replayed] = {}

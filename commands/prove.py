@@ -39,7 +39,7 @@ from elrcheck.results.prove_report import (
     Skipped,
     SolverReport,
 )
-from elrcheck.traces.describe import ReplayError, arguments, changes, leaves
+from elrcheck.traces.describe import ReplayError, arguments, changes, leaves, talk
 from elrcheck.traces.violation import explain
 
 PhaseName = Literal["initiation", "consecution", "implication"]
@@ -224,13 +224,15 @@ class Proof:
             conjunct = ": ".join(part for part in (broken.conjunct, broken.witness) if part) or None
         ty = self.model.state_ty
         action = next(a for a in self.model.actions if a.name == instance.action)
+        given = arguments(action, instance.args)
         return InductionFailure(
             before=dict(leaves(done.before, ty)),
-            arguments=arguments(action, instance.args),
+            arguments=given,
             changes=changes(done.before, done.after, ty),
             conjunct=conjunct,
             replayed=True,
             source=action.place,
+            talk=talk(action, given),
         )
 
 

@@ -12,7 +12,6 @@ from elrcheck.invariants import (
     controller_events,
     controller_legal,
     controller_rules,
-    fairness,
     lemmas_logs,
     lemmas_quorums,
     lemmas_views,
@@ -23,10 +22,11 @@ from elrcheck.invariants import (
 )
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed
+from elrcheck.model import timeouts
 from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, acknowledgements, operations, witnesses)
-LIVENESS = (liveness, fairness)
+LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 

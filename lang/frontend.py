@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
+from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo, Role
 from elrcheck.lang.source import ModelError, Source, error_at
 from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, record_fields, type_of
@@ -100,6 +101,7 @@ class FunctionCompiler(Expressions):
             source=self.function,
             file=source.file,
             line=source.line_of(tree),
+            marks=self.role.marks,
         )
         try:
             hints = get_type_hints(self.function, include_extras=True)
@@ -138,6 +140,8 @@ class FunctionCompiler(Expressions):
             self.source.error(tree, f"@{fn.kind} takes {shape}; this has {len(fn.states)} states")
         if fn.kind == "action" and fn.ret.kind != "state":
             self.source.error(tree, f"an action returns the next state, not {fn.ret}")
+        if wrong := mistake_in(fn.marks, {name: ty.kind for name, ty in fn.params}):
+            self.source.error(tree, wrong)
         if fn.kind == "leads_to" and fn.ret.cls is not LeadsTo:
             said = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
             self.source.error(tree, said)

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from elrcheck.lang.marks import NO_MARKS, Marks
 from elrcheck.lang.types import Ty
 
 
@@ -94,7 +95,7 @@ class Fn:
     """A compiled function of the model.
 
     params: the value parameters, without configuration and states; states: names of its state
-    parameters (none, one, or two for a predicate on steps).
+    parameters (none, one, or two for a predicate on steps). marks: what an action says of itself.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Fn:
     has_config: bool = False
     ret: Ty = field(default_factory=lambda: Ty("none"))
     body: Block = field(default_factory=lambda: Ret(E("none", Ty("none"))))
+    marks: Marks = NO_MARKS
 
     @property
     def is_step(self) -> bool:

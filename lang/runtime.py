@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace as replace
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform, overload
+
+from elrcheck.lang.marks import NO_MARKS, Fair, Marks, Message, Names, Unfair
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -117,6 +119,7 @@ class Role:
     kind: str
     ident: str = ""
     note: str = ""
+    marks: Marks = NO_MARKS
 
 
 def _mark(kind: str) -> Callable[[F], F]:
@@ -137,10 +140,48 @@ def _named(kind: str, ident: object) -> None:
 
 
 op = _mark("op")
-action = _mark("action")
 init = _mark("init")
 bound = _mark("bound")
 lemma = _mark("lemma")
+
+
+@overload
+def action(function: F, /) -> F: ...
+
+
+@overload
+def action(
+    *,
+    message: Message | None = ...,
+    fairness: Fair | Unfair | None = ...,
+    event: Names = ...,
+    what_if: Names = ...,
+    because: str = ...,
+) -> Callable[[F], F]: ...
+
+
+def action(
+    *functions: F,
+    message: Message | None = None,
+    fairness: Fair | Unfair | None = None,
+    event: Names = (),
+    what_if: Names = (),
+    because: str = "",
+) -> F | Callable[[F], F]:
+    """A step `(c, s, ..) -> State`. The arguments, each optional, are explained in `elrcheck.lang.marks`."""
+    marks = Marks(message, fairness, _several(event), _several(what_if), because)
+    if functions or marks == NO_MARKS:
+        return _mark("action")(*functions)
+
+    def mark(function: F) -> F:
+        function.__elr_role__ = Role("action", marks=marks)  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def _several(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
 
 
 def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:

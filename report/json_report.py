@@ -13,7 +13,7 @@ from elrcheck.results.any_report import Report
 def as_data(value: object) -> Any:
     """Plain dictionaries, lists and scalars for a report, or for any part of one."""
     if is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in fields(value)]
+        names = [f.name for f in fields(value) if f.metadata.get("written", True)]
         names.sort(key=lambda name: name != "schema")
         return {name: as_data(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):

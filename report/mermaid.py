@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
-from elrcheck.results.trace_view import Step, TraceView
-
-CONTROLLER = "Controller"
-# Actions that are a message: the arguments that name sender and receiver, or the controller.
-MESSAGES: Mapping[str, tuple[str, str]] = {
-    "Fetch": ("f", "leader"),
-    "SendLateFetch": ("f", "leader"),
-    "CopyFromShadow": ("f", "leader"),
-    "ExpandIsr": ("leader", CONTROLLER),
-    "ShrinkIsr": ("leader", CONTROLLER),
-    "ControllerAlters": (CONTROLLER, "leader"),
-    "LoseResponse": (CONTROLLER, "leader"),
-    "Register": ("b", CONTROLLER),
-    "Unfence": ("b", CONTROLLER),
-    "StartControlledShutdown": ("b", CONTROLLER),
-    "GrantShutdown": (CONTROLLER, "b"),
-    "ApplyMetadata": (CONTROLLER, "b"),
-    "ApplyOlderRecord": (CONTROLLER, "b"),
-    "ApplyMinIsr": (CONTROLLER, "b"),
-    "SendLogInfo": ("b", CONTROLLER),
-}
-LOST = frozenset({"LoseResponse"})
 PLACES = ("b", "leader")
 """Arguments that name the broker at which an action that is no message happens."""
 _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
@@ -48,10 +25,9 @@ def mermaid(trace: TraceView, brokers: int) -> str:
 
 
 def _line(step: Step) -> str:
-    talk = talk_of(step)
     label = safe(f"{step.index}. {step.label}")
-    if talk.receiver is None:
-        return f"Note over {_name(talk.sender)}: {label}"
+    if (talk := step.talk) is None:
+        return f"Note over {_name(place_of(step))}: {label}"
     return f"{_name(talk.sender)}{'-x' if talk.lost else '->>'}{_name(talk.receiver)}: {label}"
 
 
@@ -59,22 +35,10 @@ def _name(place: str) -> str:
     return CONTROLLER if place == CONTROLLER else f"B{place}"
 
 
-@dataclass(frozen=True)
-class Talk:
-    """Who a step is about: CONTROLLER or the number of a broker. receiver: None if it is no message."""
-
-    sender: str
-    receiver: str | None = None
-    lost: bool = False
-
-
-def talk_of(step: Step) -> Talk:
-    """Who sends to whom in a step, or where it happens."""
+def place_of(step: Step) -> str:
+    """Where a step happens that is no message."""
     given = {a.name: a.value for a in step.arguments}
-    if step.action in MESSAGES:
-        sender, receiver = (given.get(role, CONTROLLER) for role in MESSAGES[step.action])
-        return Talk(sender, receiver, step.action in LOST or given.get("lost") == "true")
-    return Talk(next((given[name] for name in PLACES if name in given), CONTROLLER))
+    return next((given[name] for name in PLACES if name in given), CONTROLLER)
 
 
 def important(step: Step) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.results.trace_view import UNWRITTEN, Talk
 from elrcheck.results.trace_view import Argument as Argument
 from elrcheck.results.trace_view import Change as Change
 from elrcheck.results.trace_view import Scalar as Scalar
@@ -30,6 +31,7 @@ class InductionFailure:
     conjunct: str | None = None
     replayed: bool = False
     source: str | None = None
+    talk: Talk | None = field(default=None, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,20 @@ Scalar: TypeAlias = bool | int | float | str | None
 """What a configuration value may be in a report."""
 
 
+CONTROLLER = "Controller"
+UNWRITTEN: Mapping[str, bool] = {"written": False}
+"""Metadata of a field that is for the renderers of this process, and in no JSON document."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Between whom a message goes: each end is CONTROLLER or the number of a broker."""
+
+    sender: str
+    receiver: str
+    lost: bool = False
+
+
 @dataclass(frozen=True)
 class Argument:
     """One choice an action made."""
@@ -29,7 +43,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a trace; `because` says in one line why it was possible, `source` where its action is."""
+    """One step of a trace; `because` says in one line why it was possible, `source` where its action is.
+
+    talk: the message that the step is, if it is one.
+    """
 
     index: int
     action: str
@@ -37,6 +54,7 @@ class Step:
     because: str = ""
     changes: tuple[Change, ...] = ()
     source: str = ""
+    talk: Talk | None = field(default=None, metadata=UNWRITTEN)
 
     @property
     def label(self) -> str:

@@ -12,7 +12,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
-from elrcheck.results.trace_view import Argument, Change, Step, TraceView
+from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView
 
 
 def text(value: Any, ty: Ty | None = None) -> str:
@@ -57,6 +57,16 @@ def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
 
 
+def talk(fn: Fn, given: Sequence[Argument]) -> Talk | None:
+    """The message that an action is with these arguments."""
+    if (message := fn.marks.message) is None:
+        return None
+    values = {argument.name: argument.value for argument in given}
+    lost = values[message.lost] == "true" if isinstance(message.lost, str) else message.lost
+    sender, receiver = (values.get(end, end) for end in (message.sender, message.receiver))
+    return Talk(sender, receiver, lost)
+
+
 def because(fn: Fn) -> str:
     """Why a step was possible: the guards that look at the state, or all if none does."""
     return "; ".join(guards_of_state(fn) or guard_names(fn))
@@ -95,14 +105,16 @@ def trace_view(
     steps = []
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
         fn = actions[label.action]
+        given = arguments(fn, label.args)
         steps.append(
             Step(
                 index,
                 label.action,
-                arguments(fn, label.args),
+                given,
                 because(fn),
                 changes(before, after, ty),
                 fn.place,
+                talk(fn, given),
             )
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.invariants.fairness import FAIR, Fair, Fairness
+from elrcheck.invariants.fairness import fair_actions
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.guards import guard_names, guards_of_state
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
+from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Cycle, Explained, FairStep, Goal, Wait
@@ -114,12 +115,13 @@ def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
 def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
     """Every step that finally has to happen."""
     fns = {fn.name: fn for fn in plain.model.actions}
+    fair = fair_actions(plain.model.actions)
     for label, _ in plain.steps:
         names = [name for name, _ in fns[label.action].params]
         choice = dict(zip(names, label.args, strict=True))
-        for entry in FAIR:
-            if entry.action == label.action and all(choice[k] == v for k, v in entry.only.items()):
-                yield label, entry
+        entry = fair.get(label.action)
+        if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
+            yield label, entry
 
 
 def _owed(
@@ -131,7 +133,7 @@ def _owed(
     return FairStep(
         label.action,
         arguments(fn, label.args),
-        entry.strength is Fairness.STRONG,
+        entry.strength is Strength.STRONG,
         taken=next((n for n, other in taken.items() if other == label and refusals[n - 1] is None), None),
         idle=idle,
         why=None if idle is None else refusals[idle],

@@ -16,9 +16,9 @@ import numpy as np
 from elrcheck.explorer.graph.components import NONE
 from elrcheck.explorer.graph.fair_cycles import Arena, Claims
 from elrcheck.explorer.graph.graph import Bools, Graph, Ints, Question
-from elrcheck.invariants.fairness import Fair, Fairness
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
+from elrcheck.lang.marks import Fair, Strength
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,16 @@ class Waiting:
     lasso: Lasso | None
 
 
-def fair_steps(graph: Graph, fair: Sequence[Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
+def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
     """The fair steps among the labels of a graph."""
     found = []
     for number, label in enumerate(graph.names):
         names = [name for name, _ in fns[label.action].params]
         choice = dict(zip(names, label.args, strict=True))
-        for entry in fair:
-            if entry.action == label.action and all(choice[k] == v for k, v in entry.only.items()):
-                when = None if entry.when is None else Question(fns[entry.when.__name__], label.args)
-                found.append(FairStep(number, entry.strength is Fairness.STRONG, when))
+        entry = fair.get(label.action)
+        if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
+            when = None if entry.when is None else Question(fns[entry.when.__name__], label.args)
+            found.append(FairStep(number, entry.strength is Strength.STRONG, when))
     return tuple(found)
 
 

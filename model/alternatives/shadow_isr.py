@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.isr_proposals import proposal
@@ -24,7 +25,10 @@ def reachable_shadow(s: State) -> RSet:
     return frozenset(b for b in s.partition.elr if s.broker[b].status == Status.RUNNING)
 
 
-@action
+@action(
+    message=Message("f", "leader"),
+    fairness=Fair("the leader synchronises (KIP-966, rejected shadow ISR); added"),
+)
 def CopyFromShadow(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """A leader that may have lost data copies the next record of a follower in the shadow."""
     require(c.shadow_isr, "there is a shadow ISR")
@@ -37,7 +41,7 @@ def CopyFromShadow(c: Config, s: State, leader: Replica, f: Replica) -> State:
     return replace(s, broker=put(s.broker, leader, longer))
 
 
-@action
+@action(fairness=Fair("the leader has synchronised (KIP-966, rejected shadow ISR); added"))
 def EndSynchronisation(c: Config, s: State, leader: Replica) -> State:
     """The leader has what somebody in the shadow has, and reports that it has recovered.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Strength, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
@@ -66,7 +67,10 @@ def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
     return without_members(c, sent, leader, s.partition)
 
 
-@action
+@action(
+    message=Message("leader", "Controller"),
+    fairness=Fair("the leader asks for a follower that caught up: AlterPartition send"),
+)
 def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """l proposes to add follower f (Partition.maybeExpandIsr); one follower for each proposal."""
     me = s.broker[leader]
@@ -79,7 +83,10 @@ def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     )
 
 
-@action
+@action(
+    message=Message("leader", "Controller"),
+    fairness=Unfair("a disturbance: a follower stays behind for too long"),
+)
 def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     """l proposes to drop lagging followers (Partition.maybeShrinkIsr); time decides which, so any may go."""
     me = s.broker[leader]
@@ -96,7 +103,13 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     )
 
 
-@action
+@action(
+    fairness=Fair(
+        "an answer sent again and again arrives once: AlterPartition reply; strong because answers may"
+        " be lost for free",
+        Strength.STRONG,
+    ),
+)
 def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     """l handles the answer to its AlterPartition (Partition.submitAlterPartition).
 
@@ -140,7 +153,7 @@ def sent_again(me: Broker) -> Exchange:
     )
 
 
-@action
+@action(message=Message("Controller", "leader", lost=True), fairness=Unfair("a disturbance of the network"))
 def LoseResponse(c: Config, s: State, leader: Replica) -> State:
     """The answer to leader's AlterPartition is lost; leader times out and sends the request again."""
     me = s.broker[leader]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.high_watermark import with_committed
@@ -26,6 +27,7 @@ from elrcheck.model.broker.logs import (
 from elrcheck.model.broker.replica import epoch_accepted, noted
 from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, leads
+from elrcheck.model.timeouts import answer_cannot_come
 
 
 @op
@@ -41,7 +43,10 @@ def none_late(c: Config) -> LateFetches:
     return nothing
 
 
-@action
+@action(
+    message=Message("f", "leader"),
+    fairness=Unfair("a disturbance: other events come between request and answer"),
+)
 def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     """f fetches; leader accepts the request, notes f's log end and has yet to read its log."""
     me = s.broker[f]
@@ -81,7 +86,7 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     )
 
 
-@action
+@action(fairness=Fair("the leader handles a fetch that takes several steps: fetch receive"))
 def ReadForLateFetch(c: Config, s: State) -> State:
     """The leader, or whoever it is by now, reads its log from the offset of the late fetch."""
     require(len(s.fetching) > 0, "a late fetch is under way")
@@ -126,7 +131,7 @@ def grown_by(c: Config, me: Broker, x: LateFetch) -> Broker:
     )
 
 
-@action
+@action(fairness=Fair("the leader's response arrives: fetch reply"))
 def LateFetchReturns(c: Config, s: State) -> State:
     """The response of the late fetch arrives; a follower that has moved on drops it."""
     require(len(s.fetching) > 0, "a late fetch is under way")
@@ -137,7 +142,7 @@ def LateFetchReturns(c: Config, s: State) -> State:
     return replace(s, broker=put(s.broker, x.follower, after), fetching=none_late(c))
 
 
-@action
+@action(fairness=Fair("a request without an answer times out; added", when=answer_cannot_come))
 def LoseLateFetch(c: Config, s: State) -> State:
     """The late fetch or its response is lost."""
     require(len(s.fetching) > 0, "a late fetch is under way")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
@@ -32,7 +33,7 @@ def process_ends(c: Config, me: Broker) -> Broker:
     )
 
 
-@action
+@action(fairness=Unfair("a disturbance"))
 def CleanStop(c: Config, s: State, b: Replica) -> State:
     """b stops in an orderly way: everything is flushed and the clean-shutdown file holds its broker epoch."""
     me = s.broker[b]
@@ -43,7 +44,7 @@ def CleanStop(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(fairness=Unfair("a disturbance"))
 def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
     """b dies without an orderly shutdown and keeps only the first `keep` records of its log.
 
@@ -66,7 +67,7 @@ def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
     )
 
 
-@action
+@action(fairness=Unfair("a disturbance"))
 def Kill(c: Config, s: State, b: Replica) -> State:
     """b dies without an orderly shutdown, but its log survives in the page cache: nothing is lost.
 
@@ -81,7 +82,7 @@ def Kill(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(fairness=Fair("a dead process is started again: start"))
 def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: the clean-shutdown file is read and deleted, to be presented at registration."""
     me = s.broker[b]

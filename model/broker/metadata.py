@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
@@ -107,7 +108,10 @@ def with_record(
     return following
 
 
-@action
+@action(
+    message=Message("Controller", "b"),
+    fairness=Fair("the broker reads the metadata log: metadata application"),
+)
 def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     """b applies everything up to the newest record of the partition or of min.insync.replicas."""
     me = s.broker[b]
@@ -119,7 +123,7 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 
 
-@action
+@action(message=Message("Controller", "b"), fairness=Unfair("stopping on the way is possible, not necessary"))
 def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State:
     """b applies metadata up to record number `at`, which is not the newest, and stops there for now."""
     me = s.broker[b]
@@ -132,7 +136,10 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 
 
-@action
+@action(
+    message=Message("Controller", "b"),
+    fairness=Fair("the broker reads configuration records from the metadata log: metadata application"),
+)
 def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     """b applies a new min.insync.replicas, which it may do after the ISR that came with it (F-24)."""
     me = s.broker[b]

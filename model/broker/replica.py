@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
@@ -39,7 +40,7 @@ from elrcheck.model.state import (
 )
 
 
-@action
+@action(fairness=Unfair("producers need not write"))
 def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
     """A producer's record is appended by leader, which may be a leader that was replaced long ago."""
     me = s.broker[leader]
@@ -89,7 +90,10 @@ def noted(c: Config, g: Settings, you: Broker, leader: Replica, f: Replica, peer
     return with_high_watermark(c, g, replace(you, peers=put(you.peers, f, peer)), leader)
 
 
-@action
+@action(
+    message=Message("f", "leader", lost="lost"),
+    fairness=Fair("a follower fetches: fetch send, receive and reply", only={"lost": False}),
+)
 def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State:
     """Follower f fetches from leader; `lost`: the answer never arrives, but leader has noted the fetch.
 

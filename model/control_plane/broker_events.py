@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view, recovery_after
@@ -36,11 +37,20 @@ from elrcheck.model.state import (
     known_min_isr,
     logged,
 )
+from elrcheck.model.timeouts import session_is_over
 
 # ---------------------------------------------------------------------------- sessions
 
 
-@action
+@action(
+    fairness=Fair(
+        "the session of a dead broker expires (BrokerHeartbeatManager); added, older versions register"
+        " only after it",
+        when=session_is_over,
+    ),
+    event="FENCE",
+    what_if="fence",
+)
 def Fence(c: Config, s: State, b: Replica) -> State:
     """The controller fences b because its session expired (BrokerHeartbeatManager, one broker a step).
 
@@ -60,7 +70,12 @@ def Fence(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("heartbeats of a live broker arrive: unfence"),
+    event="UNFENCE",
+    what_if="unfence",
+)
 def Unfence(c: Config, s: State, b: Replica) -> State:
     """Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)."""
     require(s.registration[b].fenced, "b is fenced")
@@ -78,7 +93,12 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("BrokerLifecycleManager retries until it is answered: registration, reply"),
+    event=("REGISTER_CLEAN", "REGISTER_UNCLEAN"),
+    what_if="register",
+)
 def Register(c: Config, s: State, b: Replica) -> State:
     """A restarted broker registers; the controller decides whether its shutdown was clean (KIP-966).
 
@@ -119,7 +139,12 @@ def Register(c: Config, s: State, b: Replica) -> State:
 # ---------------------------------------------------------------------------- shutdown
 
 
-@action
+@action(
+    message=Message("b", "Controller"),
+    fairness=Unfair("a request of the broker"),
+    event="START_SHUTDOWN",
+    what_if="controlled_shutdown",
+)
 def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     """b asks to shut down while it still leads something: it leaves the ISR, unfenced (KIP-841).
 
@@ -142,7 +167,12 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(
+    message=Message("Controller", "b"),
+    fairness=Fair("heartbeats are answered; added"),
+    event="GRANT_SHUTDOWN",
+    because="no what-if operation: the partition stays as it is",
+)
 def GrantShutdown(c: Config, s: State, b: Replica) -> State:
     """b leads nothing any more and every active broker knows it: the controller fences b and lets it go.
 
@@ -160,7 +190,11 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
     return replace(s, registration=put(s.registration, b, replace(r, fenced=True)))
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator"),
+    event="UNREGISTER",
+    because="what-if has no operation for it so far",
+)
 def Unregister(c: Config, s: State, b: Replica) -> State:
     """An operator unregisters a broker that is down (ClusterControlManager.unregisterBroker)."""
     require(c.unregistrations > 0, "the scope has unregistrations")
@@ -200,7 +234,12 @@ def answer(c: Config, g: Settings, leader: Replica, x: Exchange, decision: Decis
     )
 
 
-@action
+@action(
+    message=Message("Controller", "leader"),
+    fairness=Fair("the controller handles a request: AlterPartition receive"),
+    event="ALTER_PARTITION",
+    what_if="alter_partition",
+)
 def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     """The controller handles the AlterPartition of leader; the sender may be dead by now."""
     me = s.broker[leader]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, record, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import recovery_after
@@ -121,7 +122,11 @@ def maybe_elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[
 # ---------------------------------------------------------------------------- actions
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator, or balancing, which only moves a leader"),
+    event=("ELECT_PREFERRED", "BALANCE_PREFERRED"),
+    what_if=("elect_leaders", "balance_preferred"),
+)
 def ElectPreferred(c: Config, s: State) -> State:
     """An operator, or the periodic balancing, asks for the preferred leader."""
     require(c.elections > 0, "the scope has elections")
@@ -137,7 +142,7 @@ def ElectPreferred(c: Config, s: State) -> State:
     )
 
 
-@action
+@action(fairness=Unfair("a request of an operator"), event="ELECT_UNCLEAN", what_if="elect_leaders")
 def ElectUnclean(c: Config, s: State) -> State:
     """An operator asks for an unclean election once; the topic's setting stays (KIP-460)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
@@ -153,7 +158,7 @@ def ElectUnclean(c: Config, s: State) -> State:
     )
 
 
-@action
+@action(fairness=Unfair("a request of an operator"), event="DESIGNATE", what_if="elect_leaders")
 def DesignateLeader(c: Config, s: State, b: Replica) -> State:
     """An operator makes b the leader of a partition without one (KIP-966, ElectLeaders v3)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
@@ -169,7 +174,11 @@ def DesignateLeader(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action
+@action(
+    fairness=Fair("a timer of the controller; added"),
+    event="ELECT_UNCLEAN_PERIODIC",
+    what_if="maybe_elect_unclean",
+)
 def ElectUncleanPeriodically(c: Config, s: State) -> State:
     """The controller's timer elects for topics with unclean.leader.election.enable."""
     require(c.unclean_leader_election_enable, "the topic allows unclean elections")

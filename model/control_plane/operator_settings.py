@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 
+from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import recovery_after
@@ -91,7 +92,11 @@ def min_isr_changed(
     return p if same or not after.elr_enabled else without_elr(p)
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator"),
+    event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
+    what_if="set_min_isr",
+)
 def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> State:
     """An operator writes min.insync.replicas for the topic or the cluster.
 
@@ -113,7 +118,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
     )
 
 
-@action
+@action(fairness=Unfair("a request of an operator"), event="MIN_ISR_BROKER", what_if="set_min_isr")
 def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
     """An operator writes min.insync.replicas for one broker, possible only without ELR."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
@@ -137,7 +142,11 @@ def with_feature(c: Config, g: Settings, enabled: bool) -> Settings:
     return replace(g, elr_enabled=True, broker_min_isr=tuple(None for b in c.brokers))
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator"),
+    event=("FEATURE_ON", "FEATURE_OFF"),
+    because="no what-if operation: a question sets elr_enabled itself, and the partition stays as it is",
+)
 def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
     """An operator switches ELR on or off. Partitions keep their records until their next change."""
     require(c.feature_changes > 0, "the scope has feature changes")
@@ -165,7 +174,11 @@ def directories_assigned(
     return replace(after, partition_epoch=p.partition_epoch + 1)
 
 
-@action
+@action(
+    fairness=Unfair("a report of a broker, once"),
+    event="ASSIGN_DIRECTORIES",
+    because="what-if has no operation for it so far",
+)
 def AssignDirectories(c: Config, s: State) -> State:
     """A broker reports in which log directory its replica is."""
     require(c.directory_changes > 0, "the scope has changes of directories")

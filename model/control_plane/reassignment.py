@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, require
 from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.absent import recovery_after
@@ -104,7 +105,7 @@ def cancel_reassignment(
 # ---------------------------------------------------------------------------- actions
 
 
-@action
+@action(fairness=Unfair("a request of an operator"), event="REASSIGN", what_if="reassign")
 def Reassign(c: Config, s: State, wanted: RSet) -> State:
     """An operator moves the partition; the search lists the wanted replicas in ascending order.
 
@@ -126,7 +127,11 @@ def Reassign(c: Config, s: State, wanted: RSet) -> State:
     )
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator"),
+    event="CANCEL_REASSIGNMENT",
+    what_if="cancel_reassignment",
+)
 def CancelReassignment(c: Config, s: State) -> State:
     """An operator cancels the reassignment in progress; it costs nothing, starting one does."""
     require(c.reassignments > 0, "the scope has reassignments")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.absent import no_recovery
@@ -122,7 +123,7 @@ def recovered_partition(
 # ---------------------------------------------------------------------------- actions
 
 
-@action
+@action(fairness=Fair("the recovery manager looks at every partition without a leader (KIP-966); added"))
 def StartRecovery(c: Config, s: State) -> State:
     """The controller starts what unclean.recovery.strategy asks for."""
     require(c.unclean_recovery_strategy != RecoveryStrategy.DISABLED, "there is a recovery manager")
@@ -133,7 +134,11 @@ def StartRecovery(c: Config, s: State) -> State:
     return replace(s, recovery=replace(no_recovery(c), strategy=c.unclean_recovery_strategy))
 
 
-@action
+@action(
+    fairness=Unfair("a request of an operator"),
+    what_if="elect_leaders",
+    because="no event of prove --controller: a recovery starts, and the partition stays as it is",
+)
 def AskForLongestLog(c: Config, s: State, strategy: RecoveryStrategy) -> State:
     """An operator starts a recovery with ElectLeaders (LONGEST_LOG_BALANCED or _AGGRESSIVE)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
@@ -147,7 +152,10 @@ def AskForLongestLog(c: Config, s: State, strategy: RecoveryStrategy) -> State:
     )
 
 
-@action
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("GetReplicaLogInfo is retried until it is answered (KIP-966); added"),
+)
 def SendLogInfo(c: Config, s: State, b: Replica) -> State:
     """Replica b answers GetReplicaLogInfo with the state of its log."""
     me = s.broker[b]
@@ -168,7 +176,7 @@ def SendLogInfo(c: Config, s: State, b: Replica) -> State:
     return replace(s, recovery=replace(s.recovery, answers=put(s.recovery.answers, b, sent)))
 
 
-@action
+@action(fairness=Fair("the answer arrives (KIP-966); added"))
 def AcceptLogInfo(c: Config, s: State, b: Replica) -> State:
     """The controller takes the answer of b, which may have been on its way for long."""
     x = s.recovery.answers[b]
@@ -179,7 +187,7 @@ def AcceptLogInfo(c: Config, s: State, b: Replica) -> State:
     return replace(s, recovery=replace(s.recovery, answers=taken))
 
 
-@action
+@action(fairness=Fair("a timer of the recovery manager (KIP-966); added"))
 def RecoveryTimeout(c: Config, s: State) -> State:
     """The time for further answers is over; an aggressive recovery then takes what it has."""
     require(s.recovery.strategy == RecoveryStrategy.AGGRESSIVE, "an aggressive recovery runs")
@@ -187,7 +195,11 @@ def RecoveryTimeout(c: Config, s: State) -> State:
     return replace(s, recovery=replace(s.recovery, waited=True))
 
 
-@action
+@action(
+    fairness=Fair("the recovery manager elects (KIP-966); added"),
+    event="FINISH_RECOVERY",
+    because="no what-if operation: its questions hold no logs, so they cannot say who wins",
+)
 def FinishRecovery(c: Config, s: State, winner: Replica) -> State:
     """The controller elects the replica with the longest log among the answers; ties are open."""
     x = s.recovery
@@ -207,7 +219,7 @@ def FinishRecovery(c: Config, s: State, winner: Replica) -> State:
     )
 
 
-@action
+@action(fairness=Unfair("a disturbance"))
 def ControllerFailover(c: Config, s: State) -> State:
     """Another controller takes over: a recovery starts from nothing, sessions start anew."""
     require(c.failovers > 0, "the scope has failovers")

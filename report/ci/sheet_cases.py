@@ -134,7 +134,8 @@ def cell_case(cell: CellReport) -> Case:
     if cell.failure is not None:
         said += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
         failure = cell.failure
-        step = Step(1, cell.action, failure.arguments, "", failure.changes, failure.source or "")
+        where = failure.source or ""
+        step = Step(1, cell.action, failure.arguments, "", failure.changes, where, failure.talk)
         trace = TraceView(failure.before, (step,))
     text = plain_text(lambda page: print_cell(cell, page)) if said else ""
     return Case(

@@ -1,15 +1,15 @@
 """A trace as a sequence diagram: where everything of the picture stands, in SVG units.
 
-Labels stand in a column beside the lanes, so that they never cross an arrow; who talks to whom is what
-`report.mermaid` says.  Text is monospaced, so its width is known.
+Labels stand in a column beside the lanes, so that they never cross an arrow; who talks to whom is in
+the steps.  Text is monospaced, so its width is known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from elrcheck.report.mermaid import CONTROLLER, important, talk_of
-from elrcheck.results.trace_view import TraceView
+from elrcheck.report.mermaid import important, place_of
+from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
 CHAR = 7.3
 """Width of a character of 12 px, monospaced, a little more than it is."""
@@ -54,24 +54,30 @@ class Diagram:
     loop: float | None
 
 
+def _ends(step: Step) -> tuple[str, str | None]:
+    """Where the row of a step starts, and where its arrow leads if it is a message."""
+    return (place_of(step), None) if step.talk is None else (step.talk.sender, step.talk.receiver)
+
+
 def diagram(view: TraceView, brokers: int) -> Diagram:
     """Lanes for the controller, the brokers of the configuration, and whoever else is named in a step."""
     names = [CONTROLLER, *(str(b) for b in range(brokers))]
-    talks = [talk_of(step) for step in view.steps]
-    for talk in talks:
-        names += [name for name in (talk.sender, talk.receiver) if name is not None and name not in names]
+    ends = [_ends(step) for step in view.steps]
+    for pair in ends:
+        names += [name for name in pair if name is not None and name not in names]
     labels = [f"{step.index}. {step.label}" for step in view.steps]
     left = MARGIN + CHAR * max((len(label) for label in labels), default=0) + LANE / 2 + MARGIN
     place = {name: left + LANE * number for number, name in enumerate(names)}
     notes_x = left + LANE * (len(names) - 1) + LANE / 2 + MARGIN
     rows, top, widest = [], float(HEAD), 0.0
-    for step, talk, label in zip(view.steps, talks, labels, strict=True):
+    for step, (sender, receiver), label in zip(view.steps, ends, labels, strict=True):
         notes = important(step)
         height = max(ROW, LINE * len(notes) + 10)
-        at, to = place[talk.sender], None if talk.receiver is None else place[talk.receiver]
+        at, to = place[sender], None if receiver is None else place[receiver]
         tip = at if to is None else to + (4 if to < at else -4)
         told = tuple((top + 17 + LINE * n, note) for n, note in enumerate(notes))
-        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, talk.lost, told))
+        lost = step.talk is not None and step.talk.lost
+        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, lost, told))
         top += height
         widest = max([widest, *(CHAR * len(note) for note in notes)])
     loop = next((row.top for row in rows if row.index - 1 == view.loop), None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from elrcheck.explorer.graph.fair_cycles import Arena
 from elrcheck.explorer.graph.graph import Graph, graph_of_plain
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
-from elrcheck.invariants.fairness import FAIR, UNFAIR, Fair
+from elrcheck.invariants.fairness import fair_actions
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import PlainModel
 from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.traces.describe import ReplayError
@@ -128,12 +130,12 @@ def test_the_same_without_the_changed_rule() -> None:
 
 
 def test_every_action_is_fair_or_has_a_reason_not_to_be() -> None:
-    actions = {fn.name: fn for fn in load_whole_model().actions}
-    fair = [entry.action for entry in FAIR]
-    assert len(set(fair)) == len(fair)
-    assert set(fair) | set(UNFAIR) == set(actions) and not set(fair) & set(UNFAIR)
-    for entry in FAIR:
-        assert set(entry.only) <= {name for name, _ in actions[entry.action].params}
+    actions = load_whole_model().actions
+    assert [fn.name for fn in actions if fn.marks.fairness is None or not fn.marks.fairness.why] == []
+    fair = fair_actions(actions)
+    assert [name for name, mark in fair.items() if mark.strength is Strength.STRONG] == ["LeaderLearns"]
+    assert {"Start", "Register", "Unfence", "ApplyMetadata", "ControllerAlters", "Fetch"} <= set(fair)
+    assert not {"Crash", "CleanStop", "ShrinkIsr", "LoseResponse", "Produce", "Reassign"} & set(fair)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +149,7 @@ def small() -> Iterator[tuple[Model, Any, Graph]]:
     yield model, config, graph
 
 
-def broken(small: tuple[Model, Any, Graph], fair: Sequence[Fair]) -> dict[str, Waiting]:
+def broken(small: tuple[Model, Any, Graph], fair: Mapping[str, Fair]) -> dict[str, Waiting]:
     """The first refuted instance of each property under some fairness; each lasso is replayed."""
     model, config, graph = small
     steps = fair_steps(graph, fair, model.fns)
@@ -161,8 +163,13 @@ def broken(small: tuple[Model, Any, Graph], fair: Sequence[Fair]) -> dict[str, W
     return found
 
 
-def without(*actions: str) -> list[Fair]:
-    return [entry for entry in FAIR if entry.action not in actions]
+@functools.cache
+def fair_ones() -> dict[str, Fair]:
+    return fair_actions(load_whole_model().actions)
+
+
+def without(*actions: str) -> dict[str, Fair]:
+    return {action: fair for action, fair in fair_ones().items() if action not in actions}
 
 
 @pytest.mark.parametrize(
@@ -182,12 +189,12 @@ def without(*actions: str) -> list[Fair]:
 def test_each_property_needs_its_fairness(
     small: tuple[Model, Any, Graph], unfair: str, ident: str
 ) -> None:
-    assert ident not in broken(small, FAIR)
+    assert ident not in broken(small, fair_ones())
     assert ident in broken(small, without(unfair))
 
 
 def test_weak_fairness_of_an_answer_that_may_be_lost_is_not_enough(small: tuple[Model, Any, Graph]) -> None:
-    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    weak = fair_ones() | {"LeaderLearns": Fair("weak")}
     lasso = broken(small, weak)["V-3"].lasso
     assert lasso is not None
     names = [small[2].names[label].action for label in lasso.labels[lasso.loop :]]
@@ -196,20 +203,20 @@ def test_weak_fairness_of_an_answer_that_may_be_lost_is_not_enough(small: tuple[
 
 def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> None:
     model, config, graph = small
-    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    weak = fair_ones() | {"LeaderLearns": Fair("weak")}
     answer = broken(small, weak)["V-3"]
     fn = next(fn for fn in model.leads_to if fn.ident == "V-3")
     lasso = answer.lasso
     assert lasso is not None
     plain = PlainModel(model, config)
 
-    def refused(changed: Lasso, words: str, fair: Sequence[Fair] = weak) -> None:
+    def refused(changed: Lasso, words: str, fair: Mapping[str, Fair] = weak) -> None:
         steps = fair_steps(graph, fair, model.fns)
         with pytest.raises(ReplayError, match=words):
             replay_lasso(plain, graph, fn, Waiting(answer.args, 1, changed), steps)
 
     states, labels = lasso.states, lasso.labels
-    refused(lasso, "not fair to LeaderLearns", FAIR)
+    refused(lasso, "not fair to LeaderLearns", fair_ones())
     refused(Lasso(states[1:], labels[1:], lasso.waits - 1, lasso.loop - 1), "initial state")
     refused(Lasso(states, labels[::-1], lasso.waits, lasso.loop), "no step of the model")
     refused(Lasso(states, labels, lasso.waits, lasso.loop - 1), "no step of the model")
@@ -307,7 +314,7 @@ def test_a_stored_lasso_is_exported(stored: Path, tmp_path: Path) -> None:
 
 def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], tmp_path: Path) -> None:
     model, config, graph = small
-    weak = [*without("LeaderLearns"), Fair("LeaderLearns", "weak")]
+    weak = fair_ones() | {"LeaderLearns": Fair("weak")}
     answer = broken(small, weak)["V-3"]
     fn = next(fn for fn in model.leads_to if fn.ident == "V-3")
     found = replay_lasso(PlainModel(model, config), graph, fn, answer, fair_steps(graph, weak, model.fns))

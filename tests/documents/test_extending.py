@@ -27,7 +27,6 @@ ASKED = {
     "tests/documents/test_model_docs.py::test_properties_and_witnesses_are_listed",
     "tests/documents/test_model_docs.py::test_every_action_is_on_exactly_one_page",
     "tests/documents/test_model_docs.py::test_every_knob_of_the_protocol_is_on_some_page",
-    "tests/commands/test_liveness.py::test_every_action_is_fair_or_has_a_reason_not_to_be",
     "tests/catalogue/test_catalogue.py::test_knobs_and_budgets_are_all_fields_of_the_configuration",
     "tests/catalogue/test_hazards.py::test_the_table_is_complete_and_in_order",
     "tests/commands/test_scenarios.py::test_the_catalogue_is_complete",

@@ -233,12 +233,14 @@ def test_events_do_what_the_actions_do(model: Model, variant: str) -> None:
     config = Config(feature_changes=features, **dict.fromkeys(BUDGETS, 9), **knobs)
     plain = PlainModel(model, config)
     seen: set[EventKind] = set()
+    named = {fn.name: fn.marks.events for fn in model.actions}
     for s in reachable(plain, 250, 3):
         for label, t in plain.successors(s):
             e = event_of(s, label)
             if e is None:
                 assert of_state(t) == of_state(s), label
                 continue
+            assert e.kind.name in named[label.action]
             assert possible(config, of_state(s), e), label
             assert after(config, of_state(s), e) == of_state(t), label
             seen.add(e.kind)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 from typing import Annotated
+from elrcheck.lang.marks import Fair, Message
 from elrcheck.lang.runtime import EMPTY, Universe, action, bound, config, conj, implies
 from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state, within
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
@@ -134,6 +135,22 @@ REFUSED_WHOLE = {
     "plain class": ("class X:\n    pass\n@op\ndef f(c: C, x: X) -> bool:\n    return True", "X with @record"),
     "default": ("@op\ndef f(c: C, n: Count = 1) -> bool:\n    return True", "no defaults"),
     "keyword only": ("@op\ndef f(c: C, *, n: Count) -> bool:\n    return True", "plain parameters"),
+    "sender": (
+        "@action(message=Message('x', 'Server'))\ndef F(c: C, s: S, b: Replica) -> S:\n    return s",
+        "'x' is no Replica parameter that could send or receive",
+    ),
+    "receiver": (
+        "@action(message=Message('b', 'on'))\ndef F(c: C, s: S, b: Replica, on: bool) -> S:\n    return s",
+        "'on' is no Replica parameter",
+    ),
+    "lost": (
+        "@action(message=Message('b', 'X', lost='b'))\ndef F(c: C, s: S, b: Replica) -> S:\n    return s",
+        "'b' is no bool parameter",
+    ),
+    "fair choice": (
+        "@action(fairness=Fair('a timer', only={'on': True}))\ndef F(c: C, s: S) -> S:\n    return s",
+        "fair for some values of 'on' only, and has no such parameter",
+    ),
     "endless choice": ("@action\ndef F(c: C, s: S, n: Count) -> S:\n    return s", "has no end"),
     "no state": ("@action\ndef F(c: C) -> S:\n    return Init(c)", "@action takes one state"),
     "property of a number": (

@@ -1,0 +1,89 @@
+"""What an action says of itself besides its rule: who takes part, whether it must happen, its other names.
+
+These are the arguments of `@action(..)`. No engine reads them to find a successor. The language knows no
+protocol: a party, an event and a what-if operation are names here, and tests say which names there are.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Names = str | tuple[str, ...]
+"""One name, or several."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """The action is a message in a sequence diagram.
+
+    sender, receiver: a parameter that says which replica, or, capitalised, a party that is none, such as
+    Controller. lost: the message never arrives; a parameter's name if its value decides.
+    """
+
+    sender: str
+    receiver: str
+    lost: bool | str = False
+
+
+class Strength(enum.Enum):
+    """How often a step must be possible before it has to be taken."""
+
+    WEAK = "for ever"
+    STRONG = "again and again"
+
+
+@dataclass(frozen=True)
+class Fair:
+    """The action finally happens. why: who makes it happen, and the source.
+
+    only: parameter -> value; other choices of it are not fair. when: an operator `(c, s, ..) -> bool`
+    with the action's parameters; where it is false the step is not fair.
+    """
+
+    why: str
+    strength: Strength = Strength.WEAK
+    only: Mapping[str, object] = field(default_factory=dict)
+    when: Callable[..., bool] | None = None
+
+
+@dataclass(frozen=True)
+class Unfair:
+    """The action may never happen, and why nobody has to take it."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Marks:
+    """All of this for one action.
+
+    events: the events of `prove --controller` that the action is. what_if: the operations of `what-if` that
+    ask what it does. because: why it has no event or no operation, if it lacks one that it could have.
+    """
+
+    message: Message | None = None
+    fairness: Fair | Unfair | None = None
+    events: tuple[str, ...] = ()
+    what_if: tuple[str, ...] = ()
+    because: str = ""
+
+
+NO_MARKS = Marks()
+
+
+def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
+    """What is wrong with the marks of an action whose parameters have these kinds of types."""
+    if marks.message is not None:
+        for end in (marks.message.sender, marks.message.receiver):
+            if not end[:1].isupper() and parameters.get(end) != "replica":
+                return f"'{end}' is no Replica parameter that could send or receive the message"
+        lost = marks.message.lost
+        if isinstance(lost, str) and parameters.get(lost) != "bool":
+            return f"'{lost}' is no bool parameter that could say that the message is lost"
+    if isinstance(marks.fairness, Fair):
+        for name in marks.fairness.only:
+            if name not in parameters:
+                return f"it is fair for some values of '{name}' only, and has no such parameter"
+    return None

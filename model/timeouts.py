@@ -1,0 +1,26 @@
+"""Conditions under which a timeout is sure to come, for the fairness of the actions that it causes.
+
+No rule reads them: they are loaded for liveness only (`elrcheck.invariants.modules`).
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import op
+from elrcheck.lang.types import Replica
+from elrcheck.model.state import State, Status
+
+
+@op
+def session_is_over(s: State, b: Replica) -> bool:
+    """b is down, so that its heartbeats have stopped for good."""
+    return s.broker[b].status != Status.RUNNING
+
+
+@op
+def answer_cannot_come(s: State) -> bool:
+    """The process that should answer the late fetch is gone, so the follower's request times out."""
+    return any(
+        not x.answered
+        and (s.broker[x.leader].status != Status.RUNNING or s.broker[x.leader].epoch != x.leader_broker_epoch)
+        for x in s.fetching
+    )
