@@ -1,0 +1,99 @@
+"""docs/glossary.md explains each id and word that elrcheck prints, collected from the code that prints it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import pkgutil
+import re
+import typing
+from collections.abc import Iterator
+
+from places import ROOT
+
+from elrcheck import results
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import FAIL_ON, KINDS
+from elrcheck.catalogue.lookup import full_entries
+from elrcheck.cli import cli
+from elrcheck.commands.run_list import RunKind
+
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+
+
+def normal(word: str) -> str:
+    return word.replace("_", " ").strip("` ").lower()
+
+
+def explained() -> set[str]:
+    """The words in the first cells of all tables, which commas or semicolons separate."""
+    cells = re.findall(r"^\| ([^|]+) \|", GLOSSARY, re.M)
+    return {normal(word) for cell in cells for word in (cell, *re.split(r"[,;] ", cell))}
+
+
+def words_of(annotation: object) -> set[str]:
+    """The strings of a Literal, also inside a union or a generic type."""
+    inner = typing.get_args(annotation)
+    if typing.get_origin(annotation) is typing.Literal:
+        return {word for word in inner if isinstance(word, str)}
+    return set().union(*(words_of(one) for one in inner))
+
+
+def words_of_reports() -> set[str]:
+    """Verdicts, statuses and kinds of all report types, without names of schemas and commands."""
+    found: set[str] = set()
+    for module in pkgutil.iter_modules(results.__path__, f"{results.__name__}."):
+        for value in vars(importlib.import_module(module.name)).values():
+            found |= words_of(value)
+            if dataclasses.is_dataclass(value) and isinstance(value, type):
+                hints = typing.get_type_hints(value)
+                found |= set().union(*(words_of(hint) for hint in hints.values()))
+    return {word for word in found if not word.startswith("elrcheck.")} - set(cli.commands)
+
+
+def labels() -> Iterator[str]:
+    """What stands at the beginning of a line, or over a column, of a report as text."""
+    for path in sorted((ROOT / "report" / "text").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="labelled" | "table"), args=[first, *_]):
+                    parts = first.elts if isinstance(first, ast.Tuple) else [first]
+                    for part in parts:
+                        if isinstance(part, ast.Constant) and part.value:
+                            yield from str(part.value).split(", ")
+
+
+def id_prefixes() -> set[str]:
+    """P, V, W, CT, E, F from the catalogue's own ids; C, KIP and KAFKA from what its texts cite."""
+    entries = [entry for kind in KINDS for entry in full_entries(kind)]
+    own = {str(entry["id"]).split("-")[0] for entry in entries if "id" in entry}
+    cited = {prefix for entry in entries for prefix in re.findall(r"\b([A-Z]+)-\d", str(entry))}
+    return own | (cited & {"B", "C", "KIP", "KAFKA"})
+
+
+def test_the_words_of_all_report_types_are_explained() -> None:
+    words = words_of_reports()
+    assert len(words) > 40 and {"violated", "not_found", "tolerated", "leads_to"} <= words
+    assert {word for word in words if normal(word) not in explained()} == set()
+
+
+def test_other_status_words_and_exit_codes_are_explained() -> None:
+    words = {*typing.get_args(RunKind), *FAIL_ON}
+    assert {word for word in words if normal(word) not in explained()} == set()
+    codes = dict(re.findall(r"^\| (\d+) \| ([\w ]+) \|", GLOSSARY, re.M))
+    assert codes == {str(code.value): normal(code.name) for code in ExitCode}
+
+
+def test_labels_and_columns_are_explained() -> None:
+    found = set(labels())
+    assert len(found) > 60 and {"conjunct", "distinct values"} <= found
+    assert {word for word in found - {"A", "B"} if normal(word) not in explained()} == set()
+
+
+def test_every_kind_of_id_is_explained() -> None:
+    prefixes = id_prefixes()
+    assert {"P", "V", "W", "CT", "E", "F", "C"} <= prefixes
+    assert {prefix for prefix in prefixes if normal(f"{prefix}-*") not in explained()} == set()
+    semantics = (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")
+    assert re.search(r"^\*\*B\.\d", semantics, re.M) and "b.*" in explained()
