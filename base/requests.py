@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 DEFAULT_VARIANT = "kip_full"
 DEFAULT_SCOPE = "three-brokers"
@@ -36,8 +36,12 @@ FAIL_ON: Mapping[str, str] = {
     "unreached-witness": "a witness that is not reached",
 }
 """What `--fail-on` makes a failure. Words that are not about differences hold whatever a baseline expects."""
-GATE_FAIL_ON = tuple(FAIL_ON)
-CHECK_FAIL_ON = ("unreached-action", "unreached-witness", "inconclusive")
+GateFailOn: TypeAlias = Literal[
+    "drift", "regression", "violated", "inconclusive", "unreached-action", "unreached-witness"
+]
+CheckFailOn: TypeAlias = Literal["unreached-action", "unreached-witness", "inconclusive"]
+GATE_FAIL_ON: tuple[GateFailOn, ...] = get_args(GateFailOn)
+CHECK_FAIL_ON: tuple[CheckFailOn, ...] = get_args(CheckFailOn)
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class CheckRequest:
     checkpoint_every: float = 300.0
     spark: SparkRequest = field(default_factory=SparkRequest)
     drawn: bool = False
-    fail_on: tuple[str, ...] = ()
+    fail_on: tuple[CheckFailOn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,7 @@ class GateRequest:
     only: tuple[str, ...] = ()
     add: NewEntry | None = None
     update: bool = False
-    fail_on: tuple[str, ...] = ("drift",)
+    fail_on: tuple[GateFailOn, ...] = ("drift",)
     workers: int | None = None
 
 

@@ -20,110 +20,22 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.strict import Node, shown
 
 C = TypeVar("C")
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 _BIG_INTEGER = 2**63
-_MOST_BYTES = 64 * 2**20
-_MOST_BITS = 256
-"""Of a number in a TOML file; Python refuses to print one of thousands of digits, also in a message."""
-
-
-# ------------------------------------------------------------------------------- TOML files
-
-
-@dataclass(frozen=True)
-class Document:
-    """A TOML file that was read: its name, its data, and its text for finding lines."""
-
-    name: str
-    data: Mapping[str, Any]
-    text: str = field(repr=False, default="")
-
-    def where(self, *path: str) -> str:
-        """``file:line`` of the key at `path`; only the file when the line cannot be told."""
-        line = find_line(self.text, path)
-        return self.name if line is None else f"{self.name}:{line}"
-
-
-def read_toml(file: Path | Traversable) -> Document:
-    """Reads a TOML file; UsageFault when it is missing, unreadable or not TOML."""
-    name = str(file)
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(_MOST_BYTES + 1)  # a device or a pipe may have no end
-    except OSError as fault:
-        why = fault.strerror or str(fault)
-        raise UsageFault("config-unreadable", f"cannot read {name}: {why}") from fault
-    except ValueError as fault:  # a NUL or half a character in the name, which another file may give
-        raise UsageFault("config-unreadable", f"not the name of a file: {name!r}") from fault
-    if len(raw) > _MOST_BYTES:
-        most = f"{_MOST_BYTES // 2**20} MiB"
-        raise UsageFault("config-not-toml", f"the file is larger than {most}", where=name)
-    try:
-        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as fault:
-        raise UsageFault("config-not-toml", "the file is not UTF-8 text", where=name) from fault
-    try:
-        document = Document(name, tomllib.loads(text), text)
-        _reject_huge(document.data)
-        return document
-    except tomllib.TOMLDecodeError as fault:
-        found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
-        why, line, column = found.groups() if found else (str(fault), None, None)
-        if line is None:
-            line = str(text.count("\n") + 1)
-        at = f"{name}:{line}" + (f":{column}" if column else "")
-        raise UsageFault("config-not-toml", f"not valid TOML: {why}", where=at) from fault
-    except RecursionError as fault:
-        raise UsageFault("config-not-toml", "tables are nested too deeply", where=name) from fault
-    except ValueError as fault:
-        raise UsageFault("config-not-toml", "a number of too many digits", where=name) from fault
-
-
-def _reject_huge(value: object) -> None:
-    """ValueError for a number that no setting can be; hexadecimal ones may have any length."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            _reject_huge(part)
-    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise ValueError("huge")
-
-
-def find_line(text: str, path: tuple[str, ...]) -> int | None:
-    """The line of a key in TOML source, found by headers and ``key =``; None when it is hidden.
-
-    A best effort for messages: dotted headers and dotted keys are followed, inline tables are not.
-    """
-    table: tuple[str, ...] = ()
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = raw.strip()
-        header = re.match(r"\[\[?([^\[\]]+)\]\]?\s*(#.*)?$", line)
-        if header:
-            table = _split_key(header[1])
-            if table == path:
-                return number
-            continue
-        key = re.match(r"""((?:[\w.\s-]|"[^"]*"|'[^']*')+?)\s*=""", line)
-        if key and table + _split_key(key[1]) == path:
-            return number
-    return None
-
-
-def _split_key(dotted: str) -> tuple[str, ...]:
-    parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([\w-]+)', dotted)
-    return tuple(next(part for part in found if part) if any(found) else "" for found in parts)
 
 
 # ---------------------------------------------------------------------------- typed fields
@@ -166,6 +78,14 @@ def check_value(kind: type, value: object) -> Any:
     raise ValueError(f"expected {allowed_values(kind)}")
 
 
+def config_value(kind: type, node: Node) -> Any:
+    """A value of a document as a value of a field."""
+    try:
+        return check_value(kind, node.value)
+    except ValueError as fault:
+        node.bad(f"{fault}, not {shown(node.value, node.source.OBJECT)}")
+
+
 def parse_value(kind: type, text: str) -> Any:
     """The same for a value written on the command line."""
     word = text.strip()
@@ -198,40 +118,23 @@ def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str |
     name, must be one of `fields`, at most once, with a value of its type.
     """
     document = read_toml(file)
-    description = ""
+    description = document.maybe("description", Node.text, "")
     values: dict[str, Any] = {}
 
-    def take(path: tuple[str, ...], value: object) -> None:
-        key, where = path[-1], document.where(*path)
-        if key not in fields:
-            if len(path) == 1 and isinstance(value, dict):
-                for inner, part in value.items():
-                    take((*path, inner), part)
-                return
-            inside = f" in [{path[0]}]" if len(path) > 1 else ""
-            raise UsageFault(
-                "config-unknown-key",
-                f"unknown key `{key}`{inside}",
-                where=where,
-                help=did_you_mean(key, fields),
-            )
+    def take(node: Node, key: str) -> None:
         if key in values:
-            raise UsageFault("config-duplicate-key", f"`{key}` is given twice", where=where)
-        try:
-            values[key] = check_value(fields[key], value)
-        except ValueError as fault:
-            raise UsageFault("config-bad-value", f"`{key}`: {fault}, not {value!r}", where=where) from fault
+            node.fail(f"`{key}` is given twice", code="config-duplicate-key")
+        values[key] = config_value(fields[key], node)
 
-    for key, value in document.data.items():
-        if key == "description":
-            if not isinstance(value, str):
-                raise UsageFault(
-                    "config-bad-value", "`description` must be a text", where=document.where("description")
-                )
-            description = value
-        else:
-            take((key,), value)
-    return Scope(name or Path(document.name).stem, description, values, document.name)
+    for key, node in document.fields():
+        if key in fields:
+            take(node, key)
+        elif isinstance(node.value, dict):
+            for inner, part in node.object((), fields).fields():
+                take(part, inner)
+        elif key != "description":
+            document.reject_unknown((*fields, "description"))
+    return Scope(name or Path(str(file)).stem, description, values, str(file))
 
 
 def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> Scope:

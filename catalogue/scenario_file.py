@@ -43,21 +43,21 @@ This module checks the frame. Actions, paths and values need a loaded model, so 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.configuration import check_value, config_fields, read_toml
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Node
+from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
-KeyPath = tuple[str | int, ...]
 TOP = ("id", "title", "source", "about", "pending", "config", "start", "step", "run")
 STEP = ("variants", "note", "do", "expect")
 VERDICTS = ("safe", "breaks", "refused")
@@ -132,182 +132,115 @@ def scenario_files() -> tuple[Traversable, ...]:
 
 def read_scenario(file: Path | Traversable) -> Scenario:
     """Reads a scenario file strictly; UsageFault names the file, the line and the key."""
-    document = read_toml(file)
-    return _Reader(document.name, line_numbers(document.text)).scenario(document.data)
+    document = read_toml(file, toml_codes("scenario-file")).object(("id", "title", "source", "run"), TOP)
+    runs = tuple(_run(node) for node in _tables(document, "run"))
+    if not runs:
+        document["run"].fail("a scenario has at least one [[run]]")
+    return Scenario(
+        id=_needed(document["id"]),
+        title=_needed(document["title"]),
+        source=_needed(document["source"]),
+        about=document.maybe("about", _text, ""),
+        pending=document.maybe("pending", _text, ""),
+        config=_knobs(document.get("config", {})),
+        start=_claims(document.get("start", {})),
+        steps=_steps(document),
+        runs=runs,
+        file=document.source.name,
+    )
 
 
-def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Path -> line of every key and header of a TOML text; arrays of tables count from 0.
-
-    For messages only: inline tables are not followed.
-    """
-    found: dict[KeyPath, int] = {}
-    arrays: dict[KeyPath, int] = {}
-    table: KeyPath = ()
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = raw.strip()
-        header = re.match(r"(\[\[?)([\w.\s-]+)\]", line)
-        if header:
-            table = ()
-            words = [word.strip() for word in header[2].split(".")]
-            for position, word in enumerate(words, start=1):
-                table = (*table, word)
-                if header[1] == "[[" and position == len(words):
-                    arrays[table] = arrays.get(table, -1) + 1
-                if table in arrays:
-                    table = (*table, arrays[table])
-            found[table] = number
-            continue
-        key = re.match(r"([\w.-]+)\s*=", line)
-        if key:
-            found.setdefault((*table, *key[1].split(".")), number)
-    return found
+def _text(node: Node) -> str:
+    return node.text().strip()
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Walks along the data and knows where it is."""
+def _needed(node: Node) -> str:
+    return _text(node) or node.bad("expected a text, not an empty one")
 
-    name: str
-    lines: Mapping[KeyPath, int]
 
-    def where(self, path: KeyPath) -> str:
-        """`file:line` of a path, or of the nearest one around it."""
-        for end in range(len(path), 0, -1):
-            if path[:end] in self.lines:
-                return f"{self.name}:{self.lines[path[:end]]}"
-        return self.name
+def _texts(node: Node) -> tuple[str, ...]:
+    """One text or several."""
+    if not isinstance(node.value, str | list):
+        node.expected("a text or a list of texts")
+    return (node.text(),) if isinstance(node.value, str) else node.texts()
 
-    def fail(self, path: KeyPath, why: str, help: str | None = None) -> NoReturn:
-        raise UsageFault("scenario-file", why, where=self.where(path), help=help)
 
-    def keys(self, data: Any, path: KeyPath, known: Sequence[str]) -> Mapping[str, Any]:
-        if not isinstance(data, dict):
-            self.fail(path, f"`{path[-1]}` must be a table")
-        for key in data:
-            if key not in known:
-                inside = f" in [{path[0]}]" if path else ""
-                self.fail((*path, key), f"unknown key `{key}`{inside}", did_you_mean(key, known))
-        return data
+def _tables(node: Node, key: str) -> list[Node]:
+    found = node.get(key, [])
+    if not isinstance(found.value, list):
+        found.bad(f"expected an array of tables, written [[{key}]]")
+    return found.items()
 
-    def text(self, data: Mapping[str, Any], key: str, path: KeyPath, *, needed: bool = False) -> str:
-        value = data.get(key, "")
-        if not isinstance(value, str):
-            self.fail((*path, key), f"`{key}` must be a text")
-        if needed and not value.strip():
-            self.fail(path, f"`{key}` is missing")
-        return value.strip()
 
-    def texts(self, data: Mapping[str, Any], key: str, path: KeyPath) -> tuple[str, ...]:
-        value = data.get(key, [])
-        value = [value] if isinstance(value, str) else value
-        if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
-            self.fail((*path, key), f"`{key}` must be a text or a list of texts")
-        return tuple(value)
+def _claims(node: Node) -> tuple[Claim, ...]:
+    """The leaves of a table, in order."""
+    made: list[Claim] = []
+    for key, part in node.fields():
+        if isinstance(part.value, dict):
+            made += [Claim(f"{key}.{inner.path}", inner.value, inner.where) for inner in _claims(part)]
+        else:
+            made.append(Claim(key, part.value, part.where))
+    return tuple(made)
 
-    def tables(self, data: Mapping[str, Any], key: str, path: KeyPath) -> list[Any]:
-        value = data.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            self.fail((*path, key), f"`{key}` must be an array of tables, written [[{key}]]")
-        return value
 
-    def claims(self, data: Any, path: KeyPath) -> tuple[Claim, ...]:
-        """The leaves of a table, in order."""
-        if not isinstance(data, dict):
-            self.fail(path, f"`{path[-1]}` must be a table")
-        made: list[Claim] = []
-        for key, value in data.items():
-            if isinstance(value, dict):
-                made += [
-                    Claim(f"{key}.{inner.path}", inner.value, inner.where)
-                    for inner in self.claims(value, (*path, key))
-                ]
-            else:
-                made.append(Claim(key, value, self.where((*path, key))))
-        return tuple(made)
+def _knobs(node: Node) -> dict[str, Any]:
+    """Fields of `Config`, except budgets, which follow from the steps."""
+    budgets = {part.name for part in fields(Spent)}
+    kinds = {name: kind for name, kind in config_fields(Config).items() if name not in budgets}
+    for key, part in node.fields():
+        if key in budgets:
+            part.fail(f"`{key}` is a budget", "leave it out: budgets follow from the steps")
+    return {key: config_value(kinds[key], part) for key, part in node.object((), kinds).fields()}
 
-    def knobs(self, data: Any, path: KeyPath) -> dict[str, Any]:
-        """Fields of `Config`, except budgets, which follow from the steps."""
-        budgets = {part.name for part in fields(Spent)}
-        kinds = {name: kind for name, kind in config_fields(Config).items() if name not in budgets}
-        for key in data if isinstance(data, dict) else ():
-            if key in budgets:
-                self.fail((*path, key), f"`{key}` is a budget", "leave it out: budgets follow from the steps")
-        values: dict[str, Any] = {}
-        for key, value in self.keys(data, path, tuple(kinds)).items():
-            try:
-                values[key] = check_value(kinds[key], value)
-            except ValueError as fault:
-                self.fail((*path, key), f"`{key}`: {fault}, not {value!r}")
-        return values
 
-    def steps(self, data: Mapping[str, Any], path: KeyPath) -> tuple[StoryStep, ...]:
-        made = []
-        for index, raw in enumerate(self.tables(data, "step", path)):
-            here = (*path, "step", index)
-            body = self.keys(raw, here, STEP)
-            only = self.variants(body, here) if "variants" in body else ()
-            expect = self.claims(body.get("expect", {}), (*here, "expect"))
-            actions = self.texts(body, "do", here)
-            if not actions and not expect:
-                self.fail(here, "a step needs `do` or `expect`")
-            made.append(StoryStep(only, actions, self.text(body, "note", here), expect, self.where(here)))
-        return tuple(made)
+def _steps(node: Node) -> tuple[StoryStep, ...]:
+    made = []
+    for step in _tables(node, "step"):
+        step.object((), STEP)
+        expect = _claims(step.get("expect", {}))
+        actions = step.maybe("do", _texts, ())
+        if not actions and not expect:
+            step.fail("a step needs `do` or `expect`")
+        variants, note = step.maybe("variants", _variants, ()), step.maybe("note", _text, "")
+        made.append(StoryStep(variants, actions, note, expect, step.where))
+    return tuple(made)
 
-    def variants(self, body: Mapping[str, Any], here: KeyPath) -> tuple[str, ...]:
-        variants = self.texts(body, "variants", here)
-        known = [variant.name for variant in VARIANTS]
-        if not variants:
-            self.fail(here, "`variants` is missing", "known: " + ", ".join(known))
-        for name in variants:
-            if name not in known:
-                self.fail((*here, "variants"), f"unknown variant `{name}`", did_you_mean(name, known))
-        return variants
 
-    def run(self, raw: Any, index: int) -> Run:
-        here: KeyPath = ("run", index)
-        body = self.keys(raw, here, RUN)
-        given = [key for key in VERDICTS if key in body]
-        if len(given) != 1:
-            self.fail(here, "a run has exactly one verdict: `safe = true`, `breaks` or `refused`")
-        if "safe" in body and body["safe"] is not True:
-            self.fail((*here, "safe"), "`safe` can only be true", "say `breaks` and which properties")
-        breaks = self.texts(body, "breaks", here)
-        if given == ["breaks"] and not breaks:
-            self.fail((*here, "breaks"), "`breaks` names no property", "say `safe = true`")
-        if given != ["breaks"] and "also_breaks" in body:
-            self.fail((*here, "also_breaks"), "`also_breaks` needs `breaks`")
-        disputed = self.keys(body.get("disputed", {}), (*here, "disputed"), tuple(body.get("disputed", {})))
-        return Run(
-            variants=self.variants(body, here),
-            name=self.text(body, "name", here),
-            knobs=self.knobs(body.get("set", {}), (*here, "set")),
-            verdict=given[0],
-            breaks=breaks,
-            also_breaks=self.texts(body, "also_breaks", here),
-            refused=self.text(body, "refused", here),
-            disputed={key: self.text(disputed, key, (*here, "disputed"), needed=True) for key in disputed},
-            reaches=self.texts(body, "reaches", here),
-            pending=self.text(body, "pending", here),
-            steps=self.steps(body, here),
-            expect=self.claims(body.get("expect", {}), (*here, "expect")),
-            where=self.where(here),
-        )
+def _variants(node: Node) -> tuple[str, ...]:
+    variants = _texts(node)
+    known = [variant.name for variant in VARIANTS]
+    if not variants:
+        node.bad("no variant is named", "known: " + ", ".join(known))
+    for name in variants:
+        if name not in known:
+            node.fail(f"unknown variant `{name}`", did_you_mean(name, known))
+    return variants
 
-    def scenario(self, data: Mapping[str, Any]) -> Scenario:
-        body = self.keys(data, (), TOP)
-        runs = tuple(self.run(raw, index) for index, raw in enumerate(self.tables(body, "run", ())))
-        if not runs:
-            self.fail((), "a scenario has at least one [[run]]")
-        return Scenario(
-            id=self.text(body, "id", (), needed=True),
-            title=self.text(body, "title", (), needed=True),
-            source=self.text(body, "source", (), needed=True),
-            about=self.text(body, "about", ()),
-            pending=self.text(body, "pending", ()),
-            config=self.knobs(body.get("config", {}), ("config",)),
-            start=self.claims(body.get("start", {}), ("start",)),
-            steps=self.steps(body, ()),
-            runs=runs,
-            file=self.name,
-        )
+
+def _run(run: Node) -> Run:
+    run.object(("variants",), RUN)
+    given = [key for key in VERDICTS if key in run]
+    if len(given) != 1:
+        run.fail("a run has exactly one verdict: `safe = true`, `breaks` or `refused`")
+    if "safe" in run and run["safe"].value is not True:
+        run["safe"].fail("`safe` can only be true", "say `breaks` and which properties")
+    breaks = run.maybe("breaks", _texts, ())
+    if given == ["breaks"] and not breaks:
+        run["breaks"].fail("`breaks` names no property", "say `safe = true`")
+    if given != ["breaks"] and "also_breaks" in run:
+        run["also_breaks"].fail("`also_breaks` needs `breaks`")
+    return Run(
+        variants=_variants(run["variants"]),
+        name=run.maybe("name", _text, ""),
+        knobs=_knobs(run.get("set", {})),
+        verdict=given[0],
+        breaks=breaks,
+        also_breaks=run.maybe("also_breaks", _texts, ()),
+        refused=run.maybe("refused", _text, ""),
+        disputed=run.get("disputed", {}).map(_needed),
+        reaches=run.maybe("reaches", _texts, ()),
+        pending=run.maybe("pending", _text, ""),
+        steps=_steps(run),
+        expect=_claims(run.get("expect", {})),
+        where=run.where,
+    )

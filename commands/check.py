@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest
+from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
@@ -184,7 +184,7 @@ def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
 
 
 def failures(
-    fail_on: Sequence[str],
+    fail_on: Sequence[CheckFailOn],
     properties: Sequence[PropertyReport],
     actions: Sequence[ActionReport],
     complete: bool,

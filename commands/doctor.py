@@ -22,6 +22,7 @@ PACKAGES: Mapping[str, str] = {
     "click": "every command",
     "rich": "text output",
     "numpy": "check",
+    "msgspec": "check",
     "llvmlite": "check --engine local",
     "pyarrow": "check --resume, --fingerprint, --memory",
     "z3-solver": "prove",
@@ -30,7 +31,7 @@ PACKAGES: Mapping[str, str] = {
     "pyspark": "check --engine spark",
     "pandas": "check --engine spark",
 }
-NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite"})
+NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite", "msgspec"})
 OLDEST_PYTHON = (3, 11)
 
 
@@ -60,7 +61,7 @@ class Diagnosis:
 
     def to_json(self) -> str:
         data = {
-            "schema": "elrcheck.commands.doctor/1",
+            "schema": "elrcheck.doctor/1",
             "ok": self.ok,
             "items": [asdict(item) for item in self.items],
         }

@@ -7,7 +7,7 @@ expanding every state once more, and strongly connected components are those of 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, ExploreRequest
+from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.commands.engines import Ended, outcome_of, run_search
@@ -45,8 +45,9 @@ if TYPE_CHECKING:
 
 GRAPH_STATES = 500_000
 """Beyond this many states no graph is built, so there are no strongly connected components."""
-FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json",
-           ".svg": "svg"}  # fmt: skip
+FORMATS: Mapping[str, GraphFormat] = {
+    ".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json", ".svg": "svg",
+}  # fmt: skip
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
@@ -95,7 +96,7 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
     return tuple(fn for fn in chosen if fn.kind == "always")
 
 
-def _format(request: ExploreRequest) -> str | None:
+def _format(request: ExploreRequest) -> GraphFormat | None:
     """The format of the graph: the one asked for, or the one the file is named after."""
     path, wanted = request.graph, request.graph_format
     if path is None:
@@ -182,7 +183,7 @@ def _components(graph: Graph) -> ComponentsReport:
 
 
 def _write(
-    graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: str, drawn: SmallGraph | None
+    graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: GraphFormat, drawn: SmallGraph | None
 ) -> GraphReport:
     from elrcheck.base.atomic import write_file
     from elrcheck.explorer.graph.networkx_graph import compiled_marks, rendered, state_graph

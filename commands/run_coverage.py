@@ -6,12 +6,13 @@ will do as well. Runs of different variants and scopes are merged: the question 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from elrcheck.base.documents import read_json
 from elrcheck.base.errors import NothingChecked, UsageFault
-from elrcheck.base.strictjson import At, load
+from elrcheck.base.strict import Codes, Node
 from elrcheck.explorer.runs.folders import REPORT
 from elrcheck.results.coverage_report import (
     CoverageReport,
@@ -21,23 +22,22 @@ from elrcheck.results.coverage_report import (
     CoveredWitness,
 )
 
-CODE = "report-file"
+CODES = Codes("report-file")
 CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"
 
 
 def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
     """The reports of these files and run folders; UsageFault for what is none, NothingChecked for no run."""
-    read = [_read(_report_of(path)) for path in paths]
-    if not read:
+    reports = [_read(_report_of(path)) for path in paths]
+    if not reports:
         raise NothingChecked(
             "no-report", "no run has left a report", help="use `check --run-dir DIR`, or name files of `-o`"
         )
-    reports = [(at, body) for at, body in read]
     actions, witnesses, guards = _actions(reports), _witnesses(reports), _guards(reports)
     whole = all(a.runs for a in actions) and all(w.reached for w in witnesses)
     return CoverageReport(
         verdict="complete" if whole and all(g.noticed for g in guards) else "gaps",
-        runs=tuple(_run(at, body) for at, body in reports),
+        runs=tuple(_run(report) for report in reports),
         actions=actions,
         witnesses=witnesses,
         guards=guards,
@@ -56,43 +56,40 @@ def _report_of(path: Path) -> Path:
     if not path.is_dir():
         return path
     if not (path / REPORT).is_file():
-        raise UsageFault(CODE, "the folder has no report of a run", where=str(path))
+        raise UsageFault(CODES.bad_value, "the folder has no report of a run", where=str(path))
     return path / REPORT
 
 
-def _read(path: Path) -> tuple[At, Mapping[str, Any]]:
-    raw, at = load(path, CODE)
-    if not isinstance(raw, dict) or raw.get("schema") not in (CHECK, MUTATE):
-        at.fail("this is no report of `check` or `mutate`", help="write one with `-o FILE.json`")
-    return at, raw
+def _read(path: Path) -> Node:
+    root = read_json(path, CODES)
+    if not isinstance(root.value, dict) or root.value.get("schema") not in (CHECK, MUTATE):
+        root.fail("this is no report of `check` or `mutate`", "write one with `-o FILE.json`")
+    return root
 
 
-def _run(at: At, body: Mapping[str, Any]) -> CoveredRun:
-    if body["schema"] == MUTATE:
-        survey = body.get("survey") or {}
-        return CoveredRun(at.file, "mutate", str(survey.get("variant")), str(survey.get("scope")), True)
-    search = at.field("search").mapping(body.get("search"), ("complete",), body.get("search") or ())
-    variant, scope = (at.field(key).text(body.get(key)) for key in ("variant", "scope"))
-    return CoveredRun(at.file, "check", variant, scope, search["complete"] is True)
+def _run(report: Node) -> CoveredRun:
+    if report["schema"].value == MUTATE:
+        survey = report.value.get("survey") or {}
+        name = report.source.name
+        return CoveredRun(name, "mutate", str(survey.get("variant")), str(survey.get("scope")), True)
+    complete = report["search"].object(("complete",), None)["complete"].value is True
+    variant, scope = report["variant"].text(), report["scope"].text()
+    return CoveredRun(report.source.name, "check", variant, scope, complete)
 
 
-Read = Sequence[tuple[At, Mapping[str, Any]]]
-
-
-def _rows(reports: Read, key: str, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _rows(reports: Sequence[Node], key: str, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The rows of one list of every report, as the values of these fields."""
-    for at, body in reports:
-        here = at.field(key)
-        for number, row in enumerate(here.items(body.get(key, []))):
-            checked = here.item(number).mapping(row, fields, row if isinstance(row, dict) else ())
-            yield tuple(checked[name] for name in fields)
+    for report in reports:
+        for row in report.get(key, []).items():
+            row.object(fields, None)
+            yield tuple(row[name].value for name in fields)
 
 
-def _of(reports: Read, schema: str) -> Read:
-    return [(at, body) for at, body in reports if body["schema"] == schema]
+def _of(reports: Sequence[Node], schema: str) -> list[Node]:
+    return [report for report in reports if report["schema"].value == schema]
 
 
-def _actions(reports: Read) -> tuple[CoveredAction, ...]:
+def _actions(reports: Sequence[Node]) -> tuple[CoveredAction, ...]:
     found: dict[str, list[int]] = {}
     for name, fired, cut in _rows(_of(reports, CHECK), "actions", ("name", "fired", "cut")):
         inside = _number(fired) - _number(cut)
@@ -102,7 +99,7 @@ def _actions(reports: Read) -> tuple[CoveredAction, ...]:
     return tuple(CoveredAction(name, fired, runs) for name, (fired, runs) in found.items())
 
 
-def _witnesses(reports: Read) -> tuple[CoveredWitness, ...]:
+def _witnesses(reports: Sequence[Node]) -> tuple[CoveredWitness, ...]:
     found: dict[str, tuple[str, list[bool]]] = {}
     rows = _rows(_of(reports, CHECK), "properties", ("id", "name", "kind", "verdict"))
     for ident, name, kind, verdict in rows:
@@ -111,7 +108,7 @@ def _witnesses(reports: Read) -> tuple[CoveredWitness, ...]:
     return tuple(CoveredWitness(i, name, sum(hits), len(hits)) for i, (name, hits) in found.items())
 
 
-def _guards(reports: Read) -> tuple[CoveredGuard, ...]:
+def _guards(reports: Sequence[Node]) -> tuple[CoveredGuard, ...]:
     """A guard is noticed if any survey noticed it."""
     found: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))

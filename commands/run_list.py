@@ -134,11 +134,11 @@ def _run(place: Path, now: float) -> StoredRun:
 
 def _reported(path: Path) -> tuple[str | None, str | None]:
     """Variant and scope of a stored report."""
-    from elrcheck.base.strictjson import load
+    from elrcheck.base.documents import read_json
+    from elrcheck.base.strict import Codes
 
-    raw, _ = load(path, "report-file")
-    told = raw if isinstance(raw, dict) else {}
-    variant, scope = told.get("variant"), told.get("scope")
+    report = read_json(path, Codes("report-file")).object((), None)
+    variant, scope = report.get("variant").value, report.get("scope").value
     return (str(variant) if variant else None, str(scope) if scope else None)
 
 

@@ -192,9 +192,9 @@ def stored_traces(_: click.Context) -> Words:
 
 def entries(ctx: click.Context) -> Words:
     """Names of the entries of a baseline."""
-    from elrcheck.catalogue.configuration import read_toml
+    from elrcheck.base.documents import read_toml
 
-    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).data.get("entry", {})
+    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).value.get("entry", {})
     return [(name, f"{entry.get('variant')}, {entry.get('scope')}") for name, entry in found.items()]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import GATE_FAIL_ON, GateRequest, NewEntry
+from elrcheck.base.requests import GATE_FAIL_ON, GateFailOn, GateRequest, NewEntry
 from elrcheck.console.completion import completer, entries
 from elrcheck.console.help import Verb
 from elrcheck.console.options import (
@@ -54,7 +54,7 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
 @located_options
 @click.pass_context
 def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-         baseline: Path, only: tuple[str, ...], fail_on: tuple[str, ...], update_baseline: bool,
+         baseline: Path, only: tuple[str, ...], fail_on: tuple[GateFailOn, ...], update_baseline: bool,
          add: str | None, workers: int | None, **options: Any) -> ExitCode:  # fmt: skip
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 

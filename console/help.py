@@ -29,7 +29,8 @@ SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
     "explore": "exploration", "sweep": "sweep", "replay": "replay", "explain": "explain", "tlc": "tlc",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
-    "trace diff": "trace-diff",
+    "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
+    "list": "list", "show": "show", "doctor": "doctor",
 }  # fmt: skip
 """Command -> the schema of its JSON, in docs/schemas."""
 

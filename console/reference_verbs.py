@@ -140,14 +140,10 @@ def what_if(shell: Shell, /) -> ExitCode:
     """
     import json
 
-    from elrcheck.base.json_input import read_objects
-    from elrcheck.commands.what_if.ask import answer
+    from elrcheck.base.documents import parse_objects
+    from elrcheck.commands.what_if.ask import reply
+    from elrcheck.commands.what_if.question import CODES
 
-    for given in read_objects(shell.read(), "<stdin>"):
-        try:
-            reply = answer(given.value)
-        except UsageFault as fault:
-            fault.where = f"<stdin>:{given.line}" + (f": {fault.where}" if fault.where else "")
-            raise
-        shell.write(json.dumps(reply, ensure_ascii=False) + "\n")
+    for question in parse_objects(shell.read(), "<stdin>", CODES):
+        shell.write(json.dumps(reply(question), ensure_ascii=False) + "\n")
     return ExitCode.HOLDS

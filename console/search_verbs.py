@@ -15,6 +15,7 @@ import click
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import (
     CHECK_FAIL_ON,
+    CheckFailOn,
     CheckRequest,
     ExploreRequest,
     Limits,
@@ -57,7 +58,7 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
-          fail_on: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
+          fail_on: tuple[CheckFailOn, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.commands.check import run_check
 

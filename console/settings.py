@@ -24,8 +24,9 @@ from typing import Any
 
 import click
 
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.configuration import Document, read_toml
+from elrcheck.base.documents import read_toml
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.strict import Node
 
 _NEVER_CONFIGURED = frozenset({"config", "help", "version"})
 
@@ -43,76 +44,59 @@ def load_settings(chosen: Path | None, folder: Path, group: click.Group) -> Sett
     found = _find(chosen, folder)
     if found is None:
         return Settings()
-    document, table, path = found
-    return Settings(_read_group(document, table, path, group), document.name)
+    return Settings(_read_group(found, group), found.source.name)
 
 
-def _find(
-    chosen: Path | None, folder: Path
-) -> tuple[Document, Mapping[str, Any], tuple[str, ...]] | None:
-    """The document, its table of settings, and the path of that table."""
+def _find(chosen: Path | None, folder: Path) -> Node | None:
+    """The table of settings: a whole file, or a part of pyproject.toml."""
     own = folder / "elrcheck.toml"
     project = folder / "pyproject.toml"
     if chosen is None and own.is_file():
-        document = read_toml(own)
-        return document, document.data, ()
+        return read_toml(own)
     source = chosen if chosen is not None else project
     if chosen is None and not project.is_file():
         return None
     document = read_toml(source)
     if chosen is not None and source.name != "pyproject.toml":
-        return document, document.data, ()
-    tools = document.data.get("tool", {})
-    table = tools.get("elrcheck") if isinstance(tools, dict) else None
-    if table is None:
-        if chosen is None:
-            return None
-        raise UsageFault("config-no-table", "there is no table [tool.elrcheck]", where=document.name)
-    if not isinstance(table, dict):
-        raise _bad(document, ("tool", "elrcheck"), "expected a table")
-    return document, table, ("tool", "elrcheck")
+        return document
+    tools = document.get("tool", {})
+    if isinstance(tools.value, dict) and "elrcheck" in tools:
+        return tools["elrcheck"].object((), None)
+    if chosen is None:
+        return None
+    raise UsageFault("config-no-table", "there is no table [tool.elrcheck]", where=document.source.name)
 
 
-def _read_group(
-    document: Document, table: Mapping[str, Any], path: tuple[str, ...], group: click.Group
-) -> dict[str, Any]:
+def _read_group(table: Node, group: click.Group) -> dict[str, Any]:
     """The defaults below one group: its own options, those all its commands share, and its commands."""
     own = _options(group)
     shared = _shared(group)
+    table.object((), (*own, *shared, *group.commands))
     defaults: dict[str, Any] = {}
-    for key, value in table.items():  # shared first, so that a command's own table wins
+    for key, node in table.fields():  # shared first, so that a command's own table wins
         if key in own:
-            defaults[_name(own[key])] = _convert(document, (*path, key), own[key], value)
+            defaults[_name(own[key])] = _convert(node, own[key])
         elif key in shared and key not in group.commands:
             for place, option in shared[key]:
-                converted = _convert(document, (*path, key), option, value)
+                converted = _convert(node, option)
                 _below(defaults, place)[_name(option)] = converted
-    for key, value in table.items():
+    for key, node in table.fields():
         if key in group.commands:
-            here = (*path, key)
-            if not isinstance(value, dict):
-                raise _bad(document, here, "this is a command, so it must be a table")
+            if not isinstance(node.value, dict):
+                node.bad("this is a command, so it must be a table")
             command = group.commands[key]
             target = _below(defaults, (key,))
             if isinstance(command, click.Group):
-                _merge(target, _read_group(document, value, here, command))
+                _merge(target, _read_group(node, command))
             else:
-                target.update(_read_command(document, value, here, command))
-        elif key not in own and key not in shared:
-            raise _unknown(document, (*path, key), (*own, *shared, *group.commands))
+                target.update(_read_command(node, command))
     return defaults
 
 
-def _read_command(
-    document: Document, table: Mapping[str, Any], path: tuple[str, ...], command: click.Command
-) -> dict[str, Any]:
+def _read_command(table: Node, command: click.Command) -> dict[str, Any]:
     options = _options(command)
-    defaults: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in options:
-            raise _unknown(document, (*path, key), options)
-        defaults[_name(options[key])] = _convert(document, (*path, key), options[key], value)
-    return defaults
+    return {_name(options[key]): _convert(node, options[key])
+            for key, node in table.object((), options).fields()}  # fmt: skip
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
@@ -138,39 +122,25 @@ def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.O
     return found
 
 
-def _convert(document: Document, path: tuple[str, ...], option: click.Option, value: object) -> Any:
+def _convert(node: Node, option: click.Option) -> Any:
     """The value, checked by the option itself; errors name the line of the file."""
-    values = value if option.multiple else [value]
+    values = node.value if option.multiple else [node.value]
     if not isinstance(values, list):
-        raise _bad(document, path, "expected a list")
+        node.bad("expected a list")
     for part in values:
         if isinstance(part, str) and "\0" in part:
-            raise _bad(document, path, "no option can hold a NUL")
+            node.bad("no option can hold a NUL")
         if isinstance(part, (dict, list)):
-            raise _bad(document, path, f"expected {'a list of values' if option.multiple else 'one value'}")
+            node.bad(f"expected {'a list of values' if option.multiple else 'one value'}")
         is_switch = option.is_flag and not option.count
         if is_switch != isinstance(part, bool):
-            raise _bad(document, path, f"expected {'true or false' if is_switch else 'a number or a text'}")
+            node.bad(f"expected {'true or false' if is_switch else 'a number or a text'}")
         if not is_switch:
             try:
                 option.type.convert(str(part), option, None)
             except click.BadParameter as fault:
-                raise _bad(document, path, fault.message) from fault
-    return [str(part) for part in values] if option.multiple else value
-
-
-def _bad(document: Document, path: tuple[str, ...], why: str) -> UsageFault:
-    return UsageFault("config-bad-value", f"`{path[-1]}`: {why}", where=document.where(*path))
-
-
-def _unknown(document: Document, path: tuple[str, ...], known: Any) -> UsageFault:
-    inside = f" in [{'.'.join(path[:-1])}]" if len(path) > 1 else ""
-    return UsageFault(
-        "config-unknown-key",
-        f"unknown key `{path[-1]}`{inside}",
-        where=document.where(*path),
-        help=did_you_mean(path[-1], known),
-    )
+                node.bad(fault.message)
+    return [str(part) for part in values] if option.multiple else node.value
 
 
 def _name(option: click.Option) -> str:

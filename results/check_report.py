@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import CheckFailOn
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.exploration_report import Projection
 from elrcheck.results.trace_view import Scalar, TraceView
@@ -58,9 +59,11 @@ class SearchReport:
 
     complete: bool
     generated: int
+    """Initial states and transitions, as TLC counts."""
     distinct: int
     diameter: int
     levels: tuple[int, ...]
+    """New states of each level, the initial states first."""
     seconds: float
     states_per_second: float
     bytes_per_state: int
@@ -132,7 +135,7 @@ class VariableReport:
 class Failure:
     """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
 
-    word: str
+    word: CheckFailOn
     subjects: tuple[str, ...]
 
 
@@ -147,12 +150,14 @@ class CheckReport:
     variant: str
     scope: str
     config: Mapping[str, Scalar]
+    """Every size, knob and budget of the run."""
     engine: EngineReport
     search: SearchReport
     properties: tuple[PropertyReport, ...]
     actions: tuple[ActionReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     run_dir: str | None = None
+    """Where traces are stored; null when nothing was stored."""
     small_graph: SmallGraph | None = None
     failures: tuple[Failure, ...] = ()
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"

@@ -77,6 +77,7 @@ class EventReport:
     name: str
     title: str
     verdict: Possibility
+    """An impossible event has no cells."""
     seconds: float
 
 

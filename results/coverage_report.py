@@ -36,6 +36,7 @@ class CoveredWitness:
     name: str
     reached: int
     runs: int
+    """Runs that looked for it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class CoveredGuard:
     action: str
     guard: str
     noticed: str | None
+    """The property that noticed when it was left out."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class CoverageReport:
     """complete: every action fired somewhere, every witness was reached, every guard left out was noticed."""
 
     verdict: Literal["complete", "gaps"]
+    """complete: nothing below is 0, false or null."""
     runs: tuple[CoveredRun, ...]
     actions: tuple[CoveredAction, ...]
     witnesses: tuple[CoveredWitness, ...]

@@ -57,3 +57,4 @@ class SmallGraph:
     states: tuple[DrawnState, ...] = ()
     steps: tuple[DrawnStep, ...] = ()
     paths: tuple[DrawnPath, ...] = ()
+    """For each violated property the states of a shortest way to a violation."""

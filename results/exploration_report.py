@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import GraphFormat
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
 
@@ -35,12 +36,17 @@ class SpaceReport:
     steps: int
     cut: int
     deadlocks: int
+    """States without an enabled action."""
     diameter: int
+    """Number of levels."""
     levels: tuple[int, ...]
     seconds: float
     stopped_by: str | None = None
+    """The limit that ended an incomplete search."""
     overflows: Mapping[str, int] | None = None
+    """Steps dropped because a number outgrew its room, by leaf."""
     projection: Projection | None = None
+    """A guess how large an incomplete search would become, from how its growth falls."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class DegreeReport:
     """How many states have so many steps inside the budgets; steps to one state by two actions are two."""
 
     degree: int
+    """Steps inside the budgets from one state."""
     states: int
 
 
@@ -57,7 +64,9 @@ class ComponentsReport:
 
     count: int
     cyclic: int
+    """Of more than one state."""
     largest: int
+    """States of the largest."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class GraphReport:
     """
 
     path: str
-    format: str
+    format: GraphFormat
     nodes: int
     edges: int
     violating: int
@@ -101,9 +110,11 @@ class ExploreReport:
     """
 
     verdict: ExploreVerdict
+    """explored: all states within the budgets; no judgement of properties."""
     variant: str
     scope: str
     config: Mapping[str, Scalar]
+    """Every size, knob and budget of the run."""
     workers: int
     detail: str | None
     space: SpaceReport

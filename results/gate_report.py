@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import GateFailOn
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
@@ -51,8 +52,11 @@ class EntryReport:
     verdict: EntryVerdict
     differences: tuple[Difference, ...]
     check: CheckReport
+    """As `elrcheck check --format json`."""
     proof: ProveReport | None = None
+    """As `elrcheck prove --format json`."""
     mutations: MutateReport | None = None
+    """As `elrcheck mutate --guards --format json`."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,9 @@ class GateReport:
     """The result of `elrcheck gate`. written: the baseline was, and now says what was found."""
 
     verdict: GateVerdict
+    """tolerated: there are differences, but none that --fail-on names."""
     baseline: str
-    fail_on: tuple[str, ...]
+    fail_on: tuple[GateFailOn, ...]
     seconds: float
     entries: tuple[EntryReport, ...]
     written: bool = False

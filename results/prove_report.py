@@ -62,6 +62,7 @@ class ObligationReport:
     reason: str | None = None
     witness: Mapping[str, str] | None = None
     source: str | None = None
+    """Where it is written: folder/file.py:line, relative to the package."""
 
 
 @dataclass(frozen=True)

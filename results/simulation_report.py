@@ -30,14 +30,18 @@ class WalksReport:
     steps: int
     states: int
     deepest: int
+    """Most steps of a walk."""
     deadlocks: int
     blocked: int
     distinct_estimate: float
     distinct_error: float
+    """Standard error of the estimate, in states."""
     seconds: float
     states_per_second: float
     stopped_by: str | None = None
+    """What ended the run before all walks were done."""
     overflows: Mapping[str, int] | None = None
+    """Steps dropped because a number outgrew its room, by leaf."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class SeenProperty:
     conjunct: str | None = None
     witness: str | None = None
     trace: str | None = None
+    """Path of the stored trace inside run_dir."""
     counterexample: TraceView | None = None
 
 
@@ -68,7 +73,9 @@ class WalkedAction:
 
     name: str
     taken: int
+    """Steps of walks."""
     enabled: int
+    """Possible steps where walks were, repeated visits included."""
     cut: int
 
 
@@ -77,17 +84,21 @@ class SimulationReport:
     """The result of `elrcheck simulate`. seed, depth and the number of a walk make it again."""
 
     verdict: SimulationVerdict
+    """Random walks never show that a property holds."""
     variant: str
     scope: str
     config: Mapping[str, Scalar]
+    """Every size, knob and budget of the run."""
     seed: int
     depth: int
+    """Steps of a walk."""
     workers: int
     detail: str | None
     search: WalksReport
     properties: tuple[SeenProperty, ...]
     actions: tuple[WalkedAction, ...] = ()
     run_dir: str | None = None
+    """Where traces are stored; null when nothing was stored."""
     schema: Literal["elrcheck.simulation/1"] = "elrcheck.simulation/1"
 
     @property

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.results.check_report import PropertyKind, PropertyVerdict
 from elrcheck.results.trace_view import Scalar
 
 RowVerdict: TypeAlias = Literal["violated", "failed", "inconclusive", "holds", "skipped"]
+Searcher: TypeAlias = Literal["process", "task", "whole"]
 SweepVerdict: TypeAlias = Literal["violated", "inconclusive", "holds", "nothing"]
 ROW_VERDICTS: tuple[RowVerdict, ...] = ("violated", "failed", "inconclusive", "holds", "skipped")
 
@@ -33,8 +35,8 @@ class SweepProperty:
 
     id: str
     name: str
-    kind: str
-    verdict: str
+    kind: PropertyKind
+    verdict: PropertyVerdict
     depth: int | None = None
     conjunct: str | None = None
     witness: str | None = None
@@ -65,19 +67,22 @@ class SweepRow:
     distinct: int | None = None
     diameter: int | None = None
     seconds: float | None = None
-    by: str | None = None
+    by: Searcher | None = None
     trace: str | None = None
     properties: tuple[SweepProperty, ...] = ()
     config: Mapping[str, Scalar] | None = None
+    """Every size, knob and budget; null if the model refuses the configuration."""
 
 
 @dataclass(frozen=True)
 class SweepEngine:
     """What ran the sweep: processes of this machine or tasks on Spark."""
 
-    name: str
+    name: Literal["local", "spark"]
     workers: int
+    """Processes, or slots of the cluster; 0 if nothing was left to run."""
     large: int
+    """States beyond which a configuration gets the whole engine."""
     detail: str | None = None
 
 
@@ -90,9 +95,13 @@ class SweepReport:
     """
 
     verdict: SweepVerdict
+    """violated if any row is; inconclusive if any row is inconclusive or failed; nothing if all are skipped.
+    violated if any row is; inconclusive if any row is inconclusive or failed; nothing if all are skipped."""
     axes: tuple[SweepAxis, ...]
     keys: tuple[str, ...]
     rows: tuple[SweepRow, ...]
+    """Violated, failed, inconclusive, holds, skipped; of violated and of holds the fewest distinct states
+    first, then the least depth, then by number."""
     excluded: int
     seconds: float
     engine: SweepEngine

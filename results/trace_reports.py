@@ -118,9 +118,12 @@ class Evaluated:
     """The value of an expression after so many steps, None if it has none there: `why` then says so."""
 
     at: int
+    """After so many steps."""
     value: str | None
+    """Null where the expression has no value."""
     why: str | None = None
     changed: bool = True
+    """It is another one than before."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,7 @@ class TraceReport:
     shortened: Shortened | None = None
     stored: str | None = None
     evaluations: tuple[Evaluation, ...] = ()
+    """Expressions given by --eval."""
     schema: Literal["elrcheck.trace-view/1"] = "elrcheck.trace-view/1"
 
     @property
@@ -166,6 +170,7 @@ class DiffRow:
     a: str | None
     b: str | None
     leaves: tuple[Change, ...] = ()
+    """old is of A, new of B."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +217,7 @@ class Clause:
     witness: tuple[Argument, ...] = ()
     over: int | None = None
     looked: tuple[Looked, ...] = ()
+    """Values that the condition looks at."""
     parts: tuple[Clause, ...] = ()
 
 
@@ -247,6 +253,7 @@ class FairStep:
     taken: int | None = None
     idle: int | None = None
     why: str | None = None
+    """Why not there."""
     never: bool = False
 
     @property
@@ -275,6 +282,7 @@ class Cycle:
     last: int
     stops: bool
     steps: tuple[FairStep, ...]
+    """Every step that finally has to happen."""
 
     @property
     def fair(self) -> bool:
@@ -291,6 +299,7 @@ class Explained:
     """
 
     id: str
+    """Of a property; empty for a choice of an action's arguments."""
     name: str
     value: bool
     clauses: tuple[Clause, ...]
@@ -301,6 +310,7 @@ class Explained:
     source: str | None = None
     changes: tuple[Change, ...] = ()
     witness: str | None = None
+    """For which broker, offset or values, as name=value."""
     wait: Wait | None = None
 
 

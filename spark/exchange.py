@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from elrcheck.base.roundtrip import from_text
 from elrcheck.spark.tasks import EXCHANGE, REPORT, Report, Tasks
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Exchange:
             raise Cancelled(reason)
         if fault:
             raise fault[0]
-        return sorted((Report.unpack(row.report) for row in answer), key=lambda report: report.partition)
+        return sorted((from_text(row.report, Report) for row in answer), key=lambda report: report.partition)
 
 
 def _stage(tasks: Tasks, name: str) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from elrcheck.base.errors import ElrError, EnvironmentFault
 
 PACKAGES_HELP = (
-    'docs/spark.md, "Packages for executors": numpy, pyarrow, pandas and llvmlite have to be there'
+    'docs/spark.md, "Packages for executors": numpy, pyarrow, pandas, llvmlite and msgspec have to be there'
 )
 
 # A pattern in Spark's message (its group is shown), the fault's code, what to say, what to do.

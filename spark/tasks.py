@@ -16,20 +16,21 @@ may be retried, run twice or be killed at any point.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.roundtrip import Record, from_text, to_text
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.search.judgement import look
-from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet, histogram
@@ -63,8 +64,17 @@ class Run:
         return len(self.keys)
 
 
-@dataclass
-class Report:
+class Note(Record, frozen=True):
+    """What an `expand` task tells the `settle` task of its own partition; fields as in `Report`."""
+
+    counters: list[int]
+    flags: list[int]
+    sent: int
+    read: int
+    seconds: dict[str, float]
+
+
+class Report(msgspec.Struct, forbid_unknown_fields=True):
     """What a partition tells the driver of its new level; without a level if memory did not suffice.
 
     counters, flags: of the expansion (`Crew`). credit: new states by instance. hits, narrow, wide: of the
@@ -76,31 +86,16 @@ class Report:
     level: SavedLevel | None
     counters: list[int]
     flags: list[int]
-    credit: list[int] = field(default_factory=list)
-    hits: list[int] = field(default_factory=list)
-    narrow: list[int] = field(default_factory=list)
-    wide: dict[int, list[int]] = field(default_factory=dict)
+    credit: list[int] = msgspec.field(default_factory=list)
+    hits: list[int] = msgspec.field(default_factory=list)
+    narrow: list[int] = msgspec.field(default_factory=list)
+    wide: dict[int, list[int]] = msgspec.field(default_factory=dict)
     used: int = 0
     peak: int = 0
     read: int = 0
     sent: int = 0
     pid: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def pack(self) -> bytes:
-        body = dict(self.__dict__)
-        if self.level is not None:
-            body["level"] = [self.level.depth, [list(mark.__dict__.values()) for mark in self.level.files]]
-        return json.dumps(body).encode()
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Report:
-        body = json.loads(data)
-        if body["level"] is not None:
-            depth, files = body["level"]
-            body["level"] = SavedLevel(depth, tuple(FileMark(*mark) for mark in files), False)
-        body["wide"] = {int(leaf): values for leaf, values in body["wide"].items()}
-        return cls(**body)
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class Clock:
@@ -160,11 +155,8 @@ class Tasks:
         WORKER.pending[partition] = Pending(self.depth, own)
         yield from outgoing.rest()
         clock.lap("send")
-        note = {
-            "counters": crew.counters().tolist(), "flags": crew.flag_bits(), "sent": outgoing.sent,
-            "read": read, "seconds": clock.seconds,
-        }  # fmt: skip
-        yield _fat(self.run.keys[partition], note=json.dumps(note).encode())
+        note = Note(crew.counters().tolist(), crew.flag_bits(), outgoing.sent, read, clock.seconds)
+        yield _fat(self.run.keys[partition], note=to_text(note).encode())
 
     def _candidates(
         self, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
@@ -187,7 +179,7 @@ class Tasks:
 
         with _Careful():
             report = self._settle(batches)
-        yield pa.RecordBatch.from_arrays([pa.array([report.pack()], pa.binary())], ["report"])
+        yield pa.RecordBatch.from_arrays([pa.array([to_text(report).encode()], pa.binary())], ["report"])
 
     def _settle(self, batches: Iterator[pa.RecordBatch]) -> Report:
         clock = Clock()
@@ -210,9 +202,9 @@ class Tasks:
             full = full or not shard.states.insert(*piece)
             clock.lap("insert")
         note = incoming.note
-        report = Report(partition, None, note["counters"], note["flags"], sent=note["sent"])
-        report.read = read + note["read"]
-        clock.add(note["seconds"])
+        report = Report(partition, None, note.counters, note.flags, sent=note.sent)
+        report.read = read + note.read
+        clock.add(note.seconds)
         report.seconds = clock.seconds
         if not full:
             shard.states.close_level()
@@ -316,10 +308,10 @@ class _Incoming:
             raise RuntimeError(f"{MISPLACED}: a task without a partition")
         self._first = first
         self.key: int = first[0].column("key")[first[1]].as_py()
-        self._note: dict[str, Any] | None = None
+        self._note: Note | None = None
 
     @property
-    def note(self) -> dict[str, Any]:
+    def note(self) -> Note:
         if self._note is None:
             raise RuntimeError(f"{MISPLACED}: a partition without what was made for it")
         return self._note
@@ -331,7 +323,7 @@ class _Incoming:
             if batch.column("key")[k].as_py() != self.key:
                 raise RuntimeError(f"{MISPLACED}: two partitions in one task")
             if batch.column("note")[k].is_valid:
-                self._note = json.loads(batch.column("note")[k].as_py())
+                self._note = from_text(batch.column("note")[k].as_py(), Note)
             elif batch.column("rows")[k].is_valid:
                 rows = np.frombuffer(batch.column("rows")[k].as_buffer(), "<u8")
                 yield rows.reshape(-1, self.words), np.frombuffer(batch.column("whos")[k].as_buffer(), "<u2")

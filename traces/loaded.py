@@ -9,7 +9,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.base.strictjson import At
+from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
@@ -70,41 +70,41 @@ def load_document(document: TraceDocument, selected: Selected) -> Loaded:
         model = load_whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     loaded = Loaded(model, selected.config, document.decode(model.state_ty, signatures))
-    _check_sizes(loaded, document.at, signatures)
+    _check_sizes(loaded, document.root, signatures)
     if document.property and loaded.property is None:
         known = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
-        document.at.field("property").fail(
+        document.root["property"].fail(
             f"unknown property `{document.property}`", help=did_you_mean(document.property, known)
         )
     return loaded
 
 
-def _check_sizes(loaded: Loaded, at: At, signatures: Mapping[str, Sequence[Ty]]) -> None:
+def _check_sizes(loaded: Loaded, root: Node, signatures: Mapping[str, Sequence[Ty]]) -> None:
     """UsageFault for a broker the configuration does not have, or one value too few: types cannot tell."""
     brokers, state = loaded.config.broker_count, loaded.model.state_ty
     for i, value in enumerate(loaded.trace.states):
-        check_size(state, value, at.field("states").item(i), brokers)
+        check_size(state, value, root["states"].inside(i), brokers)
     for i, step in enumerate(loaded.trace.steps):
-        here = at.field("steps").item(i).field("args")
+        here = root["steps"].inside(i).inside("args")
         for k, (ty, value) in enumerate(zip(signatures[step.action], step.args, strict=True)):
-            check_size(ty, value, here.item(k), brokers)
+            check_size(ty, value, here.inside(k), brokers)
 
 
-def check_size(ty: Ty, value: Any, at: At, brokers: int) -> None:
+def check_size(ty: Ty, value: Any, at: Node, brokers: int) -> None:
     """UsageFault for a value of this type that belongs to another number of brokers."""
     match ty.kind:
         case "replica" if value >= brokers:
             at.fail(f"there is no broker {value}, only 0 to {brokers - 1}")
         case "vec" if len(value) != brokers:
-            at.fail(f"expected one value for each of {brokers} brokers, found {len(value)}")
+            at.fail(f"expected one value for each of {brokers} brokers, not {len(value)}")
         case "opt" if value is not None:
             check_size(ty.elem, value, at, brokers)
         case "set" | "vec" | "seq":
             for i, element in enumerate(sorted(value) if ty.kind == "set" else value):
-                check_size(ty.elem, element, at.item(i), brokers)
+                check_size(ty.elem, element, at.inside(i), brokers)
         case "record" | "state":
             for name, inner in ty.fields.items():
-                check_size(inner, getattr(value, name), at.field(name), brokers)
+                check_size(inner, getattr(value, name), at.inside(name), brokers)
 
 
 def _by_number(path: Path) -> tuple[str, int, str]:

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from elrcheck.base.documents import JSON_LIMIT, parse_json, read_text
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.base.strictjson import At, kind_of, parse, read_text
+from elrcheck.base.strict import JsonSource, Node, shown
 from elrcheck.catalogue.select import Selected, resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
@@ -32,11 +33,10 @@ from elrcheck.tla_export.reading.values import ValueMismatch, read_state
 from elrcheck.traces.labels import Named, named
 from elrcheck.traces.loaded import check_size, load_document, plain, stated, stored_traces
 from elrcheck.traces.tlc_json import read_tlc_json
-from elrcheck.traces.tracefile import TraceDocument, trace_document
+from elrcheck.traces.tracefile import CODES, trace_document
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-CODE = "trace-file"
 FOREIGN = ("mbt::actionTaken", "mbt::nondetPicks", "cexPos", "cexBad")
 """Variables that Quint and our witness modules add."""
 BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
@@ -85,47 +85,47 @@ class Recorded:
 def read_recorded(path: Path, given: Given, form: Format | None = None) -> Recorded:
     """The trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
-    text = read_text(path, CODE)
-    at = At(str(path), CODE)
+    text = read_text(path, CODES, JSON_LIMIT)
     if not text.strip():
         raise _nothing(path, "the file is empty")
     as_json = form != "tlc-text" and (form is not None or text.lstrip().startswith(("{", "[")))
-    raw = parse(text, at) if as_json else None
-    form = form or (_told(raw, at) if as_json else _told_text(text, path))
-    match form:
-        case "elrcheck":
-            return _ours(raw, at, given)
+    if not as_json:
+        _reject_other_text(text, path, form)
+        return _tlc_text(text, str(path), given)
+    root = parse_json(text, str(path), CODES)
+    match form or _told(root):
         case "itf":
-            return _itf(raw, at, given)
+            return _itf(root, given)
         case "tlc-json":
-            return _tlc_json(raw, at, given)
-        case "tlc-text":
-            return _tlc_text(text, at, given)
+            return _tlc_json(root, given)
+        case _:
+            return _ours(root, given)
 
 
-def _told(raw: Any, at: At) -> Format:
-    if isinstance(raw, dict):
-        if "schema" in raw:
+def _told(root: Node) -> Format:
+    what = shown(root.value)
+    if isinstance(root.value, dict):
+        if "schema" in root:
             return "elrcheck"
-        if "counterexample" in raw:
+        if "counterexample" in root:
             return "tlc-json"
-        if "states" in raw and "vars" in raw:
+        if "states" in root and "vars" in root:
             return "itf"
-    what = kind_of(raw)
-    if isinstance(raw, dict):
         what = "an object without `schema`, `counterexample` or `states`"
-    at.fail(f"not a trace: {what}", help=f"formats: {', '.join(FORMATS)}")
+    root.fail(f"not a trace: {what}", f"formats: {', '.join(FORMATS)}")
 
 
-def _told_text(text: str, path: Path) -> Format:
+def _reject_other_text(text: str, path: Path, form: Format | None) -> None:
+    """UsageFault unless the text is what TLC prints, or is said to be."""
     lines = text.splitlines()
-    if BANNER.search(text) or any(STATE.match(line) for line in lines):
-        return "tlc-text"
+    if form is not None or BANNER.search(text) or any(STATE.match(line) for line in lines):
+        return
     first = next(number for number, line in enumerate(lines, start=1) if line.strip())
-    shown = lines[first - 1].strip()
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    begins = lines[first - 1].strip()
+    begins = begins if len(begins) <= 60 else begins[:57] + "..."
     raise UsageFault(
-        CODE, f"not a trace: neither JSON nor the output of TLC: {shown!r}", where=f"{path}:{first}",
+        CODES.bad_value, f"not a trace: neither JSON nor the output of TLC: {begins!r}",
+        where=f"{path}:{first}",
         help=f"formats: {', '.join(FORMATS)}",
     )  # fmt: skip
 
@@ -137,12 +137,13 @@ def _nothing(path: Path | str, why: str) -> NothingChecked:
     )  # fmt: skip
 
 
-def _refuse_empty(raw: Any, keys: tuple[str, ...], at: At) -> None:
+def _refuse_empty(root: Node, *keys: str) -> None:
     """NothingChecked when the list of states is there and has none."""
+    raw = root.value
     for key in keys:
         raw = raw.get(key) if isinstance(raw, dict) else None
     if raw == []:
-        raise _nothing(at.file, f"`{'.'.join(keys)}` is an empty list")
+        raise _nothing(root.source.name, f"`{'.'.join(keys)}` is an empty list")
 
 
 def _actions(model: Model) -> dict[str, Any]:
@@ -152,34 +153,33 @@ def _actions(model: Model) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- formats
 
 
-def _ours(raw: Any, at: At, given: Given) -> Recorded:
-    if isinstance(raw, dict) and isinstance(raw.get("schema"), str):
-        _refuse_empty(raw, ("states",), at)
-    document: TraceDocument = trace_document(raw, at)
+def _ours(root: Node, given: Given) -> Recorded:
+    if isinstance(root.value, dict) and isinstance(root.value.get("schema"), str):
+        _refuse_empty(root, "states")
+    document = trace_document(root)
     selected = resolve(given.over(stated(document)))
     loaded = load_document(document, selected)
     trace = loaded.trace
     names = tuple(Named(step.action, step.args) for step in trace.steps)
     return Recorded(
-        at.file, "elrcheck", loaded.model, selected, trace.states, names, trace.loop, trace.property
+        root.source.name, "elrcheck", loaded.model, selected, trace.states, names, trace.loop, trace.property
     )
 
 
-def _itf(raw: Any, at: At, given: Given) -> Recorded:
-    _refuse_empty(raw, ("states",), at)
+def _itf(root: Node, given: Given) -> Recorded:
+    _refuse_empty(root, "states")
     model = load_checked_model()
-    about = raw.get("#meta") if isinstance(raw, dict) else None
-    said = about if isinstance(about, dict) else {}
-    found = itf_trace(raw, at, model.state_ty, ignore=FOREIGN)
+    found = itf_trace(root, model.state_ty, ignore=FOREIGN)
+    said = found.meta
     selected = resolve(given.over(_said(said)))
     for i, state in enumerate(found.states):
-        check_size(model.state_ty, state, at.field("states").item(i), selected.config.broker_count)
+        check_size(model.state_ty, state, root["states"].inside(i), selected.config.broker_count)
     names = [named(text, _actions(model), selected.config.broker_count) for text in found.actions]
     # ITF has no place for the name of the step that closes a cycle.
     closing = [None] if found.loop is not None and found.loop < len(found.states) - 1 else []
     ident = said.get("property", "")
     return Recorded(
-        at.file, "itf", model, selected, found.states, (*names, *closing), found.loop,
+        root.source.name, "itf", model, selected, found.states, (*names, *closing), found.loop,
         ident if isinstance(ident, str) else "",
     )  # fmt: skip
 
@@ -193,41 +193,41 @@ def _said(meta: Mapping[str, Any]) -> Selection:
     return Selection(texts[0], texts[1], pairs)
 
 
-def _tlc_json(raw: Any, at: At, given: Given) -> Recorded:
-    _refuse_empty(raw, ("counterexample", "state"), at)
+def _tlc_json(root: Node, given: Given) -> Recorded:
+    _refuse_empty(root, "counterexample", "state")
     model, selected = load_checked_model(), resolve(given.selection)
-    found = read_tlc_json(raw, at, model.state_ty, _actions(model), FOREIGN)
-    here = at.field("counterexample").field("state")
+    found = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN)
+    here = root["counterexample"]["state"]
     for i, state in enumerate(found.states):
-        check_size(model.state_ty, state, here.item(i).item(1), selected.config.broker_count)
-    return Recorded(at.file, "tlc-json", model, selected, found.states, found.names, found.loop)
+        check_size(model.state_ty, state, here.inside(i).inside(1), selected.config.broker_count)
+    return Recorded(root.source.name, "tlc-json", model, selected, found.states, found.names, found.loop)
 
 
-def _tlc_text(text: str, at: At, given: Given) -> Recorded:
+def _tlc_text(text: str, name: str, given: Given) -> Recorded:
     model, selected = load_checked_model(), resolve(given.selection)
     lines = text.splitlines()
     try:
         shown, loop = _first_trace(list(read_states(lines))), read_loop(lines)
     except ValueSyntaxError as fault:
-        raise UsageFault(CODE, f"not a TLA+ value: {fault}", where=at.file) from fault
+        raise UsageFault(CODES.bad_value, f"not a TLA+ value: {fault}", where=name) from fault
     except ValueError as fault:  # a number of thousands of digits
-        raise UsageFault(CODE, f"not a number of a state: {fault}", where=at.file) from fault
+        raise UsageFault(CODES.bad_value, f"not a number of a state: {fault}", where=name) from fault
     if not shown:
-        raise _nothing(at.file, "TLC printed no trace")
+        raise _nothing(name, "TLC printed no trace")
     states = []
     for state in shown:
-        place = At(at.file, CODE, f"state {state.number}")
+        place = Node(None, JsonSource(name, CODES, root=f"state {state.number}"))
         try:
             made = read_state(model.state_ty, state.variables, ignore=FOREIGN)
         except ValueMismatch as fault:
             path = f".{fault.path}" if fault.path else ""
-            raise UsageFault(CODE, fault.why, where=f"{place}{path}") from fault
+            raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
         check_size(model.state_ty, made, place, selected.config.broker_count)
         states.append(made)
     names = [named(s.action, _actions(model), selected.config.broker_count) for s in shown[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     closing = [None] if back is not None and back < len(states) - 1 else []
-    return Recorded(at.file, "tlc-text", model, selected, tuple(states), (*names, *closing), back)
+    return Recorded(name, "tlc-text", model, selected, tuple(states), (*names, *closing), back)
 
 
 def _first_trace(states: list[TlcState]) -> list[TlcState]:

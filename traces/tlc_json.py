@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.base.errors import did_you_mean
-from elrcheck.base.strictjson import At, kind_of
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.strict import Node
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.types import Ty
 from elrcheck.tla_export.reading.values import NONE_NAME
@@ -34,28 +35,20 @@ class TlcJson:
     loop: int | None
 
 
-def read_tlc_json(
-    raw: Any, at: At, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str]
-) -> TlcJson:
+def read_tlc_json(root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str]) -> TlcJson:
     """UsageFault with the place of whatever does not fit."""
-    body = at.mapping(raw, ("counterexample",), ("vars",))
-    here = at.field("counterexample")
-    inner = here.mapping(body["counterexample"], ("state", "action"))
-    rows = here.field("state").items(inner["state"])
+    inner = root.object(("counterexample",), ("vars",))["counterexample"].object(("state", "action"))
+    rows = inner["state"].items()
     states, numbers = [], []
-    for i, row in enumerate(rows):
-        number, value = _numbered(row, here.field("state").item(i))
-        place = here.field("state").item(i).item(1)
-        found = place.mapping(value, state.fields, ignore)
+    for row in rows:
+        number, value = _numbered(row)
+        value.object(state.fields, ignore)
         numbers.append(number)
-        fields = {name: decode(ty, found[name], place.field(name)) for name, ty in state.fields.items()}
-        states.append(state.cls(**fields))
+        states.append(state.cls(**{name: decode(ty, value[name]) for name, ty in state.fields.items()}))
     if numbers != list(range(1, len(numbers) + 1)):
-        here.field("state").fail("states are not numbered 1, 2, 3, ..")
-    steps = [
-        _step(row, here.field("action").item(i), actions, [row[1] for row in rows])
-        for i, row in enumerate(here.field("action").items(inner["action"]))
-    ]
+        inner["state"].fail("states are not numbered 1, 2, 3, ..")
+    listed = [row.value[1] for row in rows]
+    steps = [_step(row, actions, listed) for row in inner["action"].items()]
     by_source = {(a, b): name for a, b, name in steps}
     back = [(b - 1, name) for a, b, name in steps if a == len(states) and 1 <= b <= a]
     names = [by_source.get((k, k + 1)) for k in range(1, len(states))]
@@ -63,94 +56,76 @@ def read_tlc_json(
     return TlcJson(tuple(states), (*names, *([back[0][1]] if back else [])), loop)
 
 
-def _numbered(row: Any, at: At) -> tuple[int, Any]:
-    pair = at.items(row)
+def _numbered(row: Node) -> tuple[int, Node]:
+    pair = row.items()
     if len(pair) != 2:
-        at.fail("expected a pair [number, state]")
-    return at.item(0).integer(pair[0]), pair[1]
+        row.fail("expected a pair [number, state]")
+    return pair[0].integer(), pair[1]
 
 
-def _listed(row: Any, at: At, states: Sequence[Any]) -> int:
+def _listed(row: Node, states: Sequence[Any]) -> int:
     """The number of a state that a step repeats; it must be the one that is listed."""
-    number, value = _numbered(row, at)
+    number, state = _numbered(row)
     if not 1 <= number <= len(states):
-        at.item(0).fail(f"there is no state {number}, only 1 to {len(states)}")
-    if value != states[number - 1]:
-        at.item(1).fail(f"this is not state {number} as it is listed")
+        row.inside(0).fail(f"there is no state {number}, only 1 to {len(states)}")
+    if state.value != states[number - 1]:
+        state.fail(f"this is not state {number} as it is listed")
     return number
 
 
-def _step(row: Any, at: At, actions: Mapping[str, Fn], states: Sequence[Any]) -> Step:
-    parts = at.items(row)
+def _step(row: Node, actions: Mapping[str, Fn], states: Sequence[Any]) -> Step:
+    parts = row.items()
     if len(parts) != 3:
-        at.fail("expected [state, action, state]")
-    before, after = (_listed(parts[place], at.item(place), states) for place in (0, 2))
-    about = parts[1]
-    if not isinstance(about, dict):
-        at.item(1).fail(f"expected an object, found {kind_of(about)}")
-    name = at.item(1).field("name").text(about.get("name", ""))
+        row.fail("expected [state, action, state]")
+    before, after = _listed(parts[0], states), _listed(parts[2], states)
+    about = parts[1].object((), None)
+    name = about.get("name", "").text()
     if name not in actions:
         return before, after, None
     return before, after, Named(name, _arguments(about, actions[name]))
 
 
-def _arguments(about: Mapping[str, Any], fn: Fn) -> tuple[Any, ...] | None:
+def _arguments(about: Node, fn: Fn) -> tuple[Any, ...] | None:
     """Arguments, if the file has one for each parameter. TLC may call them otherwise, so order counts."""
-    names, context = about.get("parameters", []), about.get("context", {})
-    if not isinstance(names, list) or not isinstance(context, dict) or len(names) != len(fn.params):
+    names, context = about.get("parameters", []).value, about.get("context", {})
+    if not isinstance(names, list) or not isinstance(context.value, dict) or len(names) != len(fn.params):
         return None
     if any(not isinstance(name, str) or name not in context for name in names):
         return None
-    from elrcheck.base.errors import UsageFault
-
-    nowhere = At("", "trace-file")
     try:
-        return tuple(
-            decode(ty, context[name], nowhere) for name, (_, ty) in zip(names, fn.params, strict=True)
-        )
+        return tuple(decode(ty, context[name]) for name, (_, ty) in zip(names, fn.params, strict=True))
     except UsageFault:
         return None
 
 
-def decode(ty: Ty, raw: Any, at: At) -> Any:
+def decode(ty: Ty, node: Node) -> Any:
     """The model value of this type that TLC's JSON stands for; UsageFault if it does not fit."""
     match ty.kind:
         case "bool":
-            if not isinstance(raw, bool):
-                at.fail(f"expected true or false, found {kind_of(raw)}")
-            return raw
+            return node.boolean()
         case "nat" | "replica":
-            number = at.integer(raw)
-            if ty.kind == "replica" and number < 0:
-                at.fail(f"{number} is not a broker id")
-            return number
+            return broker_or_number(ty, node)
         case "enum":
-            name = at.text(raw)
-            if name not in ty.members:
-                at.fail(f"{ty.name} has no member `{name}`", help=did_you_mean(name, ty.members))
-            return ty.cls[name]
+            return member_of(ty, node)
         case "set":
-            members = [decode(ty.elem, v, at.item(i)) for i, v in enumerate(at.items(raw))]
-            if len(set(members)) < len(members):
-                at.fail("a member of the set is listed twice")
-            return frozenset(members)
+            return distinct(node, [decode(ty.elem, part) for part in node.items()])
         case "opt":
-            return None if raw == NONE_NAME else decode(ty.elem, raw, at)
+            return None if node.value == NONE_NAME else decode(ty.elem, node)
         case "seq":
-            return tuple(decode(ty.elem, v, at.item(i)) for i, v in enumerate(at.items(raw)))
+            return tuple(decode(ty.elem, part) for part in node.items())
         case "vec":
-            return _vector(ty, raw, at)
+            return _vector(ty, node)
         case "record" | "state":
-            body = at.mapping(raw, ty.fields)
-            return ty.cls(**{n: decode(t, body[n], at.field(n)) for n, t in ty.fields.items()})
-    at.fail(f"a {ty} cannot be in a trace")
+            node.object(ty.fields)
+            return ty.cls(**{name: decode(part, node[name]) for name, part in ty.fields.items()})
+    node.fail(f"a {ty} cannot be in a trace")
 
 
-def _vector(ty: Ty, raw: Any, at: At) -> tuple[Any, ...]:
+def _vector(ty: Ty, node: Node) -> tuple[Any, ...]:
     """A function on 0..n-1 is an object with the keys "0", "1", .."""
-    if not isinstance(raw, dict):
-        at.fail(f"expected an object with one key for each broker, found {kind_of(raw)}")
-    wanted = [str(i) for i in range(len(raw))]
-    if sorted(raw) != sorted(wanted):
-        at.fail(f"expected the keys 0 to {len(raw) - 1}, found {', '.join(sorted(raw))}")
-    return tuple(decode(ty.elem, raw[key], at.item(int(key))) for key in wanted)
+    if not isinstance(node.value, dict):
+        node.expected("an object with one key for each broker")
+    wanted = [str(i) for i in range(len(node.value))]
+    if sorted(node.value) != sorted(wanted):
+        node.fail(f"expected the keys 0 to {len(node.value) - 1}, not {', '.join(sorted(node.value))}")
+    return tuple(decode(ty.elem, node[key]) for key in wanted)

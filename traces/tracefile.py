@@ -36,12 +36,14 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.strictjson import At, kind_of, lay_out, load
+from elrcheck.base.documents import lay_out, read_json
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.strict import Codes, Node, shown
 from elrcheck.lang.types import Ty
 
 SCHEMA = "elrcheck.trace/1"
-CODE = "trace-file"
+CODES = Codes("trace-file")
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,12 @@ class Trace:
 class TraceDocument:
     """A trace file whose frame has been checked, and whose values have not."""
 
-    at: At
+    root: Node
     variant: str
     scope: str
     property: str
     overrides: Mapping[str, Any]
     loop: int | None
-    raw_states: Sequence[Any]
-    raw_steps: Sequence[Any]
 
     def decode(self, state: Ty, signatures: Mapping[str, Sequence[Ty]] | None = None) -> Trace:
         """The trace with model values; signatures: the parameter types of every action, if known.
@@ -84,10 +84,8 @@ class TraceDocument:
         Without signatures the arguments stay what they are in JSON (an enum member its name, a set an
         array turned into a tuple).
         """
-        at = self.at.field("states")
-        states = tuple(decode_value(state, raw, at.item(i)) for i, raw in enumerate(self.raw_states))
-        at = self.at.field("steps")
-        steps = tuple(_step(raw, signatures, at.item(i)) for i, raw in enumerate(self.raw_steps))
+        states = tuple(decode_value(state, node) for node in self.root["states"].items())
+        steps = tuple(_step(node, signatures) for node in self.root["steps"].items())
         return Trace(self.variant, self.scope, self.property, states, steps, self.overrides, self.loop)
 
 
@@ -125,38 +123,31 @@ def steps_needed(states: int, steps: int, loop: int | None) -> int:
 
 def read_trace(path: Path) -> TraceDocument:
     """Read the frame of a trace file; UsageFault when it is not one of ours."""
-    return trace_document(*load(path, CODE))
+    return trace_document(read_json(path, CODES))
 
 
-def trace_document(raw: Any, at: At) -> TraceDocument:
+def trace_document(root: Node) -> TraceDocument:
     """The frame of a trace file that has been parsed."""
-    if isinstance(raw, dict) and raw.get("schema") != SCHEMA:
-        found = kind_of(raw["schema"]) if "schema" in raw else "no key `schema`"
-        at.fail(f"not a trace file: expected the schema {SCHEMA}, found {found}")
-    keys = ("schema", "variant", "scope", "overrides", "property", "steps", "states")
-    body = at.mapping(raw, keys, ("loop",))
-    states = at.field("states").items(body["states"])
-    steps = at.field("steps").items(body["steps"])
-    loop = at.field("loop").integer(body["loop"]) if "loop" in body else None
+    if isinstance(root.value, dict) and root.value.get("schema") != SCHEMA:
+        found = f"not {shown(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
+        root.fail(f"not a trace file: expected the schema {SCHEMA}, {found}")
+    root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop",))
+    states, steps = root["states"].items(), root["steps"].items()
+    loop = root.maybe("loop", Node.integer, None)
     if not states:
-        at.field("states").fail("a trace has at least one state")
+        root["states"].fail("a trace has at least one state")
     if loop is not None and not 0 <= loop < len(states):
-        at.field("loop").fail(f"there is no state {loop}, the last one is {len(states) - 1}")
+        root["loop"].fail(f"there is no state {loop}, the last one is {len(states) - 1}")
     expected = steps_needed(len(states), len(steps), loop)
     if len(steps) != expected:
-        at.field("steps").fail(f"{len(states)} states need {expected} steps, found {len(steps)}")
-    overrides = body["overrides"]
-    if not isinstance(overrides, dict):
-        at.field("overrides").fail(f"expected an object, found {kind_of(overrides)}")
+        root["steps"].fail(f"{len(states)} states need {expected} steps, not {len(steps)}")
     return TraceDocument(
-        at=at,
-        variant=at.field("variant").text(body["variant"]),
-        scope=at.field("scope").text(body["scope"]),
-        property=at.field("property").text(body["property"]),
-        overrides={k: _plain(v, at.field("overrides").field(k)) for k, v in overrides.items()},
+        root=root,
+        variant=root["variant"].text(),
+        scope=root["scope"].text(),
+        property=root["property"].text(),
+        overrides=root["overrides"].map(_plain),
         loop=loop,
-        raw_states=states,
-        raw_steps=steps,
     )
 
 
@@ -194,64 +185,54 @@ def encode_argument(value: Any) -> Any:
     raise TypeError(f"no JSON form for {value!r}")
 
 
-def decode_value(ty: Ty, raw: Any, at: At) -> Any:
+def decode_value(ty: Ty, node: Node) -> Any:
     """The model value of this type that a JSON value stands for; UsageFault when it does not fit."""
     match ty.kind:
         case "bool":
-            if not isinstance(raw, bool):
-                at.fail(f"expected true or false, found {kind_of(raw)}")
-            return raw
+            return node.boolean()
         case "nat" | "replica":
-            number = at.integer(raw)
-            if ty.kind == "replica" and number < 0:
-                at.fail(f"{number} is not a broker id")
-            return number
+            return broker_or_number(ty, node)
         case "enum":
-            return _member(ty, raw, at)
+            return member_of(ty, node)
         case "set":
-            found = [decode_value(ty.elem, v, at.item(i)) for i, v in enumerate(at.items(raw))]
-            if len(set(found)) < len(found):
-                at.fail("a member of the set is listed twice")
-            return frozenset(found)
+            return distinct(node, [decode_value(ty.elem, part) for part in node.items()])
         case "opt":
-            return None if raw is None else decode_value(ty.elem, raw, at)
+            return None if node.value is None else decode_value(ty.elem, node)
         case "vec" | "seq":
-            items = at.items(raw)
+            items = node.items()
             if isinstance(ty.hi, int) and len(items) > ty.hi:
-                at.fail(f"{len(items)} elements where {ty.hi} are allowed")
-            return tuple(decode_value(ty.elem, v, at.item(i)) for i, v in enumerate(items))
+                node.fail(f"{len(items)} elements where {ty.hi} are allowed")
+            return tuple(decode_value(ty.elem, part) for part in items)
         case "record" | "state":
-            body = at.mapping(raw, ty.fields)
-            return ty.cls(**{n: decode_value(t, body[n], at.field(n)) for n, t in ty.fields.items()})
-    raise UsageFault(at.code, f"a {ty} cannot be in a trace", where=str(at))
+            node.object(ty.fields)
+            return ty.cls(**{name: decode_value(part, node[name]) for name, part in ty.fields.items()})
+    node.fail(f"a {ty} cannot be in a trace")
 
 
-def _member(ty: Ty, raw: Any, at: At) -> Any:
-    name = at.text(raw)
-    if name not in ty.members:
-        at.fail(f"{ty.name} has no member `{name}`", help=did_you_mean(name, ty.members))
-    return ty.cls[name]
 
 
-def _step(raw: Any, signatures: Mapping[str, Sequence[Ty]] | None, at: At) -> Step:
-    body = at.mapping(raw, ("action", "args"))
-    action = at.field("action").text(body["action"])
-    here = at.field("args")
-    args = here.items(body["args"])
+
+
+
+
+def _step(node: Node, signatures: Mapping[str, Sequence[Ty]] | None) -> Step:
+    node.object(("action", "args"))
+    action, args = node["action"].text(), node["args"].items()
     if signatures is None:
-        return Step(action, tuple(_plain(a, here.item(i)) for i, a in enumerate(args)))
+        return Step(action, tuple(_plain(arg) for arg in args))
     if action not in signatures:
-        at.field("action").fail(f"unknown action `{action}`", help=did_you_mean(action, signatures))
+        node["action"].fail(f"unknown action `{action}`", did_you_mean(action, signatures))
     types = signatures[action]
     if len(args) != len(types):
-        here.fail(f"{action} takes {len(types)} arguments, found {len(args)}")
-    return Step(action, tuple(decode_value(types[i], a, here.item(i)) for i, a in enumerate(args)))
+        node["args"].fail(f"{action} takes {len(types)} arguments, not {len(args)}")
+    return Step(action, tuple(decode_value(ty, arg) for ty, arg in zip(types, args, strict=True)))
 
 
-def _plain(raw: Any, at: At) -> Any:
+def _plain(node: Node) -> Any:
     """A scalar, or a tuple of scalars."""
+    raw = node.value
     if isinstance(raw, list) and all(v is None or isinstance(v, bool | int | str) for v in raw):
         return tuple(raw)
     if raw is None or isinstance(raw, bool | int | str):
         return raw
-    at.fail(f"expected a plain value, found {kind_of(raw)}")
+    node.expected("a plain value")

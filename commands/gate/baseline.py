@@ -21,11 +21,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import Document, read_toml
+from elrcheck.base.strict import Node
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -34,6 +34,9 @@ COUNTS = ("generated", "distinct", "diameter", "cut", "deadlocks")
 VERDICTS = ("holds", "violated", "inconclusive")
 _VERDICT = re.compile(r"(holds|violated|reached|unreached|inconclusive)(?: at depth (\d+))?")
 _NOTICED = re.compile(r"noticed by \S+ at depth \d+|unnoticed|inconclusive")
+_OPTIONAL = (
+    "set", "properties", "liveness", "max-depth", "max-states", "proof", "proof-timeout", "teeth", "expected",
+)  # fmt: skip
 _PROVED = ("proved", "refuted", "unknown", "inconclusive", "absent")
 
 
@@ -102,13 +105,11 @@ def read_baseline(path: Path) -> tuple[Entry, ...]:
             f"there is no baseline {path}",
             help=f"make one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
         )
-    document = read_toml(path)
-    top = _Table(document, (), document.data)
-    if (schema := top.text("schema")) != SCHEMA:
-        top.fail("schema", f"expected {SCHEMA}, not {schema!r}")
-    entries = top.tables("entry")
-    top.done()
-    return tuple(sorted((_entry(name, table) for name, table in entries.items()), key=lambda e: e.name))
+    top = read_toml(path, toml_codes(CODE)).object(("schema",), ("entry",))
+    if top["schema"].value != SCHEMA:
+        top["schema"].expected(SCHEMA)
+    entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]
+    return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
 def check_name(name: str, where: str) -> str:
@@ -119,156 +120,73 @@ def check_name(name: str, where: str) -> str:
     return name
 
 
-def _entry(name: str, table: _Table) -> Entry:
-    check_name(name, table.where())
+def _entry(name: str, table: Node) -> Entry:
+    check_name(name, table.where)
+    table.object(("variant", "scope"), _OPTIONAL)
     entry = Entry(
         name=name,
-        selection=Selection(table.text("variant"), table.text("scope"), table.texts("set", ())),
-        properties=table.texts("properties", ()),
-        liveness=table.flag("liveness"),
-        max_depth=table.limit("max-depth"),
-        max_states=table.limit("max-states"),
-        proof=table.flag("proof"),
-        proof_timeout=table.limit("proof-timeout"),
-        teeth=table.flag("teeth"),
-        expected=_expected(table.table("expected")) if "expected" in table.data else None,
-        place=table.where(),
+        selection=Selection(
+            table["variant"].text(), table["scope"].text(), table.maybe("set", Node.texts, ())
+        ),
+        properties=table.maybe("properties", Node.texts, ()),
+        liveness=table.maybe("liveness", Node.boolean, False),
+        max_depth=table.maybe("max-depth", Node.positive, None),
+        max_states=table.maybe("max-states", Node.positive, None),
+        proof=table.maybe("proof", Node.boolean, False),
+        proof_timeout=table.maybe("proof-timeout", Node.positive, None),
+        teeth=table.maybe("teeth", Node.boolean, False),
+        expected=table.maybe("expected", _expected, None),
+        place=table.where,
     )
-    table.done()
     for key, given in (("proof", entry.proof), ("teeth", entry.teeth)):
         if given and entry.liveness:
-            table.fail(key, "not for liveness properties")
+            table[key].bad("not for liveness properties", "leave one of the two out")
     return entry
 
 
-def _expected(table: _Table) -> Expected:
-    properties = table.table("properties")
-    actions = table.table("actions")
-    guards = table.table("guards")
-    found = Expected(
-        verdict=table.choice("verdict", VERDICTS),
-        counts={name: table.number(name) for name in COUNTS},
-        properties={ident: _judged(properties, ident) for ident in properties.data},
-        actions={name: _fired(actions.table(name)) for name in actions.data},
-        guards={name: guards.texts(name) for name in guards.data},
-        proof=_proof(table.table("proof")) if "proof" in table.data else None,
-        teeth=_teeth(table.table("teeth")) if "teeth" in table.data else None,
+def _expected(table: Node) -> Expected:
+    table.object(("verdict", *COUNTS), ("properties", "actions", "guards", "proof", "teeth"))
+    return Expected(
+        verdict=table["verdict"].choice(VERDICTS),
+        counts={name: table[name].natural() for name in COUNTS},
+        properties=table.get("properties", {}).map(_judged),
+        actions=table.get("actions", {}).map(_fired),
+        guards=table.get("guards", {}).map(Node.texts),
+        proof=table.maybe("proof", _proof, None),
+        teeth=table.maybe("teeth", lambda teeth: teeth.map(_noticed), None),
     )
-    table.done()
-    return found
 
 
-def _teeth(table: _Table) -> dict[str, str]:
-    found = {guard: table.text(guard) for guard in table.data}
-    for guard, said in found.items():
-        if not _NOTICED.fullmatch(said):
-            table.fail(guard, "expected `noticed by P-1 at depth 3`, `unnoticed` or `inconclusive`")
-    return found
-
-
-def _judged(table: _Table, ident: str) -> str:
-    said = table.text(ident)
-    if not _VERDICT.fullmatch(said):
-        table.fail(ident, "expected a verdict, such as `holds` or `violated at depth 3`")
+def _noticed(node: Node) -> str:
+    said = node.text()
+    if not _NOTICED.fullmatch(said):
+        node.bad("expected `noticed by P-1 at depth 3`, `unnoticed` or `inconclusive`")
     return said
 
 
-def _fired(table: _Table) -> tuple[int, int]:
-    found = table.number("fired"), table.number("cut")
-    table.done()
-    return found
+def _judged(node: Node) -> str:
+    said = node.text()
+    if not _VERDICT.fullmatch(said):
+        node.bad("expected a verdict, such as `holds` or `violated at depth 3`")
+    return said
 
 
-def _proof(table: _Table) -> Proof:
-    verdict = table.choice("verdict", _PROVED)
-    cells, open_ = table.table("cells"), table.table("open")
+def _fired(table: Node) -> tuple[int, int]:
+    table.object(("fired", "cut"))
+    return table["fired"].natural(), table["cut"].natural()
+
+
+def _proof(table: Node) -> Proof:
+    table.object(("verdict", "lemmas", "properties"), ("cells", "open"))
+    unproved = table.get("open", {})
     proof = Proof(
-        verdict=verdict,
-        lemmas=table.texts("lemmas"),
-        cells={action: cells.texts(action) for action in cells.data},
-        properties=table.texts("properties"),
-        open={name: open_.choice(name, _PROVED) for name in open_.data},
+        verdict=table["verdict"].choice(_PROVED),
+        lemmas=table["lemmas"].texts(),
+        cells=table.get("cells", {}).map(Node.texts),
+        properties=table["properties"].texts(),
+        open=unproved.map(lambda verdict: verdict.choice(_PROVED)),
     )
-    table.done()
     for name in proof.open:
         if name not in proof.obligations():
-            open_.fail(name, "this is none of the obligations", help=did_you_mean(name, proof.obligations()))
+            unproved[name].bad("this is none of the obligations", did_you_mean(name, proof.obligations()))
     return proof
-
-
-class _Table:
-    """A table of the file that is read key by key; whatever is left over is a mistake."""
-
-    def __init__(self, document: Document, path: tuple[str, ...], data: Mapping[str, Any]) -> None:
-        self.document, self.path, self.data = document, path, data
-        self.taken: dict[str, None] = {}  # in the order of reading, each once
-
-    def where(self, *key: str) -> str:
-        found = self.document.where(*self.path, *key)
-        return found if found != self.document.name or not key else self.document.where(*self.path)
-
-    def fail(self, key: str, why: str, help: str | None = None) -> None:
-        raise UsageFault(CODE, f"`{key}`: {why}", where=self.where(key), help=help)
-
-    def done(self) -> None:
-        for key in self.data:
-            if key not in self.taken:
-                raise UsageFault(
-                    CODE, f"unknown key `{key}`", where=self.where(key), help=did_you_mean(key, self.taken)
-                )
-
-    def _take(self, key: str, kind: type, says: str) -> Any:
-        self.taken[key] = None
-        if key not in self.data:
-            raise UsageFault(CODE, f"there is no `{key}`", where=self.where())
-        value = self.data[key]
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            self.fail(key, f"expected {says}, not {value!r}")
-        return value
-
-    def text(self, key: str) -> str:
-        return str(self._take(key, str, "a text"))
-
-    def choice(self, key: str, known: tuple[str, ...]) -> str:
-        found = self.text(key)
-        if found not in known:
-            self.fail(key, f"expected {', '.join(known)}, not {found!r}")
-        return found
-
-    def number(self, key: str) -> int:
-        found = int(self._take(key, int, "a number"))
-        if found < 0:
-            self.fail(key, "expected 0 or more")
-        return found
-
-    def limit(self, key: str) -> int | None:
-        self.taken[key] = None
-        if key not in self.data:
-            return None
-        if (found := self.number(key)) == 0:
-            self.fail(key, "expected 1 or more")
-        return found
-
-    def flag(self, key: str) -> bool:
-        self.taken[key] = None
-        return bool(self._take(key, bool, "true or false")) if key in self.data else False
-
-    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        self.taken[key] = None
-        if key not in self.data and default is not None:
-            return default
-        found = self._take(key, list, "a list of texts")
-        if not all(isinstance(part, str) for part in found):
-            self.fail(key, "expected a list of texts")
-        return tuple(found)
-
-    def table(self, key: str) -> _Table:
-        self.taken[key] = None
-        found = self.data.get(key, {})
-        if not isinstance(found, dict):
-            self.fail(key, "expected a table")
-        return _Table(self.document, (*self.path, key), found)
-
-    def tables(self, key: str) -> dict[str, _Table]:
-        inside = self.table(key)
-        return {name: inside.table(name) for name in inside.data}

@@ -28,18 +28,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import (
-    Document,
-    config_fields,
-    config_values,
-    find_scope,
-    parse_overrides,
-    read_toml,
-)
+from elrcheck.base.strict import Node
+from elrcheck.catalogue.configuration import config_fields, config_values, find_scope, parse_overrides
 from elrcheck.catalogue.select import Selected, find_variant, resolve
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
 from elrcheck.model.config import Config
@@ -174,65 +168,50 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
 # ------------------------------------------------------------------------------- the grid file
 
 
-def read_grid(document: Document) -> _Rules:
+def read_grid(document: Node) -> _Rules:
     """The tables of a grid file; UsageFault names the line."""
-    data = document.data
-    for key in data:
-        if key not in TABLES:
-            raise UsageFault("config-unknown-key", f"unknown key `{key}`", where=document.where(key),
-                             help=did_you_mean(key, TABLES))  # fmt: skip
-    if not isinstance(data.get("description", ""), str):
-        where = document.where("description")
-        raise UsageFault("config-bad-value", "`description` must be a text", where=where)
-    table = data.get("axes", {})
-    if not isinstance(table, dict):
-        raise UsageFault("config-bad-value", "`axes` must be a table", where=document.where("axes"))
+    document.object((), TABLES).maybe("description", Node.text, "")
     axes = []
-    for key, value in table.items():
-        where = document.where("axes", key)
-        reject_unknown_key(key, where)
-        axes.append(Axis(key, _values(key, value, where)))
+    for key, node in document.get("axes", {}).fields():
+        reject_unknown_key(key, node.where)
+        axes.append(Axis(key, _values(node, key)))
     known = [axis.key for axis in axes]
     exclude = []
     for rule in _tables(document, "exclude"):
-        for key in rule:
+        for key, node in rule.fields():
             if key not in known:
-                raise UsageFault("config-unknown-key", f"[[exclude]]: `{key}` is no axis of this file",
-                                 where=document.where("exclude"), help=did_you_mean(key, known))  # fmt: skip
-        exclude.append({key: _values(key, v, document.where("exclude")) for key, v in rule.items()})
+                node.fail(f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, known),
+                          code="config-unknown-key")  # fmt: skip
+        exclude.append({key: _values(node, key) for key, node in rule.fields()})
     include = []
     for rule in _tables(document, "include"):
-        where = document.where("include")
         point: dict[str, str] = {}
-        for key, value in rule.items():
-            reject_unknown_key(key, where)
-            values = _values(key, value, where)
+        for key, node in rule.fields():
+            reject_unknown_key(key, node.where)
+            values = _values(node, key)
             if len(values) != 1:
-                raise UsageFault("config-bad-value", f"[[include]]: `{key}`: expected one value", where=where)
+                node.fail(f"[[include]]: `{key}`: expected one value", "a list of values belongs into [axes]")
             point[key] = values[0]
         include.append(point)
-    return _Rules(tuple(axes), tuple(exclude), tuple(include), document.name)
+    return _Rules(tuple(axes), tuple(exclude), tuple(include), document.source.name)
 
 
-def _tables(document: Document, key: str) -> list[dict[str, Any]]:
+def _tables(document: Node, key: str) -> list[Node]:
     """An array of tables, none of them empty."""
-    found = document.data.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(each, dict) and each for each in found):
-        raise UsageFault("config-bad-value", f"`{key}`: expected tables [[{key}]] with at least one key",
-                         where=document.where(key))  # fmt: skip
-    return found
+    node = document.get(key, [])
+    if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
+        node.bad(f"expected tables [[{key}]] with at least one key")
+    return node.items()
 
 
-def _values(key: str, value: object, where: str) -> tuple[str, ...]:
+def _values(node: Node, key: str) -> tuple[str, ...]:
     """Values in TOML: one, a list, or a text in the notation of --sweep."""
-    parts = value if isinstance(value, list) else [value]
     words = []
-    for part in parts:
-        if isinstance(part, bool):
-            words.append(str(part).lower())
-        elif isinstance(part, int | str):
-            words.append(str(part))
+    for part in node.items() if isinstance(node.value, list) else [node]:
+        if isinstance(part.value, bool):
+            words.append(str(part.value).lower())
+        elif isinstance(part.value, int | str):
+            words.append(str(part.value))
         else:
-            raise UsageFault("config-bad-value", f"`{key}`: expected values or a list of them, not {part!r}",
-                             where=where)  # fmt: skip
-    return parse_values(key, ",".join(words), where)
+            part.expected("values or a list of them")
+    return parse_values(key, ",".join(words), node.where)

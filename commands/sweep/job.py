@@ -6,17 +6,19 @@ file. Its answer is the check report and the trace files, or the reason why ther
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import field
 
 from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest, SweepRequest
+from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.configuration import (
     build_config,
     check_value,
@@ -30,8 +32,7 @@ from elrcheck.explorer.kernel.object_code import ALONE
 from elrcheck.model.config import Config
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Record, frozen=True):
     """A configuration to check. workers: threads of its search; None means as many as useful.
 
     large: states beyond which the search stops because it is not for one thread; None for no bound.
@@ -41,24 +42,10 @@ class Job:
     selection: Selection
     config: dict[str, Any]
     properties: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     stop_at_first: bool = False
     workers: int | None = 1
     large: int | None = None
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @staticmethod
-    def from_json(text: str) -> Job:
-        data = json.loads(text)
-        selection = Selection(**{**data.pop("selection"), "overrides": ()})
-        overrides = tuple(json.loads(text)["selection"]["overrides"])
-        limits = Limits(**data.pop("limits"))
-        properties = tuple(data.pop("properties"))
-        return Job(
-            selection=replace(selection, overrides=overrides), limits=limits, properties=properties, **data
-        )
 
     def selected(self) -> Selected:
         """The configuration, without looking for its scope again."""
@@ -68,8 +55,7 @@ class Job:
         return Selected(self.selection.variant, self.selection.scope, config, overrides)
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Record, frozen=True):
     """What became of a job: a check report as JSON data, or why there is none.
 
     refused: the check refuses the configuration. error: it failed, for a reason that is not the
@@ -82,13 +68,6 @@ class Answer:
     error: str | None = None
     large: bool = False
     traces: dict[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @staticmethod
-    def from_json(text: str) -> Answer:
-        return Answer(**json.loads(text))
 
 
 def job_of(point: Point, request: SweepRequest) -> Job:

@@ -17,64 +17,112 @@ import itertools
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from elrcheck import __version__
 from elrcheck.base.atomic import write_file, write_files
+from elrcheck.base.documents import read_json
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.package_files import files_of
 from elrcheck.base.requests import Limits, Selection, SweepRequest
-from elrcheck.base.strictjson import load
+from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
+from elrcheck.base.strict import Codes
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.sweep.axes import Axis
 from elrcheck.commands.sweep.grid import Grid, Point
 from elrcheck.commands.sweep.job import Answer
 from elrcheck.explorer.runs.folders import RUNS
+from elrcheck.results.sweep_report import Searcher
+from elrcheck.results.trace_view import Scalar
 
 SCHEMA = "elrcheck.sweep-run/1"
 MANIFEST = "sweep.json"
 ROWS = "rows.jsonl"
+CODES = Codes("checkpoint-damaged")
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(Answer, frozen=True, kw_only=True):
     """An answer and who gave it; its traces are in the folder."""
 
-    answer: Answer
-    by: str
+    by: Searcher
+
+
+class SavedAxis(Record, frozen=True):
+    """An axis of the grid of a sweep."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+class SavedPoint(Record, frozen=True):
+    """A configuration of a sweep. config: a digest of its values, None if the model refuses it."""
+
+    variant: str
+    scope: str
+    overrides: tuple[str, ...]
+    settings: dict[str, Scalar]
+    config: str | None
+    refused: str | None
+
+
+class SavedLimits(Record, frozen=True):
+    """The limits of a sweep, see `Limits`."""
+
+    max_depth: int | None
+    max_states: int | None
+    time_budget: float | None
+    memory: int | None
+
+
+class SavedSweep(Record, frozen=True):
+    """What must be the same for a sweep to go on. model: `model_digest`."""
+
+    axes: tuple[SavedAxis, ...]
+    keys: tuple[str, ...]
+    excluded: int
+    points: tuple[SavedPoint, ...]
+    properties: tuple[str, ...]
+    limits: SavedLimits
+    stop_at_first: bool
+    large: int
+    model: str
 
 
 # ------------------------------------------------------------------------------- what a sweep is
 
 
-def describe(grid: Grid, request: SweepRequest) -> dict[str, Any]:
-    """What must be the same for a sweep to go on, in JSON's types."""
-    return {
-        "axes": [{"key": axis.key, "values": list(axis.values)} for axis in grid.axes],
-        "keys": list(grid.keys),
-        "excluded": grid.excluded,
-        "points": [_point_json(point) for point in grid.points],
-        "properties": list(request.properties),
-        "limits": asdict(request.limits),
-        "stop_at_first": request.stop_at_first,
-        "large": request.large,
-        "model": model_digest(),
-    }
+def describe(grid: Grid, request: SweepRequest) -> SavedSweep:
+    """The sweep that is asked for."""
+    return SavedSweep(
+        axes=tuple(SavedAxis(axis.key, axis.values) for axis in grid.axes),
+        keys=grid.keys,
+        excluded=grid.excluded,
+        points=tuple(_saved_point(point) for point in grid.points),
+        properties=request.properties,
+        limits=SavedLimits(**asdict(request.limits)),
+        stop_at_first=request.stop_at_first,
+        large=request.large,
+        model=model_digest(),
+    )
 
 
-def _point_json(point: Point) -> dict[str, Any]:
-    config = None if point.selected is None else config_values(point.selected.config)
-    return {
-        "variant": point.selection.variant,
-        "scope": point.selection.scope,
-        "overrides": list(point.selection.overrides),
-        "settings": dict(point.settings),
-        "config": config and hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest(),
-        "refused": point.refused,
-    }
+def _saved_point(point: Point) -> SavedPoint:
+    config = None
+    if point.selected is not None:
+        values = json.dumps(config_values(point.selected.config), sort_keys=True)
+        config = hashlib.sha256(values.encode()).hexdigest()
+    return SavedPoint(
+        variant=point.selection.variant,
+        scope=point.selection.scope,
+        overrides=point.selection.overrides,
+        settings=dict(point.settings),
+        config=config,
+        refused=point.refused,
+    )
 
 
 def model_digest() -> str:
@@ -87,29 +135,29 @@ def model_digest() -> str:
     return digest.hexdigest()
 
 
-def grid_of(saved: dict[str, Any]) -> Grid:
+def grid_of(saved: SavedSweep) -> Grid:
     """The grid of a saved sweep. UsageFault if a configuration is not what it was (a scope file changed)."""
     points = []
-    for number, data in enumerate(saved["points"], start=1):
-        selection = Selection(data["variant"], data["scope"], tuple(data["overrides"]))
-        selected = resolve(selection) if data["refused"] is None else None
-        points.append(Point(number, selection, data["settings"], selected, data["refused"]))
-    axes = tuple(Axis(axis["key"], tuple(axis["values"])) for axis in saved["axes"])
-    return Grid(axes, tuple(saved["keys"]), tuple(points), saved["excluded"])
+    for number, point in enumerate(saved.points, start=1):
+        selection = Selection(point.variant, point.scope, point.overrides)
+        selected = resolve(selection) if point.refused is None else None
+        points.append(Point(number, selection, point.settings, selected, point.refused))
+    axes = tuple(Axis(axis.key, axis.values) for axis in saved.axes)
+    return Grid(axes, saved.keys, tuple(points), saved.excluded)
 
 
-def request_of(request: SweepRequest, saved: dict[str, Any]) -> SweepRequest:
+def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
     """The request with everything that belongs to the sweep taken from what was saved."""
     return replace(
         request,
-        properties=tuple(saved["properties"]),
-        limits=Limits(**saved["limits"]),
-        stop_at_first=saved["stop_at_first"],
-        large=saved["large"],
+        properties=saved.properties,
+        limits=Limits(**structs.asdict(saved.limits)),
+        stop_at_first=saved.stop_at_first,
+        large=saved.large,
     )
 
 
-def reject_other(saved: dict[str, Any], asked: dict[str, Any], place: Path) -> None:
+def reject_other(saved: SavedSweep, asked: SavedSweep, place: Path) -> None:
     """UsageFault if the sweep in the folder is not the one asked for; says what differs."""
     detail = _difference(saved, asked)
     if detail is not None:
@@ -119,27 +167,29 @@ def reject_other(saved: dict[str, Any], asked: dict[str, Any], place: Path) -> N
         )  # fmt: skip
 
 
-def _difference(saved: dict[str, Any], asked: dict[str, Any]) -> str | None:
-    before = {axis["key"]: axis["values"] for axis in saved["axes"]}
-    now = {axis["key"]: axis["values"] for axis in asked["axes"]}
+def _difference(saved: SavedSweep, asked: SavedSweep) -> str | None:
+    before = {axis.key: axis.values for axis in saved.axes}
+    now = {axis.key: axis.values for axis in asked.axes}
     for key in dict.fromkeys([*before, *now]):
         if before.get(key) != now.get(key):
             return f"the axis `{key}` was {_values(before.get(key))} and is now {_values(now.get(key))}"
-    pairs: Iterable[tuple[dict[str, Any], dict[str, Any]]]
-    pairs = itertools.zip_longest(saved["points"], asked["points"], fillvalue={})
-    for number, (old, new) in enumerate(pairs, start=1):
+    for number, (old, new) in enumerate(itertools.zip_longest(saved.points, asked.points), start=1):
         for field in ("variant", "scope", "overrides", "config", "refused", "settings"):
-            if old.get(field) != new.get(field):
+            if getattr(old, field, None) != getattr(new, field, None):
                 what = "values" if field in ("config", "settings") else field
                 return f"the {what} of configuration number {number} changed"
     for field in ("properties", "limits", "stop_at_first", "large", "keys", "excluded"):
-        if saved[field] != asked[field]:
-            return f"`{field}` was {saved[field]!r} and is now {asked[field]!r}"
-    return "the model has changed since" if saved["model"] != asked["model"] else None
+        if getattr(saved, field) != getattr(asked, field):
+            return f"`{field}` was {_told(saved, field)} and is now {_told(asked, field)}"
+    return "the model has changed since" if saved.model != asked.model else None
 
 
-def _values(values: list[str] | None) -> str:
+def _values(values: tuple[str, ...] | None) -> str:
     return "not swept" if values is None else ",".join(values)
+
+
+def _told(sweep: SavedSweep, field: str) -> str:
+    return repr(to_data(getattr(sweep, field)))
 
 
 # ------------------------------------------------------------------------------------ the folder
@@ -152,12 +202,12 @@ class Ledger:
         self.folder = folder
         self.done: dict[int, Done] = {}
 
-    def add(self, answer: Answer, by: str) -> None:
+    def add(self, answer: Answer, by: Searcher) -> None:
         """Keep an answer: its traces first, then its line."""
         if answer.traces:
             write_files(self.folder / self.place(answer.number), answer.traces)
-        done = Done(replace(answer, traces=dict.fromkeys(answer.traces, "")), by)
-        line = json.dumps({"by": by, **asdict(done.answer)}, allow_nan=False) + "\n"
+        done = Done(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by)
+        line = to_text(done) + "\n"
         try:
             with open(self.folder / ROWS, "ab") as file:
                 file.write(line.encode())
@@ -176,15 +226,15 @@ class Ledger:
     def settled(self, number: int) -> bool:
         """Whether a configuration has an answer that stays; a failure is tried again."""
         done = self.done.get(number)
-        return done is not None and (done.answer.report is not None or done.answer.refused is not None)
+        return done is not None and (done.report is not None or done.refused is not None)
 
     def known_large(self) -> set[int]:
-        return {number for number, done in self.done.items() if done.answer.large}
+        return {number for number, done in self.done.items() if done.large}
 
 
-def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
+def create(place: Path | None, sweep: SavedSweep) -> Ledger:
     """A new folder: the one asked for, or one named by what is swept. UsageFault if it is taken."""
-    body = json.dumps(sweep, sort_keys=True)
+    body = json.dumps(to_data(sweep), sort_keys=True)
     if place is None:
         first = RUNS / f"sweep-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
         places = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
@@ -194,22 +244,23 @@ def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
     elif (place / MANIFEST).exists():
         raise UsageFault("run-dir-taken", "the folder holds a sweep already", where=str(place),
                          help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir")  # fmt: skip
-    document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": sweep}
+    document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": to_data(sweep)}
     write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
     return Ledger(place)
 
 
-def read_sweep(place: Path) -> dict[str, Any]:
+def read_sweep(place: Path) -> SavedSweep:
     """What the sweep in a folder is. UsageFault if there is none, or it is damaged."""
     file = place / MANIFEST
     if not file.is_file():
         raise UsageFault("no-checkpoint", f"there is no sweep to go on with in {place}", where=str(file))
-    data, top = load(file, "checkpoint-damaged")
-    body = top.mapping(data, ("schema", "elrcheck", "sweep"))
-    if body["schema"] != SCHEMA:
-        top.field("schema").fail(f"expected {SCHEMA!r}, found {body['schema']!r}")
-    names = ("axes", "keys", "excluded", "points", "properties", "limits", "stop_at_first", "large", "model")
-    return dict(top.field("sweep").mapping(body["sweep"], names))
+    top = read_json(file, CODES).object(("schema", "elrcheck", "sweep"))
+    if top["schema"].value != SCHEMA:
+        top["schema"].expected(SCHEMA, f"it was written by elrcheck {top['elrcheck'].value}")
+    try:
+        return from_data(top["sweep"].value, SavedSweep)
+    except ValueError as fault:
+        top["sweep"].fail(f"not a sweep of this version: {fault}", "start again with another --run-dir")
 
 
 def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
@@ -226,13 +277,13 @@ def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
     known = set(numbers)
     for line, text in enumerate(whole.splitlines(), start=1):
         try:
-            body = json.loads(text)
-            by = str(body.pop("by"))
-            answer = Answer(**body)
-            if answer.number not in known:
-                raise ValueError(f"there is no configuration number {answer.number}")
-        except (ValueError, TypeError, KeyError, AttributeError) as fault:
-            raise UsageFault("checkpoint-damaged", f"not an answer of a sweep: {fault}",
-                             where=f"{file}:{line}") from fault  # fmt: skip
-        ledger.done[answer.number] = Done(answer, by)
+            done = from_text(text, Done)
+            if done.number not in known:
+                raise ValueError(f"there is no configuration number {done.number}")
+        except ValueError as fault:
+            raise UsageFault(
+                CODES.bad_value, f"not an answer of a sweep: {fault}", where=f"{file}:{line}",
+                help="remove the line, and its configuration is checked again",
+            ) from fault  # fmt: skip
+        ledger.done[done.number] = done
     return ledger

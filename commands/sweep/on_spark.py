@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ElrError
+from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.commands.sweep.estimate import cost, pack
 from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
 from elrcheck.commands.sweep.pool import TICK, Tick
@@ -113,10 +114,10 @@ def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:
     """One Spark job: a partition for each pack."""
     context = session.sparkContext
     context.addJobTag(TAG)  # of this thread
-    bodies = [[(job.number, job.to_json()) for job in each] for each in packs]
+    bodies = [[(job.number, to_text(job)) for job in each] for each in packs]
     rows = context.parallelize(bodies, len(bodies)).flatMap(list)
     frame = session.createDataFrame(rows, SCHEMA).mapInArrow(check_rows, SCHEMA)
-    return [Answer.from_json(row.body) for row in frame.collect()]
+    return [from_text(row.body, Answer) for row in frame.collect()]
 
 
 def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -129,8 +130,8 @@ def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     kinds = pa.schema([("number", pa.int32()), ("body", pa.string())])
     for batch in batches:
         for row in batch.to_pylist():
-            answer = check_job(Job.from_json(row["body"]), Silent())
-            yield pa.RecordBatch.from_pylist([{"number": answer.number, "body": answer.to_json()}], kinds)
+            answer = check_job(from_text(row["body"], Job), Silent())
+            yield pa.RecordBatch.from_pylist([{"number": answer.number, "body": to_text(answer)}], kinds)
 
 
 def _first_line(fault: Exception) -> str:

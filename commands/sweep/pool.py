@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.progress import LevelDone, Silent
+from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
 
 TICK = 0.2
@@ -86,7 +87,7 @@ class _Worker:
     def give(self, job: Job) -> None:
         self.job, self.states = job, 0
         with contextlib.suppress(OSError):  # it has died: `poll` will tell
-            self.pipe.send(job.to_json())
+            self.pipe.send(to_text(job))
 
     def poll(self) -> Answer | None:
         """The answer if it is there; what is known of a process that died."""
@@ -94,7 +95,7 @@ class _Worker:
             while self.pipe.poll():
                 kind, value = self.pipe.recv()
                 if kind == "answer":
-                    return Answer.from_json(value)
+                    return from_text(value, Answer)
                 self.states = value
             if self.process.is_alive():
                 return None
@@ -170,9 +171,9 @@ def _serve(pipe: Any, scratch: Path) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            job = Job.from_json(pipe.recv())
+            job = from_text(pipe.recv(), Job)
             compile_alone(job.workers == 1)
-            pipe.send(("answer", check_job(job, _Tell(pipe), scratch).to_json()))
+            pipe.send(("answer", to_text(check_job(job, _Tell(pipe), scratch))))
 
 
 def _end_with_parent() -> None:

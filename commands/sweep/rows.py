@@ -8,26 +8,25 @@ from typing import Any
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.sweep.grid import Point
 from elrcheck.commands.sweep.ledger import Done, Ledger
-from elrcheck.results.sweep_report import RowVerdict, SweepProperty, SweepRow
+from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, SweepRow
 
 
 def row_of(point: Point, done: Done | None) -> SweepRow:
-    """The row of one configuration; `done` is None if it has no answer."""
+    """The row of one configuration; `done` is None if it has no done."""
     if point.selected is None:
         return _without_report(point, "skipped", point.refused, None)
     if done is None:
         return _without_report(point, "inconclusive", "did not run", None)
-    answer = done.answer
-    if answer.refused is not None:
-        return _without_report(point, "skipped", answer.refused, done.by)
-    if answer.error is not None:
-        return _without_report(point, "failed", answer.error, done.by)
-    if answer.report is None:
+    if done.refused is not None:
+        return _without_report(point, "skipped", done.refused, done.by)
+    if done.error is not None:
+        return _without_report(point, "failed", done.error, done.by)
+    if done.report is None:
         return _without_report(point, "inconclusive", "beyond --large; the whole search did not run", None)
-    return _with_report(point, answer.report, done.by)
+    return _with_report(point, done.report, done.by)
 
 
-def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: str | None) -> SweepRow:
+def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: Searcher | None) -> SweepRow:
     config = None if point.selected is None else config_values(point.selected.config)
     return SweepRow(
         point.number, point.settings, point.selection.variant, point.selection.scope, verdict,
@@ -35,7 +34,7 @@ def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: s
     )  # fmt: skip
 
 
-def _with_report(point: Point, report: Mapping[str, Any], by: str) -> SweepRow:
+def _with_report(point: Point, report: Mapping[str, Any], by: Searcher) -> SweepRow:
     search = report["search"]
     properties = tuple(_property(found, point.number) for found in report["properties"])
     violated = [found for found in properties if found.verdict == "violated"]

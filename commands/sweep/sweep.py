@@ -12,8 +12,10 @@ import contextlib
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
@@ -31,7 +33,7 @@ from elrcheck.commands.sweep.pool import Tick, check_all, processors
 from elrcheck.commands.sweep.rows import row_of
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
+from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
 """Inside the folder of a sweep: what searches under way keep on disk."""
@@ -43,7 +45,7 @@ class Engines:
 
     small: Callable[[Sequence[Job]], Generator[Tick, None, None]]
     whole: Callable[[Job], Generator[Tick, None, None]]
-    by: str
+    by: Searcher
     workers: int
     detail: str | None = None
 
@@ -131,7 +133,7 @@ def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interr
 
     def whole(job: Job) -> Generator[Tick, None, None]:
         """One large configuration with all threads, in a process of its own that may run out of memory."""
-        return check_all([replace(job, workers=request.workers, large=None)], 1, work)
+        return check_all([structs.replace(job, workers=request.workers, large=None)], 1, work)
 
     if request.engine == "local":
         yield Engines(lambda jobs: check_all(jobs, processes, work), whole, "process", processes)
@@ -152,7 +154,7 @@ def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interr
 
         def spread(job: Job) -> Generator[Tick, None, None]:
             """One large configuration on the whole cluster."""
-            alone = replace(job, workers=request.workers, large=None)
+            alone = structs.replace(job, workers=request.workers, large=None)
             try:
                 yield Tick((check_job(alone, progress, work, spark),))
             except Interrupted:
@@ -167,7 +169,7 @@ def _settled(ledger: Ledger, point: Point) -> bool:
 
 def _kept(ledger: Ledger, grid: Grid) -> bool:
     """Whether the folder stays; one that we named ourselves goes when nothing in it is of use."""
-    found = any(done.answer.traces for done in ledger.done.values())
+    found = any(done.traces for done in ledger.done.values())
     unfinished = not all(_settled(ledger, point) for point in grid.points)
     if found or unfinished or ledger.folder.parent != RUNS:
         return True
@@ -221,7 +223,7 @@ class _Run:
             self.progress.stage(f"[2/2] large configuration {place} of {len(jobs)}")
             self._hear(engines.whole(job), "whole")
 
-    def _hear(self, ticks: Generator[Tick, None, None], by: str) -> None:
+    def _hear(self, ticks: Generator[Tick, None, None], by: Searcher) -> None:
         with contextlib.closing(ticks):
             for tick in ticks:
                 for answer in tick.answers:

@@ -22,16 +22,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from elrcheck.base.strict import JsonSource, Node
 from elrcheck.commands.what_if.controller_ops import find_operation
-from elrcheck.commands.what_if.question import brokers_json, knob_names, partition_json, read_request
-from elrcheck.commands.what_if.question_json import Fields
+from elrcheck.commands.what_if.question import CODES, brokers_json, knob_names, partition_json, read_request
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
     """What the controller answers, and the partition and the brokers after it."""
-    question = Fields(given, "", ("brokers", "op"), ("partition", "variant", *knob_names()))
-    operation = find_operation(question.get("op"))
-    fields = Fields(question.get("op"), "op", ("type", *operation.required), operation.optional)
+    return reply(Node(given, JsonSource("", CODES, root="")))
+
+
+def reply(question: Node) -> dict[str, Any]:
+    """`answer` to a question that knows where it was read."""
+    question.object(("brokers", "op"), ("partition", "variant", *knob_names()))
+    operation = find_operation(question["op"])
+    fields = question["op"].object(("type", *operation.required), operation.optional)
     request = read_request(question, needs_partition=operation.needs_partition)
     outcome = operation.apply(request, fields)
     after = outcome.partition

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from elrcheck.base.errors import UsageFault, suggest
+from elrcheck.base.errors import suggest
+from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
 from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, subject
 from elrcheck.commands.what_if.question import NOBODY, Request
-from elrcheck.commands.what_if.question_json import Fields, array, integer, mistyped
 from elrcheck.lang.runtime import EMPTY, put
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
@@ -38,8 +37,8 @@ Rule = Callable[[Config, Settings, Partition, tuple[Registration, ...]], Partiti
 # ---------------------------------------------------------------------------- broker events
 
 
-def _fence(request: Request, op: Fields) -> Outcome:
-    b = request.ids.inside(op.get("broker"), op.at("broker"))
+def _fence(request: Request, op: Node) -> Outcome:
+    b = request.ids.inside(op["broker"])
     p, registration = subject(request), request.registration
     if registration[b].fenced:
         return Outcome(NONE, p, registration)
@@ -47,8 +46,8 @@ def _fence(request: Request, op: Fields) -> Outcome:
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=True)))
 
 
-def _unfence(request: Request, op: Fields) -> Outcome:
-    b = request.ids.inside(op.get("broker"), op.at("broker"))
+def _unfence(request: Request, op: Node) -> Outcome:
+    b = request.ids.inside(op["broker"])
     p, registration = subject(request), request.registration
     if not registration[b].fenced:
         return Outcome(NONE, p, registration)
@@ -56,19 +55,19 @@ def _unfence(request: Request, op: Fields) -> Outcome:
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=False)))
 
 
-def _register(request: Request, op: Fields) -> Outcome:
+def _register(request: Request, op: Node) -> Outcome:
     """A new incarnation. The session of an unfenced one counts as expired, so it is never a duplicate."""
-    b = request.ids.inside(op.get("broker"), op.at("broker"))
+    b = request.ids.inside(op["broker"])
     p, registration = subject(request), request.registration
-    presented = registration[b].epoch if op.boolean("clean") else 0
+    presented = registration[b].epoch if op["clean"].boolean() else 0
     clean = shutdown_was_clean(request.config, presented, registration[b].epoch)
     after = registered_partition(request.config, request.settings, p, registration, b, clean)
     return Outcome(NONE, after, put(registration, b, new_incarnation(registration[b])))
 
 
-def _controlled_shutdown(request: Request, op: Fields) -> Outcome:
+def _controlled_shutdown(request: Request, op: Node) -> Outcome:
     """The broker asks to stop while it still leads something, here or elsewhere: it stays unfenced."""
-    b = request.ids.inside(op.get("broker"), op.at("broker"))
+    b = request.ids.inside(op["broker"])
     p, registration = subject(request), request.registration
     if registration[b].fenced or registration[b].in_controlled_shutdown:
         return Outcome(NONE, p, registration)
@@ -79,13 +78,13 @@ def _controlled_shutdown(request: Request, op: Fields) -> Outcome:
 # ---------------------------------------------------------------------------- AlterPartition
 
 
-def _alter_partition(request: Request, op: Fields) -> Outcome:
+def _alter_partition(request: Request, op: Node) -> Outcome:
     ids, p, registration = request.ids, subject(request), request.registration
     members = _members(op)
-    sender = op.integer("sender")
-    sender_epoch = op.integer("sender_broker_epoch", least=NOBODY) + 1
-    leader_epoch, partition_epoch = op.integer("leader_epoch"), op.integer("partition_epoch")
-    recovery = op.member("leader_recovery_state", Recovery)
+    sender = op["sender"].integer()
+    sender_epoch = op["sender_broker_epoch"].integer(least=NOBODY) + 1
+    leader_epoch, partition_epoch = op["leader_epoch"].integer(), op["partition_epoch"].integer()
+    recovery = op["leader_recovery_state"].member(Recovery)
     if sender not in ids:
         return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
@@ -111,33 +110,32 @@ def _alter_partition(request: Request, op: Fields) -> Outcome:
     return Outcome(decision.error.name, decision.partition, registration, {"isr": isr})
 
 
-def _members(op: Fields) -> list[tuple[int, int]]:
+def _members(op: Node) -> list[tuple[int, int]]:
     """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none."""
     pairs: list[tuple[int, int]] = []
-    for position, value in enumerate(op.items("new_isr")):
-        path = f"{op.at('new_isr')}[{position}]"
-        pair = array(value, path)
+    for node in op["new_isr"].items():
+        pair = node.items()
         if len(pair) != 2:
-            raise mistyped(path, "a pair of broker id and broker epoch", value)
-        pairs.append((integer(pair[0], f"{path}[0]"), integer(pair[1], f"{path}[1]", least=NOBODY)))
+            node.expected("a pair of broker id and broker epoch")
+        pairs.append((pair[0].integer(), pair[1].integer(least=NOBODY)))
     return pairs
 
 
 # ---------------------------------------------------------------------------- periodic events
 
 
-def _quietly(rule: Rule) -> Callable[[Request, Fields], Outcome]:
+def _quietly(rule: Rule) -> Callable[[Request, Node], Outcome]:
     """A periodic event: nobody asked, so there is no error."""
 
-    def apply(request: Request, op: Fields) -> Outcome:
+    def apply(request: Request, op: Node) -> Outcome:
         after = rule(request.config, request.settings, subject(request), request.registration)
         return Outcome(NONE, after, request.registration)
 
     return apply
 
 
-def _create_partition(request: Request, op: Fields) -> Outcome:
-    replicas = request.ids.distinct(op.get("replicas"), op.at("replicas"))
+def _create_partition(request: Request, op: Node) -> Outcome:
+    replicas = request.ids.distinct(op["replicas"])
     if initial_isr(request.config, request.registration, replicas) == EMPTY:
         return Outcome(AdminError.INVALID_REPLICA_ASSIGNMENT.name, request.partition, request.registration)
     made = created_partition(request.config, request.registration, replicas)
@@ -147,20 +145,20 @@ def _create_partition(request: Request, op: Fields) -> Outcome:
 # ---------------------------------------------------------------------------- the raw builder
 
 
-def _change(request: Request, op: Fields) -> Outcome:
+def _change(request: Request, op: Node) -> Outcome:
     """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
     ids, p, registration = request.ids, subject(request), request.registration
 
     def listed(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        return ids.distinct(op.get(key), op.at(key)) if op.has(key) else default
+        return op.maybe(key, ids.distinct, default)
 
     replicas = listed("target_replicas", p.replicas)
     if not replicas:
-        raise UsageFault("what-if-bad-value", "there is no replica", where=op.at("target_replicas"))
+        op["target_replicas"].fail("there is no replica")
     isr = listed("target_isr", request.lists["isr"])
     adding = listed("target_adding", request.lists["adding"])
     removing = listed("target_removing", request.lists["removing"])
-    recovery = op.member("leader_recovery_state", Recovery) if op.has("leader_recovery_state") else p.recovery
+    recovery = op.maybe("leader_recovery_state", lambda node: node.member(Recovery), p.recovery)
     acceptable = frozenset(listed("acceptable_leaders", tuple(active(request.config, registration))))
     after = change(
         request.config,
@@ -170,7 +168,7 @@ def _change(request: Request, op: Fields) -> Outcome:
             adding=frozenset(adding),
             removing=frozenset(removing),
             isr=frozenset(isr),
-            election=op.member("election", Election) if op.has("election") else Election.ONLINE,
+            election=op.maybe("election", lambda node: node.member(Election), Election.ONLINE),
             acceptable=acceptable,
             unclean=frozenset(listed("unclean_shutdown_replicas", ())),
             recovery=recovery,
@@ -220,24 +218,16 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def find_operation(op: Any) -> Operation:
+def find_operation(op: Node) -> Operation:
     """The operation that `op.type` names; UsageFault with all of them if there is no such one."""
-    if not isinstance(op, dict):
-        raise mistyped("op", "an object", op)
-    if "type" not in op:
-        raise UsageFault("what-if-missing-key", "`type` is missing", where="op.type")
+    kind = op.object(("type",), None)["type"]
+    if not isinstance(kind.value, str):
+        kind.expected("a name")
     names = [operation.name for operation in OPERATIONS]
-    name = op["type"]
-    if not isinstance(name, str):
-        raise mistyped("op.type", "a name", name)
     for operation in OPERATIONS:
-        if operation.name == name:
+        if operation.name == kind.value:
             return operation
-    near = suggest(name, names)
+    near = suggest(kind.value, names)
     known = "supported: " + ", ".join(names)
-    raise UsageFault(
-        "what-if-unknown-op",
-        f"`{name}` is not supported",
-        where="op.type",
-        help=f"did you mean `{near}`? {known}" if near else known,
-    )
+    help = f"did you mean `{near}`? {known}" if near else known
+    kind.fail(f"`{kind.value}` is not supported", help, code="what-if-unknown-op")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, subject
 from elrcheck.commands.what_if.question import Request
-from elrcheck.commands.what_if.question_json import Fields
 from elrcheck.model.config import RecoveryStrategy
 from elrcheck.model.control_plane.elections import (
     AdminDecision,
@@ -47,19 +46,16 @@ def _decided(request: Request, decision: AdminDecision) -> Outcome:
     return Outcome(decision.error.name, decision.partition, request.registration)
 
 
-def _elect_leaders(request: Request, op: Fields) -> Outcome:
+def _elect_leaders(request: Request, op: Node) -> Outcome:
     """One partition of an ElectLeaders request. A longest-log type that is granted elects nobody yet."""
-    kind = op.member("election_type", ElectionType)
+    kind = op["election_type"].member(ElectionType)
     p, registration = subject(request), request.registration
-    desired = None
-    if op.has("desired_leader") and op.get("desired_leader") is not None:
-        desired = request.ids.optional(op.get("desired_leader"), op.at("desired_leader"))
+    given = op.get("desired_leader")
+    desired = None if given.value is None else request.ids.optional(given)
     if kind == ElectionType.DESIGNATION:
         return _decided(request, designate(request.config, request.settings, p, registration, desired))
     if desired is not None:
-        raise UsageFault(
-            "what-if-bad-value", f"{kind.name} takes no desired leader", where=op.at("desired_leader")
-        )
+        given.fail(f"{kind.name} takes no desired leader")
     if kind in RECOVERIES:
         error = longest_log_error(request.config, p, registration, RECOVERIES[kind])
         return Outcome(error.name, p, registration)
@@ -67,30 +63,26 @@ def _elect_leaders(request: Request, op: Fields) -> Outcome:
     return _decided(request, rule(request.config, request.settings, p, registration))
 
 
-def _reassign(request: Request, op: Fields) -> Outcome:
-    wanted = request.ids.distinct(op.get("target"), op.at("target"))
+def _reassign(request: Request, op: Node) -> Outcome:
+    wanted = request.ids.distinct(op["target"])
     p = subject(request)
     return _decided(request, reassign(request.config, request.settings, p, request.registration, wanted))
 
 
-def _cancel_reassignment(request: Request, op: Fields) -> Outcome:
+def _cancel_reassignment(request: Request, op: Node) -> Outcome:
     p = subject(request)
     return _decided(request, cancel_reassignment(request.config, request.settings, p, request.registration))
 
 
-def _set_min_isr(request: Request, op: Fields) -> Outcome:
+def _set_min_isr(request: Request, op: Node) -> Outcome:
     """The value is written at one level; `min_isr` of the question is what this level had before."""
-    name = op.get("level")
+    name = op["level"].value
     level = next((level for level in MinIsrLevel if level.value == str(name).lower()), None)
     if level is None:
-        raise UsageFault(
-            "what-if-bad-value",
-            f"`{name}` is no level",
-            where=op.at("level"),
-            help="levels: " + ", ".join(level.value for level in MinIsrLevel),
-        )
-    value = op.integer("value")
-    b = request.ids.inside(op.get("broker"), op.at("broker")) if op.has("broker") else 0
+        levels = ", ".join(level.value for level in MinIsrLevel)
+        op["level"].fail(f"`{name}` is no level", f"levels: {levels}")
+    value = op["value"].integer()
+    b = op.maybe("broker", request.ids.inside, 0)
     p, before = subject(request), request.settings
     if level != MinIsrLevel.TOPIC:
         before = replace(before, topic_min_isr=None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.question import Request
-from elrcheck.commands.what_if.question_json import Fields
 from elrcheck.model.state import Partition, Registration
 
 NONE = "NONE"
@@ -27,7 +27,7 @@ class Operation:
     """One `op.type` and the fields it takes besides."""
 
     name: str
-    apply: Callable[[Request, Fields], Outcome]
+    apply: Callable[[Request, Node], Outcome]
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     needs_partition: bool = True

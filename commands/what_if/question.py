@@ -12,14 +12,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.configuration import check_value, config_fields
-from elrcheck.commands.what_if.question_json import Fields, array, integer, mistyped
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Codes, Node
+from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, LklStorage
 from elrcheck.model.state import Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import VARIANTS
 
+CODES = Codes(
+    bad_value="what-if-bad-value", unknown_key="what-if-unknown-key", missing_key="what-if-missing-key",
+    malformed="json-malformed",
+)  # fmt: skip
 NOBODY = -1
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
@@ -36,33 +40,27 @@ class Ids:
     def __contains__(self, broker: int) -> bool:
         return broker in self.outside
 
-    def inside(self, broker: object, path: str) -> int:
+    def inside(self, broker: Node) -> int:
         """The model's number of a broker id; UsageFault if there is no such broker."""
-        number = integer(broker, path)
+        number = broker.integer()
         if number not in self.outside:
-            raise UsageFault(
-                "what-if-unknown-id",
-                f"broker {number} is not in brokers",
-                where=path,
-                help="brokers: " + ", ".join(map(str, self.outside)),
-            )
+            known = "brokers: " + ", ".join(map(str, self.outside))
+            broker.fail(f"broker {number} is not in brokers", known, code="what-if-unknown-id")
         return self.outside.index(number)
 
-    def distinct(self, values: object, path: str) -> tuple[int, ...]:
+    def distinct(self, brokers: Node) -> tuple[int, ...]:
         """A list of broker ids without repetition, as numbers of the model."""
         found: list[int] = []
-        for position, value in enumerate(array(values, path)):
-            number = self.inside(value, f"{path}[{position}]")
+        for broker in brokers.items():
+            number = self.inside(broker)
             if number in found:
-                raise UsageFault(
-                    "what-if-duplicate-id", f"broker {value} is given twice", where=f"{path}[{position}]"
-                )
+                broker.fail(f"broker {broker.value} is given twice", code="what-if-duplicate-id")
             found.append(number)
         return tuple(found)
 
-    def optional(self, broker: object, path: str) -> int | None:
+    def optional(self, broker: Node) -> int | None:
         """A broker id, or -1 for none."""
-        return None if integer(broker, path) == NOBODY else self.inside(broker, path)
+        return None if broker.integer() == NOBODY else self.inside(broker)
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,10 @@ class Request:
     lists: Mapping[str, tuple[int, ...]]
 
 
-def read_request(given: Fields, *, needs_partition: bool) -> Request:
+def read_request(given: Node, *, needs_partition: bool) -> Request:
     """Everything but the operation."""
     config = _read_config(given)
-    ids, keys, registration = _read_brokers(given.get("brokers"))
+    ids, keys, registration = _read_brokers(given["brokers"])
     config = replace(config, broker_count=len(keys))
     settings = Settings(
         topic_min_isr=config.min_isr,
@@ -92,11 +90,9 @@ def read_request(given: Fields, *, needs_partition: bool) -> Request:
         broker_min_isr=tuple(None for _ in keys),
         elr_enabled=config.elr_enabled,
     )
-    if not needs_partition and (not given.has("partition") or given.get("partition") is None):
+    if not needs_partition and given.get("partition").value is None:
         return Request(config, settings, ids, keys, registration, None, {})
-    if not given.has("partition"):
-        raise UsageFault("what-if-missing-key", "`partition` is missing", where="partition")
-    partition, lists = _read_partition(given.get("partition"), ids, config)
+    partition, lists = _read_partition(given["partition"], ids, config)
     return Request(config, settings, ids, keys, registration, partition, lists)
 
 
@@ -106,73 +102,58 @@ def knob_names() -> tuple[str, ...]:
     return tuple(knob.name for knob in fields(Config) if knob.name not in left_out)
 
 
-def _read_config(given: Fields) -> Config:
-    knobs: dict[str, Any] = {}
-    if given.has("variant"):
-        name = given.get("variant")
-        if not isinstance(name, str):
-            raise mistyped("variant", "a name", name)
-        chosen = next((v for v in VARIANTS if v.name == name), None)
-        if chosen is None:
-            raise UsageFault(
-                "unknown-variant",
-                f"unknown variant `{name}`",
-                where="variant",
-                help=did_you_mean(name, [v.name for v in VARIANTS]),
-            )
-        knobs.update(chosen.knobs)
+def _read_config(given: Node) -> Config:
+    knobs: dict[str, Any] = given.maybe("variant", _knobs_of_variant, {})
     kinds = config_fields(Config)
     for name in knob_names():
-        if given.has(name):
-            try:
-                knobs[name] = check_value(kinds[name], given.get(name))
-            except ValueError as fault:
-                raise UsageFault("what-if-bad-value", f"`{name}`: {fault}", where=name) from fault
+        if name in given:
+            knobs[name] = config_value(kinds[name], given[name])
     config = Config(**knobs)
     if config.min_isr < 1:
-        raise UsageFault("what-if-bad-value", "`min_isr`: expected 1 or more", where="min_isr")
+        given["min_isr"].expected("a whole number, 1 or more")
     return config
 
 
-def _read_brokers(value: object) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
-    if not isinstance(value, dict):
-        raise mistyped("brokers", "an object", value)
-    if not value:
-        raise UsageFault("what-if-bad-value", "there is no broker", where="brokers")
+def _knobs_of_variant(node: Node) -> dict[str, Any]:
+    if not isinstance(node.value, str):
+        node.expected("a name")
+    for variant in VARIANTS:
+        if variant.name == node.value:
+            return dict(variant.knobs)
+    help = did_you_mean(node.value, [variant.name for variant in VARIANTS])
+    node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
+
+
+def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
     found: dict[int, Registration] = {}
-    for key, inner in value.items():
-        path = f"brokers.{key}"
+    for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
-            raise UsageFault(
-                "what-if-bad-value", f"`{key}` is not a broker id", where=path, help="-1 means no broker"
-            )
-        broker = Fields(inner, path, ("fenced", "in_controlled_shutdown", "epoch"))
+            broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
+        broker.object(("fenced", "in_controlled_shutdown", "epoch"))
         found[int(key)] = Registration(
             registered=True,
-            fenced=broker.boolean("fenced"),
-            in_controlled_shutdown=broker.boolean("in_controlled_shutdown"),
+            fenced=broker["fenced"].boolean(),
+            in_controlled_shutdown=broker["in_controlled_shutdown"].boolean(),
             shutdown_offset=0,
-            epoch=broker.integer("epoch", least=0) + 1,
+            epoch=broker["epoch"].natural() + 1,
         )
+    if not found:
+        brokers.fail("there is no broker")
     ids = Ids(tuple(sorted(found)))
     return ids, tuple(found), tuple(found[b] for b in ids.outside)
 
 
-def _read_partition(value: object, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
-    given = Fields(value, "partition", PARTITION_KEYS, ("last_known_leader",))
-    replicas = ids.distinct(given.get("replicas"), "partition.replicas")
+def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
+    given.object(PARTITION_KEYS, ("last_known_leader",))
+    replicas = ids.distinct(given["replicas"])
     if not replicas:
-        raise UsageFault("what-if-bad-value", "there is no replica", where="partition.replicas")
-    lists = {name: ids.distinct(given.get(name), f"partition.{name}") for name in SETS}
-    last = None
-    if given.has("last_known_leader"):
-        last = ids.optional(given.get("last_known_leader"), "partition.last_known_leader")
+        given["replicas"].fail("there is no replica")
+    lists = {name: ids.distinct(given[name]) for name in SETS}
+    last = given.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:
-        raise UsageFault(
-            "what-if-bad-value",
+        given["last_known_leader"].fail(
             "this variant has no such field",
-            where="partition.last_known_leader",
-            help="it keeps the last known leader as the only member of last_known_elr",
+            "it keeps the last known leader as the only member of last_known_elr",
         )
     partition = Partition(
         replicas=replicas,
@@ -182,12 +163,12 @@ def _read_partition(value: object, ids: Ids, config: Config) -> tuple[Partition,
         elr=frozenset(lists["elr"]),
         last_known_elr=frozenset(lists["last_known_elr"]),
         last_known_leader=last,
-        leader=ids.optional(given.get("leader"), "partition.leader"),
-        leader_epoch=given.integer("leader_epoch"),
-        partition_epoch=given.integer("partition_epoch"),
-        recovery=given.member("leader_recovery_state", Recovery),
+        leader=ids.optional(given["leader"]),
+        leader_epoch=given["leader_epoch"].integer(),
+        partition_epoch=given["partition_epoch"].integer(),
+        recovery=given["leader_recovery_state"].member(Recovery),
     )
-    if given.has("last_known_leader"):
+    if "last_known_leader" in given:
         lists["last_known_leader"] = ()  # the answer then has the field too
     return partition, lists
 

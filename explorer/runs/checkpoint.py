@@ -19,16 +19,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import field, structs
+
 from elrcheck import __version__
 from elrcheck.base.atomic import write_file
+from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.base.strictjson import load
+from elrcheck.base.roundtrip import Record, from_data, to_data
+from elrcheck.base.strict import Codes
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.runs.folders import MANIFEST, RUNS
-from elrcheck.explorer.search.tally import Tally
+from elrcheck.explorer.search.tally import SavedTally, Tally
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
 from elrcheck.explorer.store.spilled import forget_candidates
 from elrcheck.lang.ir import Fn
@@ -39,8 +43,7 @@ SCHEMA = "elrcheck.run/1"
 LEVELS = "levels"
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(Record, frozen=True):
     """What a run searches. config: every knob and budget as plain values; model: `program_digest`.
 
     lasting: the folder was chosen by the user and keeps the traces of witnesses too.
@@ -49,20 +52,40 @@ class Identity:
     variant: str
     scope: str
     overrides: tuple[str, ...]
-    config: dict[str, Any]
+    config: dict[str, bool | int | str]
     properties: tuple[str, ...]
     fingerprint: int
     stop: str
     model: str
     lasting: bool
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "variant": self.variant, "scope": self.scope, "overrides": list(self.overrides),
-            "config": self.config, "properties": list(self.properties), "fingerprint": self.fingerprint,
-            "stop": self.stop, "model": self.model,
-            "lasting": self.lasting,
-        }  # fmt: skip
+
+class ManifestFile(Record, frozen=True):
+    """A file of a level: its name beside the others, its size and its digest."""
+
+    name: str
+    rows: int
+    size: int = field(name="bytes")
+    sha256: str
+
+
+class ManifestLevel(Record, frozen=True):
+    """A level, see `SavedLevel`."""
+
+    depth: int
+    partitioned: bool
+    files: tuple[ManifestFile, ...]
+
+
+class Manifest(Record, frozen=True):
+    """What `run.json` holds, besides its checksum. elrcheck: the version that has written it."""
+
+    schema: str
+    elrcheck: str
+    run: Identity
+    storage: str | None
+    levels: tuple[ManifestLevel, ...]
+    tally: SavedTally
 
 
 @dataclass(frozen=True)
@@ -148,14 +171,9 @@ class RunFolder:
         return interrupted or self.lasting or self.saved
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
-        body = {
-            "schema": SCHEMA,
-            "elrcheck": __version__,
-            "run": self._identity().to_json(),
-            "storage": self.storage,
-            "levels": [_level_json(level) for level in written],
-            "tally": tally.to_json(),
-        }
+        levels = tuple(_to_manifest(level) for level in written)
+        manifest = Manifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
+        body = to_data(manifest)
         write_file(self.folder / MANIFEST, json.dumps({**body, "sha256": _checksum(body)}, indent=1) + "\n")
         self._last, self.saved = time.monotonic(), True
 
@@ -235,29 +253,26 @@ def read_run(folder: Path) -> Saved:
             "no-checkpoint", f"there is no run to go on with in {folder}", where=str(place),
             help="runs that can be resumed are those that were interrupted or stopped by a limit",
         )  # fmt: skip
-    data, top = load(place, "checkpoint-damaged")
-    body = top.mapping(data, ("schema", "elrcheck", "run", "storage", "levels", "tally", "sha256"))
+    top = read_json(place, Codes("checkpoint-damaged"))
+    body = top.object(("schema", "sha256"), None).value
     if body["schema"] != SCHEMA:
-        top.field("schema").fail(f"expected {SCHEMA!r}, found {body['schema']!r}")
+        top["schema"].expected(SCHEMA, f"it was written by elrcheck {body.get('elrcheck')}")
     rest = {key: value for key, value in body.items() if key != "sha256"}
     if body["sha256"] != _checksum(rest):
         raise damaged(place, "its contents differ from what was written (SHA-256)")
     try:
-        return Saved(
-            identity=_identity(body["run"]),
-            levels=[_level(level) for level in body["levels"]],
-            tally=Tally.from_json(body["tally"]),
-            storage=None if body["storage"] is None else str(body["storage"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
+        manifest = from_data(rest, Manifest)
+        levels = [_from_manifest(level) for level in manifest.levels]
+        return Saved(manifest.run, levels, Tally.restored(manifest.tally), manifest.storage)
+    except (ValueError, OverflowError) as fault:
         raise damaged(place, f"unexpected contents ({fault})") from fault
 
 
 def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
     """UsageFault if the run in the folder is not the one asked for; says which field differs."""
-    have, want = saved.to_json(), asked.to_json()
-    for field in ("scope", "overrides", "lasting"):  # what the first two stand for is in `config`
-        have.pop(field), want.pop(field)
+    have, want = structs.asdict(saved), structs.asdict(asked)
+    for name in ("scope", "overrides", "lasting"):  # what the first two stand for is in `config`
+        have.pop(name), want.pop(name)
     models = have.pop("model"), want.pop("model")
     before, now = have.pop("config"), want.pop("config")
     for name in sorted({*before, *now}):
@@ -267,7 +282,7 @@ def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
         if have[name] != want[name]:
             detail = (
                 "the model has changed since" if name == "model"
-                else f"`{name}` was {have[name]!r} and is now {want[name]!r}"
+                else f"`{name}` was {_told(have[name])} and is now {_told(want[name])}"
             )  # fmt: skip
             raise UsageFault(
                 "resume-mismatch", f"this is not the run that was interrupted: {detail}", where=str(place),
@@ -275,30 +290,20 @@ def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
             )  # fmt: skip
 
 
+def _told(value: object) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)
+
+
 def _checksum(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _level_json(level: SavedLevel) -> dict[str, Any]:
-    files = [
-        {"name": mark.name, "rows": mark.rows, "bytes": mark.size, "sha256": mark.sha256}
-        for mark in level.files
-    ]
-    return {"depth": level.depth, "partitioned": level.partitioned, "files": files}
+def _to_manifest(level: SavedLevel) -> ManifestLevel:
+    files = tuple(ManifestFile(mark.name, mark.rows, mark.size, mark.sha256) for mark in level.files)
+    return ManifestLevel(level.depth, level.partitioned, files)
 
 
-def _level(data: dict[str, Any]) -> SavedLevel:
-    marks = [
-        FileMark(Path(str(file["name"])).name, int(file["rows"]), int(file["bytes"]), str(file["sha256"]))
-        for file in data["files"]
-    ]
-    return SavedLevel(int(data["depth"]), tuple(marks), bool(data["partitioned"]))
-
-
-def _identity(data: dict[str, Any]) -> Identity:
-    return Identity(
-        variant=str(data["variant"]), scope=str(data["scope"]), overrides=tuple(map(str, data["overrides"])),
-        config=dict(data["config"]), properties=tuple(map(str, data["properties"])),
-        fingerprint=int(data["fingerprint"]), stop=str(data["stop"]), model=str(data["model"]),
-        lasting=bool(data["lasting"]),
-    )  # fmt: skip
+def _from_manifest(level: ManifestLevel) -> SavedLevel:
+    """A file is looked for in the folder of the levels, whatever its name says."""
+    marks = tuple(FileMark(Path(file.name).name, file.rows, file.size, file.sha256) for file in level.files)
+    return SavedLevel(level.depth, marks, level.partitioned)

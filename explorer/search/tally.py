@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.search.judgement import Seen, wide_leaves
 
 Counts = npt.NDArray[np.int64]
+
+
+class SavedTally(Record, frozen=True):
+    """A tally as the manifest of a run has it."""
+
+    counters: tuple[int, ...]
+    new_states: tuple[int, ...]
+    narrow: tuple[int, ...]
+    wide: dict[int, tuple[int, ...]]
+    first: dict[int, int]
+    first_deadlock: int | None
+    seconds: float
 
 
 @dataclass
@@ -62,25 +74,22 @@ class Tally:
                 found[leaf] = len(self.wide[leaf])
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "counters": self.counters.tolist(),
-            "new_states": self.new_states.tolist(),
-            "narrow": [int(bits) for bits in self.narrow],
-            "wide": {str(leaf): sorted(values) for leaf, values in self.wide.items()},
-            "first": {str(check): depth for check, depth in self.first.items()},
-            "first_deadlock": self.first_deadlock,
-            "seconds": self.seconds,
-        }
+    def saved(self) -> SavedTally:
+        return SavedTally(
+            counters=tuple(self.counters.tolist()),
+            new_states=tuple(self.new_states.tolist()),
+            narrow=tuple(self.narrow.tolist()),
+            wide={leaf: tuple(sorted(values)) for leaf, values in self.wide.items()},
+            first=dict(self.first),
+            first_deadlock=self.first_deadlock,
+            seconds=self.seconds,
+        )
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Tally:
-        """ValueError, KeyError or TypeError for what `to_json` did not write."""
+    def restored(cls, saved: SavedTally) -> Tally:
+        """OverflowError for a number that no counter holds."""
         return cls(
-            np.array(data["counters"], np.int64), np.array(data["new_states"], np.int64),
-            np.array(data["narrow"], np.int64),
-            {int(leaf): {int(v) for v in values} for leaf, values in data["wide"].items()},
-            {int(check): int(depth) for check, depth in data["first"].items()},
-            None if data["first_deadlock"] is None else int(data["first_deadlock"]),
-            float(data["seconds"]),
+            np.array(saved.counters, np.int64), np.array(saved.new_states, np.int64),
+            np.array(saved.narrow, np.int64), {leaf: set(values) for leaf, values in saved.wide.items()},
+            dict(saved.first), saved.first_deadlock, saved.seconds,
         )  # fmt: skip

@@ -49,13 +49,17 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
     """(code, exit code) of everything that is raised, as far as the source says it in so many words."""
     for _, tree in trees():
         known = constants(tree)
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args):
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             exit_code = ExitCode(FAULTS.get(name, ExitCode.DID_NOT_RUN))
-            if name in FAULTS:
+            if name in FAULTS and call.args:
                 words = said(call.args[0], known)
-            elif name in ("At", "load", "read_text") and len(call.args) > 1:  # base/strictjson.py
-                words = said(call.args[1], known)
+            elif name in ("Codes", "toml_codes"):  # base/strict.py: what faults of a document are called
+                given = (*call.args, *(keyword.value for keyword in call.keywords))
+                words = {word for part in given for word in said(part, known)}
+            elif isinstance(call.func, ast.Attribute) and call.func.attr == "fail":
+                codes = (keyword.value for keyword in call.keywords if keyword.arg == "code")
+                words = {word for part in codes for word in said(part, known)}
             else:
                 continue
             yield from ((word, exit_code) for word in words)

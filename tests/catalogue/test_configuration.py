@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.configuration import (
     build_config,
     config_fields,
     config_values,
-    find_line,
     find_scope,
     load_scope,
     parse_overrides,
-    read_toml,
     scope_names,
 )
 from elrcheck.cli import cli
@@ -95,23 +94,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_bytes(b"\xef\xbb\xbfx = 1\r\ny = 2\r\n")
-    assert read_toml(path).data == {"x": 1, "y": 2}
-
-
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        (("a",), 1),
-        (("t",), 3),
-        (("t", "b"), 4),
-        (("t", "u", "c"), 6),
-        (("t", "u", "d", "e"), 7),
-        (("z",), None),
-    ],
-)
-def test_find_line(path: tuple[str, ...], line: int | None) -> None:
-    text = 'a = 1\n\n[t]  # table\nb = 2\n[t."u"]\n"c" = 3\nd.e = 4\n'
-    assert find_line(text, path) == line
+    assert read_toml(path).value == {"x": 1, "y": 2}
 
 
 # ---------------------------------------------------------------------------------- scopes

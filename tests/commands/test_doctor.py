@@ -20,7 +20,7 @@ from elrcheck.report.terminal import Page, open_console
 def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(cli, ["doctor", "-f", "json"])
     data = json.loads(capsys.readouterr().out)
-    assert (code, data["schema"], data["ok"]) == (0, "elrcheck.commands.doctor/1", True)
+    assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
     found = {item["name"]: item for item in data["items"]}
     assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(found)
     assert {"pyspark", "pandas"} <= set(found)

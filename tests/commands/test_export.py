@@ -159,7 +159,7 @@ def test_run_folder_lists_violations_first(folder: Path, tmp_path: Path) -> None
         (("steps", 0, "args", 0), 7, "there is no broker 7, only 0 to 1"),
         (("states", 1, "partition", "isr"), [0, 5], "there is no broker 5, only 0 to 1"),
         (("states", 1, "lossy"), [3], "there is no broker 3"),
-        (("states", 0, "registration"), [], "expected one value for each of 2 brokers, found 0"),
+        (("states", 0, "registration"), [], "expected one value for each of 2 brokers, not 0"),
         (("overrides",), {"recrods": 1}, "recrods"),
     ],
 )

@@ -99,7 +99,7 @@ def test_guards_of_surveys(tmp_path: Path) -> None:
 def test_what_is_no_report(folder: Path) -> None:
     other = folder / "other.json"
     for text, says in (("{", "JSON"), ("[]", "no report"), ('{"schema": "x"}', "no report"),
-                       ('{"schema": "elrcheck.report/1", "actions": 3}', "expected an array")):  # fmt: skip
+                       ('{"schema": "elrcheck.report/1", "actions": 3}', "expected a list")):  # fmt: skip
         other.write_text(text)
         with pytest.raises(UsageFault, match=says):
             merge((other,), strict=False)

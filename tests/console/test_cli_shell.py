@@ -20,6 +20,7 @@ import pytest
 from elrcheck import __version__
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.base.requests import CheckRequest, ProveRequest, TlcRequest
+from elrcheck.base.strict import Node
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.lang.source import ModelError
@@ -34,7 +35,10 @@ REPORT = CheckReport(
     search=SearchReport(True, 10, 5, 2, (1, 4), 0.1, 50.0, 8),
     properties=(),
 )
-HEAVY = {"pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich"}
+HEAVY = {
+    "pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich",
+    "msgspec",
+}  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
 
 
@@ -328,14 +332,14 @@ def what_if(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tupl
     return invoke("what-if")
 
 
-def echo(given: dict[str, Any]) -> dict[str, Any]:
-    if "bad" in given:
-        raise UsageFault("what-if-unknown-id", "no such broker", where="partition.isr[1]")
-    return {"error": "NONE", "got": given}
+def echo(question: Node) -> dict[str, Any]:
+    for broker in question.get("bad", []).items():
+        broker.fail("no such broker", code="what-if-unknown-id")
+    return {"error": "NONE", "got": question.value}
 
 
 def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "reply", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'{\n "a": [1,\n 2]\n}\n')
     assert code == 0
     assert json.loads(out) == {"error": "NONE", "got": {"a": [1, 2]}}
@@ -343,7 +347,7 @@ def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: py
 
 
 def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "reply", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\r\n{"a":3}')
     assert code == 0
     assert [json.loads(line)["got"]["a"] for line in out.splitlines()] == [1, 2, 3]
@@ -359,7 +363,7 @@ def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.
         (b'{"a":1}\n[1]\n', "<stdin>:2", 1),
         (b'{"a":1,"a":2}', "<stdin>:1", 0),
         (b'{"a":NaN}', "<stdin>:1", 0),
-        (b'{"a":1}\n{"bad":1}\n{"a":3}\n', "<stdin>:2: partition.isr[1]", 1),
+        (b'{"a":1}\n{"bad":\n[1]}\n{"a":3}\n', "<stdin>:3: bad[0]", 1),
         (b'{"a":"\xff"}', "<stdin>:1", 0),
         (b'{"a":' + b"[" * 200_000, "<stdin>:1", 0),
         (b'{"a":' + b"1" * 5000 + b"}", "<stdin>:1", 0),
@@ -368,7 +372,7 @@ def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.
 def test_it_stops_at_the_first_bad_object(
     invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch, raw: bytes, where: str, answers: int
 ) -> None:
-    job("elrcheck.commands.what_if.ask", "answer", echo)
+    job("elrcheck.commands.what_if.ask", "reply", echo)
     code, out, err = what_if(invoke, monkeypatch, raw)
     assert code == 2
     assert out.count("\n") == answers

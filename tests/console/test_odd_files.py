@@ -18,12 +18,12 @@ import pytest
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
+from elrcheck.base.documents import JSON_LIMIT, read_text, read_toml
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Lines
 from elrcheck.base.requests import Selection
-from elrcheck.base.strictjson import read_text
-from elrcheck.catalogue.configuration import read_toml
+from elrcheck.base.strict import Codes
 from elrcheck.cli import cli
 from elrcheck.console.options import duration, size
 from elrcheck.console.shell import end_as_interrupted, run
@@ -86,7 +86,7 @@ def test_settings_cannot_hold_a_nul(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_json_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b"\xef\xbb\xbf{}")
-    assert read_text(tmp_path / "a.json", "test") == "{}"
+    assert read_text(tmp_path / "a.json", Codes("test"), JSON_LIMIT) == "{}"
 
 
 # ----------------------------------------------------------------------------------- writing

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.strictjson import At
+from elrcheck.base.strict import Codes, JsonSource, Node
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
 from elrcheck.tla_export.reading.itf import decode, encode, read_itf, type_text, write_itf
@@ -51,7 +51,7 @@ FIRST = State(View(frozenset({0, 1}), 0, False), ((), (Entry(1, 0),)), (Mode.UP,
 SECOND = State(
     View(frozenset({1}), None, True), ((Entry(2, 1),), ()), (Mode.FENCED, Mode.UP), frozenset({0})
 )
-HERE = At("x.json", "test")
+X_JSON = JsonSource("x.json", Codes("test"))
 
 entries = st.builds(Entry, st.integers(0, 9), st.integers(-1, 9))
 states = st.builds(
@@ -67,6 +67,13 @@ def change(path: Path, edit: Callable[[Any], None]) -> None:
     document = json.loads(path.read_text())
     edit(document)
     path.write_text(json.dumps(document))
+
+
+def placed(fault: UsageFault) -> tuple[Path, str]:
+    """The file and the path; the line in between is that of the path."""
+    file, line, path = str(fault.where).split(":", 2)
+    assert 1 <= int(line) <= len(Path(file).read_text().splitlines())
+    return Path(file), path.strip()
 
 
 def refused(read: Callable[[], object]) -> UsageFault:
@@ -123,8 +130,8 @@ def test_itf_is_read_back(itf: Path) -> None:
 
 @given(states)
 def test_values_survive_both_codecs(value: State) -> None:
-    assert decode(STATE, json.loads(json.dumps(encode(STATE, value))), HERE) == value
-    assert decode_value(STATE, json.loads(json.dumps(encode_value(STATE, value))), HERE) == value
+    assert decode(STATE, Node(json.loads(json.dumps(encode(STATE, value))), X_JSON)) == value
+    assert decode_value(STATE, Node(json.loads(json.dumps(encode_value(STATE, value))), X_JSON)) == value
 
 
 def test_another_reader_of_itf_agrees(itf: Path) -> None:
@@ -146,11 +153,11 @@ def test_another_reader_of_itf_agrees(itf: Path) -> None:
 
 def test_other_spellings_of_itf_are_read() -> None:
     optional = type_of(Replica | None)
-    assert decode(optional, {"tag": "Some", "value": {"#bigint": "2"}}, HERE) == 2
-    assert decode(optional, {"tag": "None", "value": {"#tup": []}}, HERE) is None
-    assert decode(optional, 2, HERE) == 2
+    assert decode(optional, Node({"tag": "Some", "value": {"#bigint": "2"}}, X_JSON)) == 2
+    assert decode(optional, Node({"tag": "None", "value": {"#tup": []}}, X_JSON)) is None
+    assert decode(optional, Node(2, X_JSON)) == 2
     log = type_of(Annotated[tuple[int, ...], SeqMark(3)])
-    assert decode(log, {"#tup": [1, 2]}, HERE) == (1, 2)
+    assert decode(log, Node({"#tup": [1, 2]}, X_JSON)) == (1, 2)
     assert type_text(log) == "Seq(Int)"
 
 
@@ -158,46 +165,46 @@ def test_other_spellings_of_itf_are_read() -> None:
     ("raw", "message", "place"),
     [
         ({"#set": [0, 0]}, "listed twice", "$"),
-        ({"#set": [True]}, "expected an integer, found true", "$[0]"),
-        ({"#set": [{"#bigint": "1e3"}]}, "not an integer", "$[0]"),
-        ({"#set": [{"#bigint": "9" * 31}]}, "not an integer", "$[0]"),
-        ({"#set": [{"#bigint": "-1"}]}, "not a broker id", "$[0]"),
+        ({"#set": [True]}, "expected a whole number, not true", "$['#set'][0]"),
+        ({"#set": [{"#bigint": "1e3"}]}, "expected an integer", "$['#set'][0]['#bigint']"),
+        ({"#set": [{"#bigint": "9" * 31}]}, "expected an integer", "$['#set'][0]['#bigint']"),
+        ({"#set": [{"#bigint": "-1"}]}, "not a broker id", "$['#set'][0]"),
         ({"#unserializable": "Nat"}, 'expected {"#set": [..]}', "$"),
-        ([0], "found an array", "$"),
-        ({"#set": 3}, "expected an array", "$"),
+        ([0], "not a list", "$"),
+        ({"#set": 3}, "expected a list, not 3", "$['#set']"),
     ],
 )
 def test_wrong_itf_values(raw: Any, message: str, place: str) -> None:
-    fault = refused(lambda: decode(RSET, raw, HERE))
+    fault = refused(lambda: decode(RSET, Node(raw, X_JSON)))
     assert message in fault.message and fault.where == f"x.json: {place}"
 
 
 @pytest.mark.parametrize(
     ("edit", "message", "place"),
     [
-        (lambda d: d["states"][1]["view"].pop("isr"), "key `isr` is missing", "$.states[1].view"),
-        (lambda d: d["states"][1].update(veiw=1), "unknown key `veiw`", "$.states[1]"),
+        (lambda d: d["states"][1]["view"].pop("isr"), "`isr` is missing", "$.states[1].view.isr"),
+        (lambda d: d["states"][1].update(veiw=1), "unknown key `veiw`", "$.states[1].veiw"),
         (lambda d: d.update(vars=["view"]), "variable `log` is missing", "$.vars"),
         (lambda d: d["vars"].append("x"), "unknown variable `x`", "$.vars[4]"),
         (lambda d: d.update(states=[]), "at least one state", "$.states"),
         (lambda d: d.update(loop=2), "there is no state 2", "$.loop"),
-        (lambda d: d["states"][0]["mode"]["#map"].pop(0), "each of 0..0, found [1]", "$.states[0].mode"),
+        (lambda d: d["states"][0]["mode"]["#map"].pop(0), "each of 0..0, not [1]", "$.states[0].mode"),
         (
             lambda d: d["states"][0]["mode"]["#map"].append([1, "UP"]),
-            "broker 1 twice",
-            "$.states[0].mode[2]",
+            "broker 1 is given twice",
+            "$.states[0].mode['#map'][2]",
         ),
         (
             lambda d: d["states"][0]["mode"]["#map"][1].__setitem__(1, "FENCE"),
             "no member `FENCE`",
-            "$.states[0].mode[1][1]",
+            "$.states[0].mode['#map'][1][1]",
         ),
     ],
 )
 def test_wrong_itf_files(itf: Path, edit: Callable[[Any], None], message: str, place: str) -> None:
     change(itf, edit)
     fault = refused(lambda: read_itf(itf, STATE))
-    assert message in fault.message and fault.where == f"{itf}: {place}"
+    assert message in fault.message and placed(fault) == (itf, place)
 
 
 def test_foreign_variables_can_be_ignored(itf: Path) -> None:
@@ -264,28 +271,28 @@ def test_a_lasso_has_one_more_step(tmp_path: Path) -> None:
     ("edit", "message", "place"),
     [
         (lambda d: d.update(schema="elrcheck.trace/9"), "expected the schema elrcheck.trace/1", "$"),
-        (lambda d: d.pop("schema"), "no key `schema`", "$"),
-        (lambda d: d.update(stats=[]), "unknown key `stats`", "$"),
-        (lambda d: d.pop("scope"), "key `scope` is missing", "$"),
-        (lambda d: d.update(variant=1), "expected a string, found the number 1", "$.variant"),
-        (lambda d: d["states"].pop(), "1 states need 0 steps, found 1", "$.steps"),
-        (lambda d: d.update(overrides=[]), "expected an object, found an array", "$.overrides"),
+        (lambda d: d.pop("schema"), "there is no key `schema`", "$"),
+        (lambda d: d.update(stats=[]), "unknown key `stats`", "$.stats"),
+        (lambda d: d.pop("scope"), "`scope` is missing", "$.scope"),
+        (lambda d: d.update(variant=1), "expected a text, not 1", "$.variant"),
+        (lambda d: d["states"].pop(), "1 states need 0 steps, not 1", "$.steps"),
+        (lambda d: d.update(overrides=[]), "expected an object, not a list", "$.overrides"),
         (lambda d: d["overrides"].update(min_isr={}), "expected a plain value", "$.overrides.min_isr"),
         (lambda d: d["states"][1]["view"].update(isr=[1, 1]), "listed twice", "$.states[1].view.isr"),
         (lambda d: d["states"][1]["view"].update(isr=[-1]), "not a broker id", "$.states[1].view.isr[0]"),
         (lambda d: d["states"][1]["view"].update(armed=1), "expected true", "$.states[1].view.armed"),
-        (lambda d: d["states"][0]["view"].update(leader=1.5), "number 1.5", "$.states[0].view.leader"),
+        (lambda d: d["states"][0]["view"].update(leader=1.5), "not 1.5", "$.states[0].view.leader"),
         (lambda d: d["states"][0]["log"][0].extend([{}] * 4), "4 elements where 3", "$.states[0].log[0]"),
         (lambda d: d["states"][0]["mode"].__setitem__(1, "DOWN"), "no member `DOWN`", "$.states[0].mode[1]"),
         (lambda d: d["steps"][0].update(action="Fense"), "unknown action `Fense`", "$.steps[0].action"),
-        (lambda d: d["steps"][0].update(args=[0]), "takes 3 arguments, found 1", "$.steps[0].args"),
-        (lambda d: d["steps"][0]["args"].__setitem__(0, "0"), "expected an integer", "$.steps[0].args[0]"),
+        (lambda d: d["steps"][0].update(args=[0]), "takes 3 arguments, not 1", "$.steps[0].args"),
+        (lambda d: d["steps"][0]["args"].__setitem__(0, "0"), "a whole number, not", "$.steps[0].args[0]"),
     ],
 )
 def test_wrong_stored_traces(stored: Path, edit: Callable[[Any], None], message: str, place: str) -> None:
     change(stored, edit)
     fault = refused(lambda: read_trace(stored).decode(STATE, SIGNATURES))
-    assert message in fault.message and fault.where == f"{stored}: {place}"
+    assert message in fault.message and placed(fault) == (stored, place)
 
 
 def test_the_nearest_known_word_is_offered(stored: Path) -> None:
@@ -296,13 +303,13 @@ def test_the_nearest_known_word_is_offered(stored: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": 1,}', "not JSON"),
-        ('{"a": 1, "a": 2}', "key `a` twice"),
-        ('{"a": NaN}', "NaN is not JSON"),
+        ('{"a": 1,}', "not valid JSON"),
+        ('{"a": 1, "a": 2}', "key `a` is given twice"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
         ("[" * 100_000, "nested too deeply"),
         ("9" * 5000, "more than 30 digits"),
-        ("[]", "expected an object, found an array"),
-        ("", "not JSON"),
+        ("[]", "expected an object, not a list"),
+        ("", "not valid JSON"),
     ],
 )
 def test_texts_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -317,6 +324,6 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b'"\xe9"')
     assert "not UTF-8" in refused(lambda: read_trace(tmp_path / "latin.json")).message
     fault = refused(lambda: read_trace(tmp_path / "latin.json"))
-    assert fault.where == str(tmp_path / "latin.json")
+    assert fault.where == f"{tmp_path / 'latin.json'}:1"
     (tmp_path / "line.json").write_text('{\n"a": 1\n"b": 2}')
-    assert refused(lambda: read_trace(tmp_path / "line.json")).where == f"{tmp_path / 'line.json'}:3"
+    assert refused(lambda: read_trace(tmp_path / "line.json")).where == f"{tmp_path / 'line.json'}:3:1"

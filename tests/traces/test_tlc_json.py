@@ -8,8 +8,9 @@ from typing import Annotated
 
 import pytest
 
+from elrcheck.base.documents import parse_json
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.strictjson import At
+from elrcheck.base.strict import Codes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import state
 from elrcheck.lang.types import INT, SeqMark, type_of
@@ -51,7 +52,7 @@ ACTIONS = {"Inc": action("Inc"), "Set": action("Set", "j")}
 
 
 def read(text: str) -> TlcJson:
-    return read_tlc_json(json.loads(text), At("cex.json", "trace-file"), type_of(Counter), ACTIONS, ())
+    return read_tlc_json(parse_json(text, "cex.json", Codes("trace-file")), type_of(Counter), ACTIONS, ())
 
 
 def test_what_tlc_writes() -> None:
@@ -90,4 +91,4 @@ def test_the_place_of_what_is_wrong(old: str, new: str, where: str) -> None:
     assert old in REAL
     with pytest.raises(UsageFault) as fault:
         read(REAL.replace(old, new, 1))
-    assert (fault.value.where or "").startswith(f"cex.json: {where}")
+    assert (fault.value.where or "").startswith(f"cex.json:1: {where}")

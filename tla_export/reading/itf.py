@@ -25,7 +25,7 @@ Hazards of itf-py, the independent reader of our tests: records become namedtupl
 not be a Python keyword or start with `_`, and a record with exactly the fields `tag` and `value`
 would be taken for a variant.
 
-The reader is strict (see `elrcheck.base.strictjson`): it knows the type of everything it reads,
+The reader is strict (see `elrcheck.base.strict`): it knows the type of everything it reads,
 so the depth of its recursion is that of the state type, whatever the file contains.
 """
 
@@ -33,16 +33,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.atomic import write_file
+from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.strictjson import At, kind_of, lay_out, load
+from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.strict import Codes, Node
 from elrcheck.lang.types import Ty
 
-CODE = "itf-file"
+CODES = Codes("itf-file")
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 NONE_TEXT = "None_OF_OPT"
 BIGINT = re.compile(r"-?[0-9]{1,30}\Z")
@@ -85,31 +87,30 @@ def write_itf(
 
 def read_itf(path: Path, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
     """Read a trace of this state type; `ignore` names foreign variables to leave out."""
-    return itf_trace(*load(path, CODE), state, ignore=ignore)
+    return itf_trace(read_json(path, CODES), state, ignore=ignore)
 
 
-def itf_trace(raw: Any, at: At, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
-    """A trace of a JSON value that has been parsed."""
-    body = at.mapping(raw, ("vars", "states"), ("#meta", "params", "loop"))
-    names = [at.field("vars").item(i).text(v) for i, v in enumerate(at.field("vars").items(body["vars"]))]
-    for i, name in enumerate(names):
-        if name not in state.fields and name not in ignore:
-            at.field("vars").item(i).fail(f"unknown variable `{name}`", help=did_you_mean(name, state.fields))
+def itf_trace(root: Node, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
+    """A trace of a JSON document that has been parsed."""
+    root.object(("vars", "states"), ("#meta", "params", "loop"))
+    names = root["vars"].texts()
+    for node in root["vars"].items():
+        if node.value not in state.fields and node.value not in ignore:
+            node.fail(f"unknown variable `{node.value}`", did_you_mean(node.value, state.fields))
     if missing := [name for name in state.fields if name not in names]:
-        at.field("vars").fail(f"variable `{missing[0]}` is missing")
-    rows = at.field("states").items(body["states"])
+        root["vars"].fail(f"variable `{missing[0]}` is missing")
+    rows = root["states"].items()
     if not rows:
-        at.field("states").fail("a trace has at least one state")
-    loop = at.field("loop").integer(body["loop"]) if body.get("loop") is not None else None
+        root["states"].fail("a trace has at least one state")
+    loop = None if root.get("loop").value is None else root["loop"].integer()
     if loop is not None and not 0 <= loop < len(rows):
-        at.field("loop").fail(f"there is no state {loop}, the last one is {len(rows) - 1}")
+        root["loop"].fail(f"there is no state {loop}, the last one is {len(rows) - 1}")
     states, actions = [], []
-    for i, row in enumerate(rows):
-        here = at.field("states").item(i)
-        found = here.mapping(row, state.fields, ("#meta", *ignore))
-        states.append(state.cls(**{n: decode(t, found[n], here.field(n)) for n, t in state.fields.items()}))
-        actions.append(_action(found.get("#meta")))
-    meta = body.get("#meta")
+    for row in rows:
+        row.object(state.fields, ("#meta", *ignore))
+        states.append(state.cls(**{name: decode(ty, row[name]) for name, ty in state.fields.items()}))
+        actions.append(_action(row.get("#meta").value))
+    meta = root.get("#meta").value
     return ItfTrace(tuple(states), tuple(actions[1:]), loop, meta if isinstance(meta, dict) else {})
 
 
@@ -162,81 +163,65 @@ def encode(ty: Ty, value: Any) -> Any:
     raise TypeError(f"no ITF expression for a {ty}")
 
 
-def decode(ty: Ty, raw: Any, at: At) -> Any:
+def decode(ty: Ty, node: Node) -> Any:
     """The model value of this type that an ITF expression stands for; UsageFault if it does not fit."""
     match ty.kind:
         case "bool":
-            if not isinstance(raw, bool):
-                at.fail(f"expected true or false, found {kind_of(raw)}")
-            return raw
+            return node.boolean()
         case "nat" | "replica":
-            return _integer(ty, raw, at)
+            return _integer(ty, node)
         case "enum":
-            name = at.text(raw)
-            if name not in ty.members:
-                at.fail(f"{ty.name} has no member `{name}`", help=did_you_mean(name, ty.members))
-            return ty.cls[name]
+            return member_of(ty, node)
         case "set":
-            members = [decode(ty.elem, v, at.item(i)) for i, v in enumerate(_special(raw, "#set", at))]
-            if len(set(members)) < len(members):
-                at.fail("a member of the set is listed twice")
-            return frozenset(members)
+            return distinct(node, [decode(ty.elem, part) for part in _special(node, "#set")])
         case "opt":
-            return _optional(ty, raw, at)
+            return _optional(ty, node)
         case "vec":
-            return _vector(ty, raw, at)
+            return _vector(ty, node)
         case "seq":
-            items = raw if isinstance(raw, list) else _special(raw, "#tup", at)
-            return tuple(decode(ty.elem, v, at.item(i)) for i, v in enumerate(items))
+            items = node.items() if isinstance(node.value, list) else _special(node, "#tup")
+            return tuple(decode(ty.elem, part) for part in items)
         case "record" | "state":
-            body = at.mapping(raw, ty.fields)
-            return ty.cls(**{n: decode(t, body[n], at.field(n)) for n, t in ty.fields.items()})
-    at.fail(f"a {ty} cannot be in a trace")
+            node.object(ty.fields)
+            return ty.cls(**{name: decode(part, node[name]) for name, part in ty.fields.items()})
+    node.fail(f"a {ty} cannot be in a trace")
 
 
-def _special(raw: Any, key: str, at: At) -> list[Any]:
+def _special(node: Node, key: str) -> list[Node]:
     """The array inside {"#set": [..]} and its like."""
-    if not isinstance(raw, dict) or list(raw) != [key]:
-        at.fail(f'expected {{"{key}": [..]}}, found {kind_of(raw)}')
-    return at.items(raw[key])
+    if not isinstance(node.value, dict) or list(node.value) != [key]:
+        node.expected(f'{{"{key}": [..]}}')
+    return node[key].items()
 
 
-def _integer(ty: Ty, raw: Any, at: At) -> int:
+def _integer(ty: Ty, node: Node) -> int:
     """A number: {"#bigint": "7"}, or plain as ITF allowed until 2023."""
-    if isinstance(raw, dict):
-        digits = at.text(at.mapping(raw, ("#bigint",))["#bigint"])
+    if isinstance(node.value, dict):
+        digits = node.object(("#bigint",))["#bigint"].text()
         if not BIGINT.match(digits):
-            at.fail(f"not an integer: {kind_of(digits)}")
-        raw = int(digits)
-    number = at.integer(raw)
-    if ty.kind == "replica" and number < 0:
-        at.fail(f"{number} is not a broker id")
-    return number
+            node["#bigint"].expected("an integer")
+        node = replace(node, value=int(digits))
+    return broker_or_number(ty, node)
 
 
-def _optional(ty: Ty, raw: Any, at: At) -> Any:
-    if raw == NONE_TEXT:
+def _optional(ty: Ty, node: Node) -> Any:
+    if node.value == NONE_TEXT:
         return None
-    if isinstance(raw, dict) and set(raw) == {"tag", "value"}:
-        match raw["tag"]:
-            case "None":
-                return None
-            case "Some":
-                return decode(ty.elem, raw["value"], at.field("value"))
-        at.field("tag").fail(f"expected Some or None, found {kind_of(raw['tag'])}")
-    return decode(ty.elem, raw, at)
+    if isinstance(node.value, dict) and set(node.value) == {"tag", "value"}:
+        return None if node["tag"].choice(("None", "Some")) == "None" else decode(ty.elem, node["value"])
+    return decode(ty.elem, node)
 
 
-def _vector(ty: Ty, raw: Any, at: At) -> tuple[Any, ...]:
+def _vector(ty: Ty, node: Node) -> tuple[Any, ...]:
     found: dict[int, Any] = {}
-    for i, pair in enumerate(_special(raw, "#map", at)):
-        here = at.item(i)
-        if len(here.items(pair)) != 2:
-            here.fail("expected a pair [broker, value]")
-        key = _integer(Ty("replica", "Replica"), pair[0], here.item(0))
+    for pair in _special(node, "#map"):
+        if len(pair.items()) != 2:
+            pair.fail("expected a pair [broker, value]")
+        broker, value = pair.items()
+        key = _integer(Ty("replica", "Replica"), broker)
         if key in found:
-            here.fail(f"broker {key} twice")
-        found[key] = decode(ty.elem, pair[1], here.item(1))
+            pair.fail(f"broker {key} is given twice")
+        found[key] = decode(ty.elem, value)
     if set(found) != set(range(len(found))):
-        at.fail(f"expected one value for each of 0..{len(found) - 1}, found {sorted(found)}")
+        node.fail(f"expected one value for each of 0..{len(found) - 1}, not {sorted(found)}")
     return tuple(found[i] for i in range(len(found)))

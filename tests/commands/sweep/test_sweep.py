@@ -89,12 +89,13 @@ def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.base.roundtrip import from_text, to_text
     from elrcheck.commands.sweep.grid import make_grid
     from elrcheck.commands.sweep.job import Job, check_job, job_of
 
     point = make_grid(SMALL.selection, SMALL.sweeps, None).points[3]
     job = job_of(point, SMALL)
-    assert Job.from_json(job.to_json()) == job
+    assert from_text(to_text(job), Job) == job
 
     def raise_it(fault: Exception) -> None:
         def broken(*_: object) -> None:

@@ -171,7 +171,7 @@ def test_an_unknown_operation_is_told_all_there_are() -> None:
     assert fault.help.endswith("supported: " + ", ".join(supported))
     elections = refusal(changed("op", {"type": "elect_leaders", "election_type": "RANDOM"}))
     assert elections.where == "op.election_type"
-    assert elections.message.startswith("`RANDOM` is not PREFERRED or UNCLEAN or DESIGNATION or LONGEST_LOG")
+    assert elections.message.startswith("expected PREFERRED or UNCLEAN or DESIGNATION or LONGEST_LOG")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,210 @@
+"""JSON and TOML texts, parsed strictly: every document is read here and handed on as a `Node`.
+
+Python's parsers accept what no document of ours may hold, or fail on it in ways of their own: a key twice in
+one object, NaN and infinities, numbers of thousands of digits, endless nesting, bytes that are not UTF-8,
+files without an end. All of it is refused here, with the file and the line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.strict import Codes, JsonSource, Node, TomlSource
+
+JSON_LIMIT = 512 * 2**20
+TOML_LIMIT = 64 * 2**20
+_MOST_DIGITS = 30
+_MOST_BITS = 256
+"""Of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
+_BLANK = re.compile(r"[ \t\r\n]*")
+
+SETTINGS = Codes(
+    bad_value="config-bad-value", unknown_key="config-unknown-key", missing_key="config-missing-key",
+    malformed="config-not-toml", unreadable="config-unreadable",
+)  # fmt: skip
+"""Of a settings, scope or grid file."""
+
+
+def toml_codes(code: str) -> Codes:
+    """Of a TOML file that is no configuration but has to be read like one."""
+    return Codes(code, malformed=SETTINGS.malformed, unreadable=SETTINGS.unreadable)
+
+
+# ------------------------------------------------------------------------------------- bytes
+
+
+def read_text(file: Path | Traversable, codes: Codes, limit: int) -> str:
+    """The UTF-8 text of a file of at most `limit` bytes."""
+    name = str(file)
+    try:
+        with file.open("rb") as stream:
+            raw: bytes = stream.read(limit + 1)  # a device or a pipe may have no end
+    except OSError as fault:
+        why = f"cannot read the file: {fault.strerror or fault}"
+        raise UsageFault(codes.unreadable or codes.bad_value, why, where=name) from fault
+    except ValueError as fault:  # a NUL or half a character in the name, which another file may give
+        why = f"not the name of a file: {name!r}"
+        raise UsageFault(codes.unreadable or codes.bad_value, why) from fault
+    return decode(raw, name, codes, limit)
+
+
+def decode(raw: bytes, name: str, codes: Codes, limit: int) -> str:
+    """The text of bytes in UTF-8, with or without a byte order mark."""
+    malformed = codes.malformed or codes.bad_value
+    if len(raw) > limit:
+        raise UsageFault(malformed, f"the file is larger than {limit // 2**20} MiB", where=name)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        line = raw.count(b"\n", 0, fault.start) + 1
+        raise UsageFault(malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
+
+
+# -------------------------------------------------------------------------------------- JSON
+
+
+def read_json(path: Path, codes: Codes) -> Node:
+    """The document in a file."""
+    return parse_json(read_text(path, codes, JSON_LIMIT), str(path), codes)
+
+
+def parse_json(text: str, name: str, codes: Codes) -> Node:
+    """The one document that a text is."""
+    value, end = _decoded(text, _skip(text, 0), name, codes)
+    if end < len(text):
+        _refuse(text, end, name, codes, "there is more after the end of the document")
+    return Node(value, JsonSource(name, codes, text))
+
+
+def parse_objects(raw: bytes, name: str, codes: Codes) -> Iterator[Node]:
+    """The objects of a stream, one after the other, each as soon as it is decoded.
+
+    JSON Lines is the special case of one object on each line.
+    """
+    text = decode(raw, name, codes, JSON_LIMIT)
+    position = _skip(text, 0)
+    if position == len(text):
+        malformed = codes.malformed or codes.bad_value
+        raise UsageFault(malformed, "the input is empty", where=name, help="give one JSON object")
+    while position < len(text):
+        value, end = _decoded(text, position, name, codes)
+        if not isinstance(value, dict):
+            _refuse(text, position, name, codes, "expected a JSON object")
+        yield Node(value, JsonSource(name, codes, text, position, root=""))
+        position = end
+
+
+class _Refused(ValueError):
+    """Something that the json module would let pass."""
+
+
+def _decoded(text: str, position: int, name: str, codes: Codes) -> tuple[Any, int]:
+    """The value that begins at a position, and where the next one would."""
+    try:
+        value, end = _DECODER.raw_decode(text, position)
+        return value, _skip(text, end)
+    except json.JSONDecodeError as fault:
+        _refuse(text, fault.pos, name, codes, f"not valid JSON: {fault.msg}", column=True)
+    except _Refused as fault:
+        _refuse(text, position, name, codes, f"not valid JSON: {fault}")
+    except RecursionError:
+        _refuse(text, position, name, codes, "not valid JSON: nested too deeply")
+
+
+def _refuse(text: str, position: int, name: str, codes: Codes, why: str, *, column: bool = False) -> NoReturn:
+    where = f"{name}:{text.count(chr(10), 0, position) + 1}"
+    if column:
+        where += f":{position - text.rfind(chr(10), 0, position)}"
+    raise UsageFault(codes.malformed or codes.bad_value, why, where=where)
+
+
+def _skip(text: str, position: int) -> int:
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f"key `{twice}` is given twice in one object")
+    return made
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise _Refused(f"a number of more than {_MOST_DIGITS} digits")
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise _Refused("a number that is too large")
+    return value
+
+
+def _constant(name: str) -> NoReturn:
+    raise _Refused(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
+
+
+def lay_out(document: Mapping[str, Any]) -> str:
+    """JSON text with one line for each top-level key and for each element of a top-level array."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list) and value:
+            body = "[\n" + ",\n".join(f"  {_compact(item)}" for item in value) + "\n ]"
+        else:
+            body = _compact(value)
+        parts.append(f" {_compact(key)}: {body}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+# -------------------------------------------------------------------------------------- TOML
+
+
+def read_toml(file: Path | Traversable, codes: Codes = SETTINGS) -> Node:
+    """The document in a file."""
+    name = str(file)
+    text = read_text(file, codes, TOML_LIMIT)
+    malformed = codes.malformed or codes.bad_value
+    try:
+        data = tomllib.loads(text)
+        _reject_huge(data)
+    except tomllib.TOMLDecodeError as fault:
+        found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
+        why, line, column = found.groups() if found else (str(fault), None, None)
+        at = f"{name}:{line}:{column}" if line else f"{name}:{text.count(chr(10)) + 1}"
+        raise UsageFault(malformed, f"not valid TOML: {why}", where=at) from fault
+    except RecursionError as fault:
+        raise UsageFault(malformed, "tables are nested too deeply", where=name) from fault
+    except ValueError as fault:
+        raise UsageFault(malformed, "a number of too many digits", where=name) from fault
+    return Node(data, TomlSource(name, codes, text))
+
+
+def _reject_huge(value: object) -> None:
+    """ValueError for a number that no setting can be."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _reject_huge(part)
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError("huge")

@@ -1,0 +1,31 @@
+"""Values of the modelling language's types, read from JSON: what every notation checks alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Node
+from elrcheck.lang.types import Ty
+
+
+def broker_or_number(ty: Ty, node: Node) -> int:
+    number = node.integer()
+    if ty.kind == "replica" and number < 0:
+        node.fail(f"{number} is not a broker id")
+    return number
+
+
+def member_of(ty: Ty, node: Node) -> Any:
+    """A member of an enum of the model."""
+    name = node.text()
+    if name not in ty.members:
+        node.fail(f"{ty.name} has no member `{name}`", did_you_mean(name, ty.members))
+    return ty.cls[name]
+
+
+def distinct(node: Node, members: list[Any]) -> frozenset[Any]:
+    """The members of a set, each of which is listed once."""
+    if len(set(members)) < len(members):
+        node.fail("a member of the set is listed twice")
+    return frozenset(members)

@@ -1,0 +1,265 @@
+"""The one strict reader: a value of a JSON or TOML document that knows where it is written.
+
+A `Node` is a value, its path and the document it belongs to. Its methods check what the value is and hand
+out the nodes inside it, so a fault always says what is wrong, where, and what to write instead:
+
+    error[config-unknown-key]: unknown key `brokerz` in [sizes]
+      --> mine.toml:4
+       = help: did you mean `brokers`?
+
+    error[trace-file]: expected true or false, not 1
+      --> cex.json:7: $.states[3].view.armed
+
+An unknown key is refused before a missing one, because a misspelt key is both.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+
+T = TypeVar("T")
+D = TypeVar("D")
+M = TypeVar("M", bound=enum.Enum)
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The stable words of what can be wrong with a document; those left out are that of a bad value.
+
+    malformed: the text is not JSON or TOML; unreadable: there is no text.
+    """
+
+    bad_value: str
+    unknown_key: str = ""
+    missing_key: str = ""
+    malformed: str = ""
+    unreadable: str = ""
+
+
+class Source(ABC):
+    """A document that nodes belong to: what it is called, and how its faults are worded."""
+
+    OBJECT: ClassVar[str]
+
+    def __init__(self, name: str, codes: Codes) -> None:
+        self.name, self.codes = name, codes
+
+    @abstractmethod
+    def where(self, path: KeyPath) -> str:
+        """File, line and path, as far as they are known."""
+
+    def label(self, path: KeyPath) -> str:
+        """What a message about a value starts with, if `where` does not name the key."""
+        return ""
+
+    def inside(self, path: KeyPath) -> str:
+        """The table that an unknown key is in, if `where` does not name it."""
+        return ""
+
+
+@dataclass(slots=True)  # not frozen: a large trace has millions of them, and that would cost a quarter more
+class Node:
+    """A value of a document. key: its name or index in the node above it, which is `up`."""
+
+    value: Any
+    source: Source
+    key: str | int | None = None
+    up: Node | None = None
+
+    @property
+    def path(self) -> KeyPath:
+        steps: list[str | int] = []
+        node: Node | None = self
+        while node is not None and node.key is not None:
+            steps.append(node.key)
+            node = node.up
+        return tuple(reversed(steps))
+
+    @property
+    def where(self) -> str:
+        return self.source.where(self.path)
+
+    # -- faults
+
+    def fail(self, why: str, help: str | None = None, *, code: str = "") -> NoReturn:
+        raise UsageFault(code or self.source.codes.bad_value, why, where=self.where or None, help=help)
+
+    def bad(self, why: str, help: str | None = None) -> NoReturn:
+        """`fail` with the name of the key in front, if the place does not have it."""
+        self.fail(self.source.label(self.path) + why, help)
+
+    def expected(self, what: str, help: str | None = None) -> NoReturn:
+        self.bad(f"expected {what}, not {shown(self.value, self.source.OBJECT)}", help)
+
+    # -- what is inside
+
+    def inside(self, key: str | int) -> Node:
+        """The place of a part, whatever is there; for faults about a value that was read already."""
+        return Node(None, self.source, key, self)
+
+    def object(self, required: Collection[str] = (), optional: Collection[str] | None = ()) -> Node:
+        """This node, if it is an object with the required keys and no unknown one; None: any other key."""
+        if not isinstance(self.value, dict):
+            self.expected(self.source.OBJECT)
+        if optional is not None:
+            self.reject_unknown((*required, *optional))
+        for key in required:
+            self[key]
+        return self
+
+    def reject_unknown(self, known: Collection[str]) -> None:
+        for key in self.value:
+            if key not in known:
+                code, inside = self.source.codes.unknown_key, self.source.inside(self.path)
+                self.inside(key).fail(f"unknown key `{key}`{inside}", did_you_mean(key, known), code=code)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.value
+
+    def __getitem__(self, key: str) -> Node:
+        """A field of an object; a fault if it is missing."""
+        if key not in self.value:
+            self.inside(key).fail(f"`{key}` is missing", code=self.source.codes.missing_key)
+        return Node(self.value[key], self.source, key, self)
+
+    def get(self, key: str, default: Any = None) -> Node:
+        """A field of an object, or a node with the default."""
+        return Node(self.value.get(key, default), self.source, key, self)
+
+    def maybe(self, key: str, read: Callable[[Node], T], default: D) -> T | D:
+        """What `read` makes of a field, or the default if there is no such field."""
+        return read(self[key]) if key in self.value else default
+
+    def fields(self) -> Iterator[tuple[str, Node]]:
+        """The fields of an object, in the order of the document."""
+        if not isinstance(self.value, dict):
+            self.expected(self.source.OBJECT)
+        return ((key, Node(value, self.source, key, self)) for key, value in self.value.items())
+
+    def map(self, read: Callable[[Node], T]) -> dict[str, T]:
+        return {key: read(node) for key, node in self.fields()}
+
+    def items(self) -> list[Node]:
+        if not isinstance(self.value, list):
+            self.expected("a list")
+        return [Node(value, self.source, index, self) for index, value in enumerate(self.value)]
+
+    # -- what it is
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            self.expected("a text")
+        return self.value
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(node.text() for node in self.items())
+
+    def boolean(self) -> bool:
+        if not isinstance(self.value, bool):
+            self.expected("true or false")
+        return self.value
+
+    def integer(self, least: int | None = None) -> int:
+        value = self.value
+        if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+            self.expected("a whole number" if least is None else f"a whole number, {least} or more")
+        return value
+
+    def natural(self) -> int:
+        return self.integer(least=0)
+
+    def positive(self) -> int:
+        return self.integer(least=1)
+
+    def choice(self, known: Iterable[str]) -> str:
+        """One of these texts."""
+        names = list(known)
+        if self.value not in names:
+            near = did_you_mean(self.value, names) if isinstance(self.value, str) else None
+            self.expected(" or ".join(names), near)
+        return str(self.value)
+
+    def member(self, kind: type[M]) -> M:
+        """A member of an Enum, by its exact name."""
+        return kind[self.choice(kind.__members__)]
+
+
+def shown(value: object, object_word: str = "an object") -> str:
+    """A value in a message: short, and in the words of the notation."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return object_word
+        case list():
+            return "a list"
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+class JsonSource(Source):
+    """A JSON document. text: what it was read from, and from where on, to find lines in it.
+
+    root: what stands for the whole document in a path; without one a path is `isr[1]` instead of `$.isr[1]`.
+    """
+
+    OBJECT = "an object"
+
+    def __init__(self, name: str, codes: Codes, text: str = "", start: int = 0, root: str = "$") -> None:
+        super().__init__(name, codes)
+        self.text, self.start, self.root = text, start, root
+
+    def where(self, path: KeyPath) -> str:
+        from elrcheck.base.lines import json_line
+
+        written = self.root
+        for step in path:
+            if isinstance(step, int):
+                written += f"[{step}]"
+            elif self.root and not step.isidentifier():
+                written += f"[{step!r}]"
+            else:
+                written += f".{step}" if written else step
+        if not self.name:
+            return written
+        line = f":{json_line(self.text, path, self.start)}" if self.text else ""
+        return f"{self.name}{line}" + (f": {written}" if written else "")
+
+
+class TomlSource(Source):
+    """A TOML document. Its users look for lines, so a place is a line and a message names the key."""
+
+    OBJECT = "a table"
+
+    def __init__(self, name: str, codes: Codes, text: str = "") -> None:
+        super().__init__(name, codes)
+        self.text = text
+        self._lines: Mapping[KeyPath, int] | None = None
+
+    def where(self, path: KeyPath) -> str:
+        """The line of the path, or of the nearest table around it that has one."""
+        from elrcheck.base.lines import toml_lines
+
+        if self._lines is None:
+            self._lines = toml_lines(self.text)
+        for end in range(len(path), 0, -1):
+            if path[:end] in self._lines:
+                return f"{self.name}:{self._lines[path[:end]]}"
+        return self.name
+
+    def label(self, path: KeyPath) -> str:
+        names = [step for step in path if isinstance(step, str)]
+        return f"`{names[-1]}`: " if names else ""
+
+    def inside(self, path: KeyPath) -> str:
+        names = [step for step in path if isinstance(step, str)]
+        return f" in [{'.'.join(names)}]" if names else ""

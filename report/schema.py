@@ -1,0 +1,163 @@
+"""JSON schemas of the documents, made from the types of the report objects.
+
+A document has every field of its type and no other, so each is required and an unknown one is refused. What a
+schema says in words are the docstrings: that of a class describes the object, the text below a field the
+field. `docs/schemas/` holds the schemas of all documents, written by `docs/schemas/generate.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from elrcheck.results.check_report import CheckReport, SearchReport
+from elrcheck.results.controller_report import ControllerReport
+from elrcheck.results.coverage_report import CoverageReport
+from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
+from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.results.gate_report import GateReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.scenario_report import ScenarioReport
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.tlc_report import TlcReport
+from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceDiffReport, TraceReport
+
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+OF_COMMAND: Mapping[str, type[Any]] = {
+    "check": CheckReport,
+    "prove": ProveReport,
+    "prove --controller": ControllerReport,
+    "tlc": TlcReport,
+    "show E-1": ScenarioReport,
+    "mutate": MutateReport,
+    "simulate": SimulationReport,
+    "explore": ExploreReport,
+    "sweep": SweepReport,
+    "gate": GateReport,
+    "runs coverage": CoverageReport,
+    "replay": ReplayReport,
+    "trace show": TraceReport,
+    "trace diff": TraceDiffReport,
+    "explain": ExplainReport,
+}
+"""A command and what it reports; each report has one schema."""
+NARROWER: Mapping[tuple[type[Any], str], Schema] = {
+    (TlcReport, "tlc_exit_code"): {"minimum": -(2**31)},
+    (SearchReport, "collision_probability"): {"minimum": 0, "maximum": 1},
+    (SimulationReport, "seed"): {"minimum": 0, "maximum": 2**64 - 1},
+    (SmallGraph, "states"): {"minItems": 1, "maxItems": MOST_STATES},
+}
+"""What a type cannot say of a number or a list; all other numbers count or measure, so they are 0 or more."""
+
+
+def report_schemas() -> dict[str, Schema]:
+    """File name -> schema, of every report."""
+    return {
+        file_name(identifier(kind)): document(kind, f"The result of `elrcheck {command} --format json`")
+        for command, kind in OF_COMMAND.items()
+    }
+
+
+def file_name(schema: str) -> str:
+    """`elrcheck.report/1` is described in `elrcheck.report-1.schema.json`."""
+    return schema.replace("/", "-") + ".schema.json"
+
+
+def identifier(kind: type[Any]) -> str:
+    """What the field `schema` of a report says."""
+    return str(next(field.default for field in dataclasses.fields(kind) if field.name == "schema"))
+
+
+def document(kind: type[Any], title: str) -> Schema:
+    """The schema of a whole document."""
+    defs: dict[str, Schema] = {}
+    body = _object(kind, defs, frozenset(OF_COMMAND.values()) - {kind})
+    return {"$schema": DIALECT, "title": title, **body, **({"$defs": defs} if defs else {})}
+
+
+def array_of(kind: type[Any]) -> Schema:
+    """The schema of a list of objects of a type, each described in place."""
+    return {"type": "array", "items": _object(kind, {}, frozenset())}
+
+
+def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any]]) -> Schema:
+    hints = get_type_hints(kind)
+    said = _field_texts(kind)
+    written = (field.name for field in dataclasses.fields(kind) if field.metadata.get("written", True))
+    fields = sorted(written, key=lambda name: name != "schema")
+    properties = {}
+    for name in fields:
+        inner = _schema(hints[name], defs, others) | NARROWER.get((kind, name), {})
+        properties[name] = inner | ({"description": said[name]} if name in said else {})
+    return {
+        "description": " ".join((kind.__doc__ or "").split()),
+        "type": "object",
+        "additionalProperties": False,
+        "required": fields,
+        "properties": properties,
+    }
+
+
+def _schema(hint: Any, defs: dict[str, Schema], others: frozenset[type[Any]] = frozenset()) -> Schema:
+    """The schema of a value; objects become entries of `defs`, other documents are referred to."""
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint], **({"minimum": 0} if hint in (int, float) else {})}
+    if hint is Any:
+        return {}
+    if hint in others:
+        return {"$ref": file_name(identifier(hint))}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        name = hint.__name__
+        if name not in defs:
+            defs[name] = {}  # a type may be part of itself
+            defs[name] = _object(hint, defs, others)
+        return {"$ref": f"#/$defs/{name}"}
+    inside = functools.partial(_schema, defs=defs, others=others)
+    arguments = get_args(hint)
+    match get_origin(hint):
+        case origin if origin is Literal:
+            return {"const": arguments[0]} if len(arguments) == 1 else {"enum": list(arguments)}
+        case origin if origin in (Union, types.UnionType):
+            return _any_of([inside(part) for part in arguments])
+        case origin if origin in (tuple, list, Sequence):
+            return {"type": "array", "items": inside(arguments[0])}
+        case origin if origin in (dict, Mapping):
+            return {"type": "object", "additionalProperties": inside(arguments[1])}
+    raise TypeError(f"a document cannot hold {hint}")
+
+
+_SCALARS: Mapping[Any, str] = {
+    bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null",
+}  # fmt: skip
+
+
+def _any_of(parts: list[Schema]) -> Schema:
+    """Scalars are one list of types, with the minimum of a number only if no other number is among them."""
+    if not all(set(part) <= {"type", "minimum"} for part in parts):
+        return {"anyOf": parts}
+    numbers = [part for part in parts if part["type"] in ("integer", "number")]
+    merged: Schema = {"type": [part["type"] for part in parts]}
+    return merged | ({"minimum": 0} if len(numbers) == 1 and "minimum" in numbers[0] else {})
+
+
+def _field_texts(kind: type[Any]) -> Mapping[str, str]:
+    """The text below each field of a class that has one, as editors and documentation tools read it."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    found = {}
+    for node, after in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            match after:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    found[node.target.id] = " ".join(text.split())
+    return found
