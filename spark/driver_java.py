@@ -68,7 +68,7 @@ def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
             # Not so for PATH: a `java` there may be a wrapper that stands in no Java home.
             home = None if found_by == "PATH" else program.parent.parent
             return SparkJava(java, home, found_by)
-        passed.append(f"{program} is Java {java.version}, {OLDEST} is needed")
+        passed.append(f"{program} is Java {java.version}, but {OLDEST} is needed")
     too_old = any("is needed" in reason for reason in passed)
     code = "java-too-old" if too_old else "java-missing"
     raise EnvironmentFault(code, "no Java for Spark: " + "; ".join(passed), help=REMEDIES)
