@@ -1,4 +1,4 @@
-"""What a search has counted and hit up to a level: everything that is reported except the states."""
+"""The counts and hits of a search up to a level: everything it reports except the states."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass
 class Tally:
-    """counters: see `Counters`; new_states: by instance; narrow: for each leaf the set of its values as bits,
-    wide: the values of leaves with more bits than that; first, first_deadlock: smallest depths.
+    """The counts of a search so far.
+
+    counters: see `Counters`. new_states: by instance. narrow: for each leaf, the set of its values as a bit
+    mask; wide: the values of leaves too wide for a mask. first, first_deadlock: smallest depths.
     """
 
     counters: Counts
@@ -38,7 +40,7 @@ class Tally:
         )
 
     def note(self, seen: Seen, depth: int) -> None:
-        """Add what new states at a depth have shown."""
+        """Add what the new states at a depth have shown."""
         for check in sorted(seen.hits):
             self.first.setdefault(check, depth)
         self.narrow |= seen.narrow
@@ -53,7 +55,7 @@ class Tally:
         )  # fmt: skip
 
     def leaf_values(self, kernel: Kernel) -> list[int]:
-        """Number of different values of each leaf."""
+        """Return the number of distinct values of each leaf."""
         found = [int(bits).bit_count() for bits in self.narrow.view(np.uint64)]
         for leaf, slot in enumerate(kernel.layout.slots):
             if slot.bits == 0:
@@ -75,7 +77,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Tally:
-        """ValueError, KeyError or TypeError for what `to_json` did not write."""
+        """Read the output of `to_json`; raise ValueError, KeyError or TypeError for anything else."""
         return cls(
             np.array(data["counters"], np.int64), np.array(data["new_states"], np.int64),
             np.array(data["narrow"], np.int64),

@@ -55,7 +55,7 @@ def test_the_endpoint_comes_from_the_uri_then_from_the_environment() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("", "give a folder"),
+        ("", "specify a folder"),
         ("sss://bucket/x", "known: "),
         ("hfds://host/x", "did you mean `hdfs`?"),
         ("s3:///x", "s3://BUCKET/FOLDER"),
