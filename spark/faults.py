@@ -77,7 +77,7 @@ def explained(master: str) -> Iterator[None]:
 
 def job_fault(text: str, master: str) -> ElrError | None:
     """Return the fault that Spark's message stands for; None if the environment is not to blame."""
-    own = re.search(r"^(?:elrcheck\.errors\.)?EnvironmentFault: (.+)$", text, re.M)
+    own = re.search(r"^(?:elrcheck\.[\w.]+\.)?EnvironmentFault: (.+)$", text, re.M)
     if own is not None:  # raised by our own code in an executor
         return EnvironmentFault("executor", own[1], where=master)
     for pattern, code, meaning, help in CAUSES:
