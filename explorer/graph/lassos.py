@@ -54,7 +54,7 @@ class Waiting:
 
 
 def fair_steps(graph: Graph, fair: Sequence[Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
-    """Return the fair steps among the labels of a graph."""
+    """The fair steps among the labels of a graph."""
     found = []
     for number, label in enumerate(graph.names):
         names = [name for name, _ in fns[label.action].params]
