@@ -75,7 +75,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _umask() -> int:
-    """The umask of this process; it can only be read by setting it."""
+    """Return the umask of this process, which can only be read by setting it."""
     current = os.umask(0)
     os.umask(current)
     return current

@@ -61,7 +61,7 @@ class ElrError(Exception):
         return self.message
 
     def render(self) -> str:
-        """The text shown to the user; several lines, no trailing newline."""
+        """Return the text shown to the user: several lines, without a trailing newline."""
         lines = [f"error[{self.code}]: {self.message}"]
         if self.where is not None:
             lines.append(f"  --> {self.where}")
@@ -85,7 +85,7 @@ class EnvironmentFault(ElrError):
 
 
 class NothingChecked(ElrError):
-    """The selection is empty, so saying "holds" would mislead."""
+    """The selection is empty, so a verdict of "holds" would mislead."""
 
     exit_code: ClassVar[int] = ExitCode.NOTHING_CHECKED
 

@@ -42,7 +42,7 @@ CHECK_FAIL_ON = ("unreached-action", "unreached-witness", "inconclusive")
 
 @dataclass(frozen=True)
 class Selection:
-    """Which model: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
+    """The model to check: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
 
     variant: str = DEFAULT_VARIANT
     scope: str = DEFAULT_SCOPE

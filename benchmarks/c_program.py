@@ -216,7 +216,7 @@ def c_source(program: Program) -> str:
 
 @dataclass(frozen=True)
 class CResult:
-    """Counts as `SearchResult` has them; seconds are of the search alone."""
+    """Counts as in `SearchResult`; seconds refer to the search alone."""
 
     generated: int
     distinct: int

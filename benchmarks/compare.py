@@ -119,7 +119,7 @@ def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
 
 
 class Comparison:
-    """The rounds of one scope."""
+    """Runs the rounds of one scope, and collects their samples."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options, self.folder = options, folder

@@ -140,7 +140,7 @@ class SparkSearch(Search):
         last = self.costs[-1]
         pace = last.seconds / max(1, last.states)
         left = max(0.0, self._level_size * pace - (time.perf_counter() - self._level_started))
-        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled before, about {left:.0f} s to the next level"
+        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled last, about {left:.0f} s to the next level"
 
     def about(self) -> str:
         where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"

@@ -44,7 +44,10 @@ class LevelCost:
 
 
 class Distributed:
-    """States partitioned over Spark's executors. note: receives what the new states have shown."""
+    """States partitioned over Spark's executors.
+
+    note: receives what the new states have shown. report_cost: receives the cost of every level.
+    """
 
     def __init__(
         self,
@@ -54,11 +57,11 @@ class Distributed:
         exchange: Exchange,
         run: Run,
         note: Callable[[Seen], None],
-        told: Callable[[LevelCost], None],
+        report_cost: Callable[[LevelCost], None],
         tasks: type[Tasks] = Tasks,
     ) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
-        self.exchange, self.run, self.note, self.told = exchange, run, note, told
+        self.exchange, self.run, self.note, self.report_cost = exchange, run, note, report_cost
         self.tasks = tasks
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []
@@ -146,7 +149,7 @@ class Distributed:
             self._see(parts)
         self._add(tasks.depth, parts)
         self._used = sum(report.used for report in reports)
-        self.told(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
+        self.report_cost(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
         return None, credit
 
     def _see(self, parts: list[SavedLevel]) -> None:

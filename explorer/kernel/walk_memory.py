@@ -10,7 +10,7 @@ MIX_2 = 0x94D049BB133111EB
 WALK_BITS = 40
 SKETCH_BITS = 14
 ENDED = (1 << 64) - 1
-"""The step of a lane without a walk."""
+"""Step number that marks a lane without a walk."""
 
 
 class Shared(IntEnum):

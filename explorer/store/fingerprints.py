@@ -52,7 +52,7 @@ class FingerprintSet(RowSet):
 
     @property
     def count(self) -> int:
-        """Distinct states so far."""
+        """Number of distinct states so far."""
         return self.before + self.filled
 
     def move(self, source: int, target: int) -> None:
@@ -62,7 +62,7 @@ class FingerprintSet(RowSet):
     # -- levels
 
     def begin_level(self) -> None:
-        """The newest level becomes the frontier."""
+        """Begin a new level; the newest one becomes the frontier."""
         self.before += self.reserved
         self.frontier, self.rows = self.rows, self.frontier
         self.frontier_rows, self.released = self.reserved, 0

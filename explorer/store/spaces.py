@@ -98,7 +98,7 @@ class Resident:
         judge(self.visited.rows.address, 0, self.distinct)
 
     def load(self, written: list[SavedLevel]) -> bool:
-        """Take the levels from their files; False if the memory does not suffice."""
+        """Load the levels from their files; return False if memory does not suffice."""
         assert self.files is not None
         self.written = list(written)
         for level in written:
@@ -160,7 +160,7 @@ class Hashed:
         self._close(judge)
 
     def load(self, written: list[SavedLevel]) -> bool:
-        """Take the levels from their files; False if the memory does not suffice."""
+        """Load the levels from their files; return False if memory does not suffice."""
         for level in written:
             self.visited.begin_level()
             for rows in self.files.read(level):

@@ -64,7 +64,7 @@ class ExactSet(RowSet):
 
     @property
     def count(self) -> int:
-        """Distinct states so far."""
+        """Number of distinct states so far."""
         return self.filled
 
     def move(self, source: int, target: int) -> None:
@@ -78,7 +78,7 @@ class ExactSet(RowSet):
         self._publish()
 
     def clear(self) -> None:
-        """Forget all states; the memory of their rows goes back to the system."""
+        """Drop all states, and release the memory of their rows to the system."""
         self.rows.release(0, self.rows.size)
         self.table = Region(8 * self.slots, huge=True)
         self.shared[Shared.ROWS] = 0
