@@ -1,1 +1,1 @@
-"""What every room may use: errors, strict reading, atomic files, locks, requests, progress, Java."""
+"""Shared by every room: errors, strict reading, atomic files, locks, requests, progress, Java."""

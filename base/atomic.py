@@ -1,7 +1,7 @@
-"""Files appear whole or not at all: written beside their place, flushed, then renamed.
+"""Atomic writes: a file is written beside its target, flushed, then renamed, so it appears whole or never.
 
-A link is followed, and what is no file (a pipe, `/dev/stdout`, `/dev/null`) is written to: a rename would put
-a file in its place.
+Symbolic links are followed. Anything that is not a regular file (a pipe, `/dev/stdout`, `/dev/null`) is
+written directly, because a rename would replace it with a file.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
 
-_NAME = 40  # of a draft's name, which has more around it and must fit into 255 bytes
+_NAME = 40  # characters of the target's name in a draft's name, which must fit into 255 bytes
 
 
 def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
-    """Write a group of files into a folder, which is made if needed.
+    """Write a group of files into a folder, creating the folder if needed.
 
-    All of them are complete on disk before the first one gets its name, so an error (a full disk, an
-    interrupt) leaves the folder as it was; the renames at the end are in the order of the mapping.
-    Half a character, as in the name of a file that is no UTF-8, is written as an escape.
+    All files are complete on disk before the first one gets its name, so an error (a full disk, an
+    interrupt) leaves the folder unchanged. The renames at the end follow the order of the mapping.
+    Lone surrogates (from file names that are not UTF-8) are written as escapes.
     """
     waiting: list[tuple[Path, Path]] = []
     try:
@@ -41,7 +41,7 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            # mkstemp makes files only the owner can read
+            # mkstemp creates files that only the owner can read
             os.chmod(draft, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
         while waiting:
             draft_path, place = waiting[0]
@@ -67,7 +67,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int | None:
-    """What is there, links followed; None if nothing is."""
+    """The mode of the file at a path, following links; None if there is no file."""
     try:
         return path.stat().st_mode
     except OSError:
@@ -75,7 +75,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _umask() -> int:
-    """The umask of this process; it can only be read by setting it."""
+    """Return the umask of this process, which can only be read by setting it."""
     current = os.umask(0)
     os.umask(current)
     return current

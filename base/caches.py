@@ -1,4 +1,4 @@
-"""Where elrcheck keeps what it can make again: compiled searches, a shim for Java."""
+"""The folder for files that elrcheck can recreate: compiled kernels and a Java launcher script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def cache_directory(environ: Mapping[str, str]) -> Path:
-    """ELRCHECK_CACHE_DIR, else a folder in XDG_CACHE_HOME, else in the platform's usual place."""
+    """Return ELRCHECK_CACHE_DIR, else a folder in XDG_CACHE_HOME, else one in the platform's cache folder."""
     own, base = environ.get("ELRCHECK_CACHE_DIR"), environ.get("XDG_CACHE_HOME")
     if own:
         return Path(own)
@@ -18,7 +18,7 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        # A user without a home, as in a container: nothing is kept. A folder that everybody could make before
-        # us is no place for machine code.
+        # A user without a home directory, as in a container: cache nothing. A folder that anyone could have
+        # created before us is no place for machine code.
         return Path(os.devnull) / "elrcheck"
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "elrcheck"

@@ -1,13 +1,13 @@
-"""Every way elrcheck refuses or fails, with its exit code.
+"""The ways in which elrcheck refuses or fails, each with its exit code.
 
-A fault says three things: what went wrong, where, and what to do about it.  It is rendered by
-:meth:`ElrError.render` and nowhere else::
+A fault states three things: what went wrong, where, and what to do about it.  Only
+:meth:`ElrError.render` renders it::
 
     error[config-unknown-key]: unknown key `brokerz`
       --> elrcheck.toml:4
        = help: did you mean `brokers`?
 
-The word in brackets is stable: scripts may grep for it, so it never changes its meaning.
+The error code in brackets is stable: scripts may grep for it, so its meaning never changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import ClassVar
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller.  A limit that was reached is never a pass."""
+    """Exit codes of the process.  A search that reached a limit never passes."""
 
     HOLDS = 0
     FINDING = 1
@@ -34,9 +34,9 @@ class ExitCode(IntEnum):
 class ElrError(Exception):
     """A failure the user can act on; shown without a stack trace.
 
-    `code` is the stable word, `where` is ``file:line`` (or a field path), `excerpt` is source
-    text, possibly several lines with an underline, `help` is the next thing to try.
-    Raise one of the sub-classes; the base class exists to be caught.
+    `code` is the stable error code, `where` is ``file:line`` (or a field path), `excerpt` is source
+    text, possibly several lines with an underline, `help` suggests the next thing to try.
+    Raise one of the subclasses; the base class exists to be caught.
     """
 
     exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
@@ -61,7 +61,7 @@ class ElrError(Exception):
         return self.message
 
     def render(self) -> str:
-        """The text shown to the user; several lines, no trailing newline."""
+        """Return the text shown to the user: several lines, without a trailing newline."""
         lines = [f"error[{self.code}]: {self.message}"]
         if self.where is not None:
             lines.append(f"  --> {self.where}")
@@ -73,31 +73,31 @@ class ElrError(Exception):
 
 
 class UsageFault(ElrError):
-    """The run did not happen: a bad option, configuration, input file or model source."""
+    """The run did not start: a bad option, configuration, input file or model source."""
 
     exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
 
 
 class EnvironmentFault(ElrError):
-    """This machine lacks something the run needs; `elrcheck doctor` lists what is here."""
+    """This machine lacks something the run needs; `elrcheck doctor` lists what is installed."""
 
     exit_code: ClassVar[int] = ExitCode.ENVIRONMENT
 
 
 class NothingChecked(ElrError):
-    """The selection is empty, so saying "holds" would mislead."""
+    """The selection is empty, so a verdict of "holds" would mislead."""
 
     exit_code: ClassVar[int] = ExitCode.NOTHING_CHECKED
 
 
 class Interrupted(ElrError):
-    """Somebody stopped the run; what was found so far is kept where `help` says."""
+    """The user stopped the run; `help` says where the results so far are kept."""
 
     exit_code: ClassVar[int] = ExitCode.INTERRUPTED
 
 
 def suggest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate closest to `word`, ignoring case and the choice of `-` or `_`; None if none is near."""
+    """Return the candidate closest to `word`, ignoring case and `-` versus `_`; None if none is close."""
     by_key: dict[str, str] = {}
     for candidate in candidates:
         by_key.setdefault(_fold(candidate), candidate)
@@ -106,7 +106,7 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """A help line for an unknown `word`: the closest candidate, or else all of them."""
+    """Return a help line for an unknown `word`: the closest candidate, or else all candidates."""
     known = list(candidates)
     near = suggest(word, known)
     if near is not None:

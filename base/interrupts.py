@@ -1,7 +1,7 @@
-"""SIGINT, SIGTERM and SIGHUP as a wish that a search looks at between two rounds.
+"""SIGINT, SIGTERM and SIGHUP as a stop request that a search polls between rounds.
 
-A second SIGINT does not wait: it is a KeyboardInterrupt. Outside the main thread signals cannot be
-taken, and nothing is changed. One that is ignored stays so: `nohup` asks for it.
+A second SIGINT stops at once, with a KeyboardInterrupt. Outside the main thread handlers cannot be
+installed, so signals keep their behaviour. Ignored signals stay ignored: `nohup` relies on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class Interrupts:
-    """As a context: notes the signals instead of ending the process."""
+    """Context manager that records a signal instead of letting it end the process; call it to ask."""
 
     def __init__(self) -> None:
         self.wanted = False

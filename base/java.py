@@ -1,4 +1,4 @@
-"""Finds a Java runtime: JAVA_HOME first, then PATH; says what to do when there is none."""
+"""Finds a Java runtime, in JAVA_HOME first and then on PATH, and names the remedies if there is none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERSION = re.compile(r'version "([^"]+)"')
 
 @dataclass(frozen=True)
 class Java:
-    """A Java runtime that answered."""
+    """A Java runtime that runs and reports its version."""
 
     path: Path
     version: str
@@ -30,7 +30,7 @@ class Java:
 
 
 def find_java(env: Mapping[str, str] | None = None) -> Java:
-    """The Java runtime to use; EnvironmentFault (exit 4) with the remedies when there is none."""
+    """Return the Java runtime to use; raise EnvironmentFault (exit 4) with the remedies if there is none."""
     env = os.environ if env is None else env
     home = env.get("JAVA_HOME", "")
     if home:
@@ -40,17 +40,17 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
     else:
         program = shutil.which("java", path=env.get("PATH", ""))
         if program is None:
-            message = "no Java: JAVA_HOME is not set and PATH has no java"
+            message = "no Java found: JAVA_HOME is not set and PATH has no java"
             raise EnvironmentFault("java-missing", message, help=REMEDIES)
     java = ask_version(program, env)
     if java.major < OLDEST:
-        message = f"{program} is Java {java.version}, {OLDEST} is needed"
+        message = f"{program} is Java {java.version}, but {OLDEST} is needed"
         raise EnvironmentFault("java-too-old", message, help=REMEDIES)
     return java
 
 
 def major_version(version: str) -> int:
-    """17 of "17.0.15", 8 of "1.8.0_292"; 0 if it is no version."""
+    """Return 17 for "17.0.15", 8 for "1.8.0_292", 0 for text that is not a version."""
     numbers = [int(n) for n in re.findall(r"\d+", version)[:2]]
     if len(numbers) == 2 and numbers[0] == 1:
         return numbers[1]
@@ -58,7 +58,7 @@ def major_version(version: str) -> int:
 
 
 def ask_version(program: str, env: Mapping[str, str]) -> Java:
-    """What `program -version` answers; EnvironmentFault if it does not run or names no version."""
+    """Parse the output of `program -version`; raise EnvironmentFault if it fails or names no version."""
     try:
         done = subprocess.run(
             [program, "-version"],
@@ -74,5 +74,5 @@ def ask_version(program: str, env: Mapping[str, str]) -> Java:
         raise EnvironmentFault("java-missing", f"{program} does not run: {fault}", help=REMEDIES) from fault
     found = VERSION.search(done.stderr + done.stdout)
     if found is None:
-        raise EnvironmentFault("java-missing", f"{program} -version names no version", help=REMEDIES)
+        raise EnvironmentFault("java-missing", f"{program} -version reports no version", help=REMEDIES)
     return Java(Path(program), found[1], major_version(found[1]))

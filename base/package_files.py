@@ -1,6 +1,6 @@
-"""The source files of the package, however deep its folders go.
+"""The source files of the package, at any depth.
 
-The repository root is the package, so its other folders (tests, docs, benchmarks) stand beside the rooms. A
+The repository root is the package, so the rooms have other folders (tests, docs, benchmarks) for siblings. A
 folder belongs to the package if it has an `__init__.py`.
 """
 
@@ -14,17 +14,17 @@ ROOT = "elrcheck"
 
 
 def rooms() -> tuple[str, ...]:
-    """Names of the top-level folders of the package, sorted; works from a zip too."""
+    """Return the sorted names of the package's top-level folders; works from a zip too."""
     return tuple(sorted(item.name for item in files(ROOT).iterdir() if (item / "__init__.py").is_file()))
 
 
 def files_of(room: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, Traversable]]:
-    """Path below the package and file for every file with one of the suffixes in a room, sorted by path."""
+    """Yield (path below the package, file) for a room's files with one of the suffixes, sorted by path."""
     return iter(sorted(_below(files(ROOT) / room, f"{room}/", suffixes), key=lambda pair: pair[0]))
 
 
 def root_files(suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, Traversable]]:
-    """As `files_of`, of the files beside the rooms."""
+    """Like `files_of`, for the files beside the rooms."""
     for item in sorted(files(ROOT).iterdir(), key=lambda item: item.name):
         if item.is_file() and item.name.endswith(suffixes) and not item.name.startswith("."):
             yield item.name, item

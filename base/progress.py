@@ -1,8 +1,8 @@
-"""Live progress on stderr, so that stdout carries nothing but the result.
+"""Live progress on stderr, so that stdout carries only the result.
 
-Three manners, chosen by `open_progress`: a status line that rewrites itself on a terminal, one
-line per finished level elsewhere (at most about one a second, and always the last one; in CI every
-one), and silence.  The search and the proof only see the `Progress` protocol.
+`open_progress` chooses one of three styles: a status line that rewrites itself on a terminal, one
+line per finished level elsewhere (at most about one a second, always including the last; every level
+in CI), or silence.  The search and the prover see only the `Progress` protocol.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LevelDone:
-    """A level of the search is finished; the counts are totals so far.
+    """A level of the search has finished; the counts are totals so far.
 
-    growth: how many times as many states it has as the level before; projected: a guess how many states the
-    whole search has; passing: the search is one of many.
+    growth: size of the level relative to the level before. projected: estimated number of states of the whole
+    search. passing: this search is one of many.
     """
 
     depth: int
@@ -48,7 +48,7 @@ class LevelDone:
 
 @dataclass(frozen=True)
 class ObligationDone:
-    """A proof obligation is settled; `subject` is `Action x Lemma` or the name of a property."""
+    """A proof obligation has been decided; `subject` is `Action x Lemma` or the name of a property."""
 
     phase: str
     done: int
@@ -64,7 +64,7 @@ class ObligationDone:
 
 @dataclass(frozen=True)
 class WalksDone:
-    """Random walks begun and the steps taken by all of them so far."""
+    """Random walks started so far, and the steps that they have taken in total."""
 
     walks: int
     steps: int
@@ -77,7 +77,7 @@ class WalksDone:
 
 @dataclass(frozen=True)
 class PointsDone:
-    """Configurations of a sweep that are settled; `states` of these and of those under way."""
+    """Configurations of a sweep that are done; `states` counts theirs and those of running configurations."""
 
     done: int
     total: int
@@ -94,26 +94,26 @@ class PointsDone:
 
 
 class Progress(Protocol):
-    """What a long job tells while it works."""
+    """Events that a long job reports while it runs."""
 
     def stage(self, text: str) -> None:
-        """A new part of the work begins, such as ``[2/3] consecution``."""
+        """A new stage begins, such as ``[2/3] consecution``."""
 
     def level(self, event: LevelDone) -> None:
-        """A level of the search is finished."""
+        """A level of the search has finished."""
 
     def obligation(self, event: ObligationDone) -> None:
-        """A proof obligation is settled."""
+        """A proof obligation has been decided."""
 
     def walks(self, event: WalksDone) -> None:
-        """Some more random walks are done."""
+        """More random walks have finished."""
 
     def points(self, event: PointsDone) -> None:
-        """A configuration of a sweep is settled, or one under way has got further."""
+        """A configuration of a sweep is done, or a running one has advanced."""
 
 
 class Silent:
-    """Progress for nobody."""
+    """Progress that prints nothing."""
 
     def stage(self, text: str) -> None:
         pass
@@ -135,10 +135,10 @@ A_MINUTE = 60.0
 
 
 class Lines:
-    """Whole lines for logs; events that come faster than `interval` seconds replace each other.
+    """Whole lines for logs; an event within `interval` seconds of the last line replaces the pending one.
 
-    every_level: not so finished levels, unless the search is one of many. A level is told of several times
-    and is finished when the next one is told of; one that lasts has a line a minute.
+    every_level: print every finished level nevertheless, unless the search is one of many. A level is
+    reported several times and has finished when the next one is reported; a long one gets a line a minute.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Lines:
         self._offer(str(event))
 
     def close(self) -> None:
-        """Prints the event that was held back, if any: the last line is never lost."""
+        """Print the pending event, if any, so that the last line is never lost."""
         if self._held is not None:
             self._write(self._held)
             self._held = None
@@ -197,7 +197,7 @@ class Lines:
         self._write(text)
 
     def _write(self, text: str) -> None:
-        with suppress(OSError):  # a log on a full disk is no reason to end the work
+        with suppress(OSError):  # a log on a full disk must not end the run
             self._stream.write(text + "\n")
             self._stream.flush()
 
@@ -238,7 +238,7 @@ class Live:
 def open_progress(
     stream: TextIO, environ: Mapping[str, str], *, shown: bool = True, color: str = "auto"
 ) -> Iterator[Progress]:
-    """The fitting kind of progress for `stream`; live only on a terminal outside CI."""
+    """Open the style of progress that suits `stream`: live only on a terminal outside CI."""
     if not shown:
         yield Silent()
         return

@@ -1,7 +1,7 @@
-"""What a run is asked to do: the command line's side of the conversation, as frozen data.
+"""Requests: what the command line asks a command to do, as frozen data.
 
-The owners of the jobs (`commands.check`, `commands.prove`, `tla_export`) take these and answer
-with a report.  Names are still texts here; the owner resolves them and says what is unknown.
+The modules that do the work (`commands.check`, `commands.prove`, `tla_export`) take a request and return
+a report.  Names are unresolved strings here; the receiver resolves them and rejects unknown ones.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ KINDS = (
     "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
     "rules", "errors", "formats",
 )  # fmt: skip
-"""What `elrcheck list` lists and `elrcheck show --kind` takes."""
+"""Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
 
 
 FAIL_ON: Mapping[str, str] = {
     "drift": "any difference from the baseline",
-    "regression": "only those for the worse",
-    "violated": "a violation, also one that the baseline expects",
-    "inconclusive": "a run that a limit ended",
+    "regression": "only differences for the worse",
+    "violated": "a violation, even one that the baseline expects",
+    "inconclusive": "a run that a limit stopped",
     "unreached-action": "an action that never fires within the budgets",
     "unreached-witness": "a witness that is not reached",
 }
-"""What `--fail-on` makes a failure. Words that are not about differences hold whatever a baseline expects."""
+"""Values of `--fail-on`. Those that are not about differences apply whatever the baseline expects."""
 GateFailOn: TypeAlias = Literal[
     "drift", "regression", "violated", "inconclusive", "unreached-action", "unreached-witness"
 ]
@@ -46,7 +46,7 @@ CHECK_FAIL_ON: tuple[CheckFailOn, ...] = get_args(CheckFailOn)
 
 @dataclass(frozen=True)
 class Selection:
-    """Which model: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
+    """The model to check: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
 
     variant: str = DEFAULT_VARIANT
     scope: str = DEFAULT_SCOPE
@@ -55,7 +55,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search must stop; None means no limit.  A limit that was met is never a pass."""
+    """Limits at which a search stops; None means no limit.  A search that reached a limit never passes."""
 
     max_depth: int | None = None
     max_states: int | None = None
@@ -65,11 +65,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class SparkRequest:
-    """How the engine `spark` runs.
+    """Options of the engine `spark`.
 
-    conf: texts KEY=VALUE. partitions: shares of the states, None for one a task that runs at a time.
-    handover: states of a level from which on Spark makes the next one, None for what has been measured.
-    storage: where level files are, if not in the run's folder: a path or URI that all executors see.
+    conf: KEY=VALUE strings. partitions: number of partitions of the states, None for one per concurrent task.
+    handover: size of a level, in states, from which Spark computes the next one; None to decide by speed.
+    storage: path or URI for the level files, visible to all executors; None for the run's folder.
     """
 
     master: str = "local[*]"
@@ -82,13 +82,14 @@ class SparkRequest:
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """`properties` are ids, names or globs; empty means all.  `workers` None means as many as useful.
+    """Check the selected properties. `properties` are ids, names or globs; empty means all.
 
-    `liveness`: only liveness properties are meant, also by an empty choice. `fingerprint`: bits kept of
-    a state, 0 for all. `resume`: the folder of a run to go on with; `selected` then says whether the
-    selection is to be compared with the run's, or was not given. `checkpoint_every` is in seconds.
-    `drawn`: the report is to hold the state graph if it is small.
-    `fail_on`: what is a failure besides violations, of CHECK_FAIL_ON.
+    `workers` None means as many as useful. `liveness`: select liveness properties only, also when
+    `properties` is empty. `fingerprint`: bits stored per state, 0 for the whole state. `resume`: folder of
+    the run to resume; `selected` then tells whether the user gave a selection, which must match the run's.
+    `checkpoint_every` is in seconds.
+    `drawn`: include the state graph in the report if it is small.
+    `fail_on`: what fails the check besides violations, from CHECK_FAIL_ON.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -110,13 +111,13 @@ class CheckRequest:
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """A grid over `selection`: `sweeps` are texts KEY=VALUES, `grid` a TOML file of more.
+    """Check a grid over `selection`: `sweeps` are KEY=VALUES strings, `grid` is a TOML file with more.
 
-    `limits` and `stop_at_first` are for each configuration. `workers`: processes, None for one each
+    `limits` and `stop_at_first` apply to each configuration. `workers`: processes, None for one per
     processor; `large`: states beyond which a configuration gets the whole engine. `master`,
-    `spark_conf`, `storage` and `verbose`, which shows what Spark says, are for the engine `spark`.
-    `resume`: the folder of a sweep to go on with; `named` then says whether the grid is to be compared with
-    that of the sweep, or was not given.
+    `spark_conf`, `storage` and `verbose`, which shows Spark's output, are for the engine `spark`.
+    `resume`: folder of the sweep to resume; `named` then tells whether the user gave a grid, which must match
+    the sweep's.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -139,9 +140,10 @@ class SweepRequest:
 
 @dataclass(frozen=True)
 class SimulateRequest:
-    """Random walks of `depth` steps.
+    """Take random walks of `depth` steps.
 
-    `seed` None means any; `walks` None as many as the time budget allows, a fixed number if there is none.
+    `seed` None means any seed; `walks` None means as many as the time budget allows, or a default number
+    if there is no budget.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -157,9 +159,9 @@ class SimulateRequest:
 
 @dataclass(frozen=True)
 class ExploreRequest:
-    """Statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states.
+    """Gather statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states.
 
-    `drawn`: the report is to hold the state graph if it is small.
+    `drawn`: include the state graph in the report if it is small.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -174,7 +176,7 @@ class ExploreRequest:
 
 @dataclass(frozen=True)
 class ProveRequest:
-    """`timeout` is in seconds for each obligation; meeting it makes the obligation unknown."""
+    """Prove properties by induction. `timeout`: seconds per obligation; one that exceeds it is unknown."""
 
     selection: Selection = field(default_factory=Selection)
     properties: tuple[str, ...] = ()
@@ -184,10 +186,10 @@ class ProveRequest:
 
 @dataclass(frozen=True)
 class MutateRequest:
-    """What to break on purpose. `timeout` is in seconds for each search, `max_states` a limit of each.
+    """Mutate the model. `timeout` (in seconds) and `max_states` limit each search.
 
-    hazards: ids, all if empty; None for no hazard at all. guards: drop the guards of `actions`, all if
-    empty, in `selection`. properties: only those of the expected ones, or of those that guards protect.
+    hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
+    all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
     """
 
     hazards: tuple[str, ...] | None = ()
@@ -203,7 +205,10 @@ class MutateRequest:
 
 @dataclass(frozen=True)
 class ControllerRequest:
-    """`rules` are ids, names or globs, empty means all; `brokers` None means as many as the scope has."""
+    """Prove the controller's rules. `rules` are ids, names or globs, empty for all.
+
+    `brokers` None means as many as the scope has.
+    """
 
     selection: Selection = field(default_factory=Selection)
     all_variants: bool = False
@@ -229,9 +234,9 @@ class NewEntry:
 
 @dataclass(frozen=True)
 class GateRequest:
-    """Entries of a baseline to run again: those in `only`, all if empty, or `add` alone.
+    """Rerun entries of a baseline: those in `only` (empty for all), or `add` alone.
 
-    update: write what was found into the baseline. fail_on: what is a failure, of GATE_FAIL_ON.
+    update: write the results into the baseline. fail_on: what fails the gate, from GATE_FAIL_ON.
     """
 
     baseline: Path
@@ -244,7 +249,7 @@ class GateRequest:
 
 @dataclass(frozen=True)
 class TlcRequest:
-    """`run` is a run directory or a stored trace to confirm; `count` compares state counts instead."""
+    """Run TLC to confirm `run`, a run directory or a stored trace; `count` compares state counts instead."""
 
     selection: Selection = field(default_factory=Selection)
     run: Path | None = None

@@ -1,7 +1,7 @@
-"""One process at a time in the folder of a run: `check --resume` twice would mix two searches' files.
+"""Lock on a run folder: two processes in one folder (`check --resume` twice) would mix their files.
 
-The folder itself is locked, so a process that is killed leaves nothing behind that had to be removed. Where
-folders cannot be locked (Windows, some network file systems) nobody is kept out.
+The lock is on the folder itself, so a killed process leaves no lock file to clean up. Where folders cannot be
+locked (Windows, some network file systems) the lock has no effect.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from elrcheck.base.errors import EnvironmentFault
 
 @contextlib.contextmanager
 def alone_in(folder: Path, wanted: bool = True) -> Iterator[None]:
-    """Makes the folder and keeps other processes out; EnvironmentFault if one is there.
+    """Create the folder and lock it; raise EnvironmentFault if another process holds the lock.
 
-    wanted: otherwise nothing is done. A folder made for this that is still empty in the end is removed.
+    wanted: if False, do nothing. Folders created here that are still empty at the end are removed.
     """
     if not wanted:
         yield
@@ -28,8 +28,8 @@ def alone_in(folder: Path, wanted: bool = True) -> Iterator[None]:
     try:
         if lock is None:
             raise EnvironmentFault(
-                "run-in-use", "another elrcheck is at work in this folder", where=str(folder),
-                help="wait until it has ended, or use another folder: --run-dir DIR",
+                "run-in-use", "another elrcheck process is using this folder", where=str(folder),
+                help="wait until it has finished, or use another folder: --run-dir DIR",
             )  # fmt: skip
         yield
     finally:
@@ -41,7 +41,7 @@ def alone_in(folder: Path, wanted: bool = True) -> Iterator[None]:
 
 
 def is_occupied(folder: Path) -> bool:
-    """Whether another process, or another part of this one, is at work there."""
+    """Whether another process, or another part of this one, holds the lock."""
     lock = _lock(folder)
     if lock is not None and lock >= 0:
         os.close(lock)
@@ -49,7 +49,7 @@ def is_occupied(folder: Path) -> bool:
 
 
 def _make(folder: Path) -> list[Path]:
-    """Makes the folder and those above it; which were made, the innermost first."""
+    """Create the folder and its parents; return those that were created, innermost first."""
     missing = [folder, *folder.parents]
     missing = missing[: next((k for k, each in enumerate(missing) if each.exists()), len(missing))]
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def _make(folder: Path) -> list[Path]:
 
 
 def _lock(folder: Path) -> int | None:
-    """A descriptor that holds the lock, -1 where there are none, None if somebody else holds it."""
+    """Return a descriptor that holds the lock, -1 where locks do not exist, None if another holder has it."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""Proof work in several processes: a solver uses one thread, and obligations do not depend on each other."""
+"""Independent tasks in several processes, such as proof obligations: each solver uses only one thread."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ R = TypeVar("R")
 
 
 def useful_workers(asked: int | None, tasks: int) -> int:
-    """As many as asked for, or as there are processors; never more than tasks."""
+    """The number asked for, or the number of processors; never more than there are tasks."""
     return max(1, min(asked or os.cpu_count() or 1, tasks))
 
 
 def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterator[R]:
-    """The results in the order of the tasks; with one worker in this process.
+    """Yield the results in the order of the tasks; one worker runs them in this process.
 
-    `function` is a function of a module, and tasks and results can be pickled. Processes are spawned:
-    a solver must not be forked. Whoever stops early, or is interrupted, ends them.
+    `function` must be a module-level function, and tasks and results must be picklable. Processes are
+    spawned, because a solver must not be forked. They end when the caller stops early or is interrupted.
     """
     if workers <= 1:
         yield from map(function, tasks)
@@ -42,7 +42,7 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
             "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
         ) from fault
     finally:
-        # Ended first: a second Ctrl-C while they are waited for would leave the exit waiting for ever.
+        # Terminate the workers first: a second Ctrl-C during shutdown would otherwise hang the exit.
         masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
@@ -51,7 +51,7 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
 
 
 def _leave_interrupts_to_parent() -> None:
-    """In a worker; it ends with its parent, also if that is killed and cannot tell it."""
+    """Run in a worker: ignore SIGINT, and end with the parent even if the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

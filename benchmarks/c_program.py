@@ -1,12 +1,12 @@
-"""A lowered program as C: an oracle for the counts of the compiled search, and a rival for its speed.
+"""A lowered program as C: an oracle for the counts of the compiled search, and a benchmark for its speed.
 
-`c_source` prints the expansion and the state checks of a program; `c_search.c` is the search around
-them and includes the text. Everything that is a decision is the same as in the compiled search: the
-guard tree and the placement of values (`guard_trie`), the groups of instances, the packing (`layout`),
-the hash, the table with its rows stored in full, chunks with prefetching. What C leaves out is what
-only the report needs: counters for each instance, the origin of a state, credits.
+`c_source` prints the expansion and the state checks of a program; `c_search.c` includes the text and
+implements the search. All design decisions are those of the compiled search: the guard tree and the
+placement of values (`guard_trie`), the groups of instances, the packing (`word_layout`), the hash, the table
+with rows stored in full, chunks with prefetching. The C program omits what only the report needs: counters
+per instance, the origin of a state, credits.
 
-Two engines of one program can share a mistake of lowering, but not one of their own.
+The two engines can share an error in the lowering, but not one of their own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FLAGS = ("-march=native", "-std=gnu11")
 
 
 def find_compiler() -> str | None:
-    """The C compiler, gcc before others."""
+    """Return the path of a C compiler, preferably gcc."""
     return next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
 
 
@@ -38,20 +38,20 @@ def find_compiler() -> str | None:
 
 
 def name_of(node: Node) -> str:
-    """An operand: a literal, a computed value, or the negation of one."""
+    """Return an operand: a literal, a computed value, or the negation of one."""
     if node.is_const:
         return f"{node.lo}" if node.lo >= 0 else f"({node.lo})"
     return f"!{name_of(node.args[0])}" if node.op == "not" else f"v{node.id}"
 
 
 def declare(node: Node, layout: Layout) -> str:
-    """The C declaration that computes a node from its operands."""
+    """Return the C declaration that computes a node from its operands."""
     kind = "bool" if node.op in ("lt", "eq", "and", "bit") or (node.op == "ite" and node.is_bool) else "i64"
     return f"const {kind} v{node.id} = {expression(node, layout)};"
 
 
 def expression(node: Node, layout: Layout) -> str:
-    """The value of a node; the operations are those of `nodes.apply`."""
+    """Return the C expression of a node; the operations are those of `nodes.apply`."""
     a = [name_of(arg) for arg in node.args]
     match node.op:
         case "var":
@@ -95,7 +95,7 @@ def read_leaf(layout: Layout, leaf: int) -> str:
 
 
 class _Group:
-    """One function: some instances over a range of states; see `expand_ir` for the shape."""
+    """The function of one group of instances over a range of states; see `expand_ir` for its shape."""
 
     def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
         self.program, self.layout, self.number, self.members = program, layout, number, members
@@ -160,7 +160,7 @@ class _Group:
 
 
 def changes(instance: Instance) -> dict[int, Node]:
-    """The updates that are not the old value."""
+    """Return the updates that change the value of a leaf."""
     return {
         leaf: node
         for leaf, node in sorted(instance.updates.items())
@@ -169,7 +169,7 @@ def changes(instance: Instance) -> dict[int, Node]:
 
 
 def _checks(program: Program, layout: Layout) -> str:
-    """check_states: ORs into hits[k] whether some state of a range hits the k-th state check."""
+    """Return check_states, which ORs into hits[k] whether a state in a range hits the k-th state check."""
     checks = [check for check in program.checks if check.node is not None]
     lines = [
         "static void check_states(const u64 *restrict states, u64 first, u64 last, u64 *restrict hits) {",
@@ -188,7 +188,7 @@ def _checks(program: Program, layout: Layout) -> str:
 
 
 def c_source(program: Program) -> str:
-    """The text that `c_search.c` includes."""
+    """Return the text that `c_search.c` includes."""
     layout = make_layout(program.leaves)
     groups = [_Group(program, layout, k, members) for k, members in enumerate(group_instances(program))]
     rows = [f"  {{{', '.join(f'{word}ull' for word in layout.pack(state))}}}," for state in program.init]
@@ -216,7 +216,7 @@ def c_source(program: Program) -> str:
 
 @dataclass(frozen=True)
 class CResult:
-    """Counts as `SearchResult` has them; seconds are of the search alone."""
+    """Counts as in `SearchResult`; seconds refer to the search alone."""
 
     generated: int
     distinct: int
@@ -231,7 +231,7 @@ class CResult:
 
 
 def compile_c(program: Program, folder: Path, compiler: str, optimise: str = "-O3") -> Path:
-    """The executable search of a program, made in the folder."""
+    """Compile the search of a program in the folder, and return the executable."""
     (folder / "program.h").write_text(c_source(program))
     binary = folder / "c_search"
     command = [compiler, optimise, *FLAGS, f"-I{folder}", str(DRIVER), "-o", str(binary)]
@@ -240,7 +240,7 @@ def compile_c(program: Program, folder: Path, compiler: str, optimise: str = "-O
 
 
 def read_result(output: str) -> CResult:
-    """The line of JSON that the search prints."""
+    """Parse the line of JSON that the search prints."""
     values: dict[str, Any] = json.loads(output)
     return CResult(**values)
 

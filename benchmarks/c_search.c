@@ -24,7 +24,7 @@ struct counters {
 #define CHUNK 32
 #define FIRST_BITS 17
 #define LOAD 0.7
-#define ROWS_RESERVED (1ull << 40) /* bytes of address space; memory is used where it is touched */
+#define ROWS_RESERVED (1ull << 40) /* bytes of address space; only touched pages use memory */
 
 static const u64 SALT[8] = {0x243F6A8885A308D3, 0x13198A2E03707345, 0xA4093822299F31D1, 0x082EFA98EC4E6C89,
                             0x452821E638D01377, 0xBE5466CF34E90C6D, 0xC0AC29B7C97C50DD, 0x3F84D5B5B5470917};

@@ -1,11 +1,11 @@
-"""elrcheck, plain Python, TLC, Spin and C on the same scope of the same model, in one run on one machine.
+"""Compares elrcheck, plain Python, TLC, Spin and C on the same scope of the same model, on one machine.
 
     python benchmarks/compare.py [--scope S] [--rounds 3] [--tlc-seconds 130] [--skip tlc,spin,reference,c]
 
-Every engine is a process of its own. In each round all compiled engines run one after the other, after
-a control of how quiet the machine is; reference Python and TLC, which are slow, run once. The figures
-are medians of the rounds, the ratios medians of the ratios within a round. Prints a table and writes
-the same as JSON. Ends with 1 if two exact engines disagree about the number of states. See README.md.
+Every engine runs in its own process. Each round first measures how quiet the machine is, and then runs all
+compiled engines one after the other; reference Python and TLC, which are slow, run once. Figures are
+medians over the rounds, ratios are medians of the ratios within a round. Prints a table and writes the same
+data as JSON. The exit code is 1 if two exact engines disagree on the number of states. See README.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spin import MODES, Mode, read_verifier, verifier_command
 HERE = Path(__file__).parent
 MEBI = 1 << 20
 OURS = "elrcheck"
-# (ours, theirs, at least): what the ratio of rates should be
+# (ours, theirs, minimum ratio of the rates)
 WANTED = (
     (f"{OURS} 1", "C 1", 0.8),
     (f"{OURS} 1, state checks", "C 1, state checks", 0.8),
@@ -43,7 +43,7 @@ WANTED = (
 
 @dataclass(frozen=True)
 class Sample:
-    """One run. seconds and cpu_seconds are of the search, peak_bytes of the whole process."""
+    """One run. seconds and cpu_seconds refer to the search, peak_bytes to the whole process."""
 
     distinct: int
     transitions: int | None
@@ -64,11 +64,11 @@ class Sample:
 
 
 class Missing(Exception):
-    """An engine that cannot be used here, and why."""
+    """Raised for an engine that cannot be used here, with the reason."""
 
 
 def engine(options: argparse.Namespace, job: str, *more: str) -> tuple[dict[str, Any], Child]:
-    """Runs engine.py; what it prints, and what it cost."""
+    """Run engine.py; return its output and the finished child process."""
     selection = ["--variant", options.variant, "--scope", options.scope]
     for override in options.overrides:
         selection += ["--set", override]
@@ -79,7 +79,7 @@ def engine(options: argparse.Namespace, job: str, *more: str) -> tuple[dict[str,
 
 
 def sample(result: dict[str, Any], child: Child) -> Sample:
-    """From the JSON of engine.py or of the C search."""
+    """Build a sample from the JSON of engine.py or of the C search."""
     cut = result.get("cut")
     return Sample(
         distinct=result["distinct"],
@@ -119,7 +119,7 @@ def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
 
 
 class Comparison:
-    """The rounds of one scope."""
+    """Runs the rounds of one scope, and collects their samples."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options, self.folder = options, folder
@@ -140,7 +140,7 @@ class Comparison:
             self._try(name, partial(run_engine, self.options, job, *more))
 
     def _build(self) -> dict[str, dict[str, str]]:
-        """Executables by name, those with state checks prefixed."""
+        """Build the executables; return them by name."""
         made: dict[str, dict[str, str]] = {}
         if "c" not in self.skip or "spin" not in self.skip:
             say("building C and Spin")
@@ -210,7 +210,7 @@ class Comparison:
     # -- results
 
     def disagreements(self) -> list[str]:
-        """Complete and exact searches whose counts are not ours."""
+        """Describe the complete and exact searches whose counts differ from ours."""
         ours = self.samples[f"{OURS} 1"][0]
         return [
             f"{name}: {one.distinct:,} states, {one.transitions} transitions inside the bound;"
@@ -223,7 +223,7 @@ class Comparison:
         ]
 
     def ratios(self) -> list[dict[str, Any]]:
-        """Medians of the ratios within a round; a rival that ran once is compared with every round."""
+        """Return medians of the ratios within a round; a rival that ran once is compared with every round."""
         found = []
         for ours, theirs, least in WANTED:
             mine, others = self.samples.get(ours), self.samples.get(theirs)
@@ -284,7 +284,7 @@ def say(text: str) -> None:
 
 
 def render(report: dict[str, Any]) -> str:
-    """The report as text."""
+    """Render the report as text."""
     lines = [f"{report['variant']} {report['scope']} {' '.join(report['overrides'])}".rstrip()]
     where = (*report["machine"].values(), *report["versions"].values())
     lines.append(", ".join(str(value) for value in where))
@@ -320,11 +320,11 @@ def main() -> None:
     parser.add_argument("--scope", default="three-brokers-small")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--tlc-seconds", type=float, default=130.0, help="it reports once a minute")
+    parser.add_argument("--tlc-seconds", type=float, default=130.0, help="TLC reports progress once a minute")
     parser.add_argument("--reference-seconds", type=float, default=20.0)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for one run of C or Spin")
     parser.add_argument("--storage", choices=("bits", "bytes"), default="bits", help="Promela variables")
-    parser.add_argument("--skip", default="", metavar="NAME,..", help="of tlc, spin, reference, c")
+    parser.add_argument("--skip", default="", metavar="NAME,..", help="any of tlc, spin, reference, c")
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/compare.json"))
     options = parser.parse_args()
     if unknown := set(filter(None, options.skip.split(","))) - {"tlc", "spin", "reference", "c"}:

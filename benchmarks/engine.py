@@ -1,10 +1,10 @@
-"""One engine on one scope, as a process of its own; prints one line of JSON.
+"""Runs one engine on one scope in this process, and prints one line of JSON.
 
     python benchmarks/engine.py {compiled|reference|tlc|build} [--scope S] [--set KEY=VALUE] ...
 
-`compare.py` runs this. seconds and cpu_seconds are of the search alone, start_up is what came before
-it: imports are not counted, lowering and compiling are. `build` writes and compiles the C search and
-Spin's verifiers into --folder and says where they are, or why there are none.
+`compare.py` calls this script. seconds and cpu_seconds refer to the search alone; start_up is the time
+before it, which includes lowering and compiling but not imports. `build` compiles the C search and Spin's
+verifiers into --folder, and prints their paths, or why they could not be built.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHORTEST = 30.0
 
 
 def lowered(model: Model, config: Any, checks: str) -> Program:
-    """The program with no checks, its state checks only, or all of them."""
+    """Lower the model with no checks, with state checks only, or with all checks."""
     program = lower(model, config, () if checks == "none" else (*model.always, *model.sometimes)).program
     if checks != "state":
         return program
@@ -91,7 +91,7 @@ def reference(model: Model, config: Any, options: argparse.Namespace) -> dict[st
 
 
 def tlc(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
-    """TLC on the exported module."""
+    """Run TLC on the exported module."""
     with tempfile.TemporaryDirectory() as folder:
         write_spec(model, config, Path(folder), "Rate")
         cfg = Path(folder) / "Rate.cfg"
@@ -111,9 +111,9 @@ def tlc(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any
 
 
 def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
-    """(generated, distinct, seconds) of a whole run, or of a stopped one up to its last progress report.
+    """Return (generated, distinct, seconds) of a run; of a stopped one, those of its last progress report.
 
-    TLC reports soon after its start and then once a minute, with the time of day in seconds.
+    TLC reports progress soon after its start and then once a minute, with the time of day in seconds.
     """
     if run.generated is not None and run.distinct is not None and not run.timed_out:
         return run.generated, run.distinct, run.seconds
@@ -128,7 +128,7 @@ def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
 
 
 def build(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
-    """The rivals as executables: {name: {"binary": path} or {"missing": reason}}."""
+    """Build the rivals' executables: {name: {"binary": path} or {"missing": reason}}."""
     program = lowered(model, config, options.checks)
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def build(model: Model, config: Any, options: argparse.Namespace) -> dict[str, A
             made[f"spin{number}"] = {"binary": str(binary), "version": spin_version(spin)}
         except (ValueError, subprocess.CalledProcessError) as fault:
             lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
-            made[f"spin{number}"] = {"missing": f"does not build: {lines[-1]}"}
+            made[f"spin{number}"] = {"missing": f"build failed: {lines[-1]}"}
     return made
 
 

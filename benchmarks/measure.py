@@ -1,7 +1,7 @@
-"""Child processes and how quiet the machine is.
+"""Measures child processes, and how quiet the machine is.
 
-Only the standard library, and nothing of elrcheck: on Linux the peak memory of a child counts what
-its parent held when it was forked, so the process that measures must stay small.
+This module imports only the standard library: on Linux the peak memory of a child includes what its parent
+held at the fork, so the measuring process must stay small.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KIBIBYTE = 1024
-GRACE = 5.0  # seconds between asking a child to end and ending it
+GRACE = 5.0  # seconds between interrupting a child and killing it
 
 
 @dataclass(frozen=True)
 class Child:
-    """One finished child. seconds: wall time; cpu_seconds: of all its threads and children;
-    peak_bytes: resident memory, the largest of it and its children; exit_code: None if it was stopped.
+    """A finished child process.
+
+    seconds: wall time. cpu_seconds: of all its threads and children. peak_bytes: peak resident memory, the
+    largest among it and its children. exit_code: None if it was stopped.
     """
 
     seconds: float
@@ -39,9 +41,9 @@ class Child:
 
 
 def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float | None = None) -> Child:
-    """Runs a command in a process group of its own, which is ended after `timeout` seconds.
+    """Run a command in its own process group, which is ended after `timeout` seconds.
 
-    The group is interrupted first, because Spin's verifiers then give their shared memory back.
+    The group is interrupted first, so that Spin's verifiers release their shared memory.
     """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
@@ -88,7 +90,7 @@ def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float
 
 
 def end_children_on_sigterm() -> None:
-    """Makes a request to end an exception, so that `run_child` ends its child too."""
+    """Turn SIGTERM into an exception, so that `run_child` ends its child too."""
 
     def leave(*_: object) -> None:
         sys.exit(128 + signal.SIGTERM)
@@ -105,7 +107,7 @@ def _burn(_: int) -> float:
 
 
 def control() -> float:
-    """Throughput of two busy processes over one: 2.0 means that two cores were free."""
+    """Return the throughput of two busy processes relative to one: 2.0 means that two cores were free."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         alone = pool.apply(_burn, (0,))
         together = max(pool.map(_burn, range(2), chunksize=1))
@@ -113,7 +115,7 @@ def control() -> float:
 
 
 def machine() -> dict[str, object]:
-    """What the figures were measured on."""
+    """Describe the machine on which the figures were measured."""
     model = ""
     info = Path("/proc/cpuinfo")
     if info.is_file():

@@ -1,14 +1,14 @@
 """A lowered program as Promela, to compare with Spin.
 
-The model is ordinary Promela without embedded C: one variable for each leaf, one process with one
-loop, and for every action instance one option `:: d_step { guard -> assignments }`. A step that the
-bound cuts is no step here: the bound is part of the guard. Properties are not printed, Spin only
-counts states. What it stores is then exactly the vector of leaves, so the number of stored states
-must equal the number of distinct states of the other engines; transitions are generated - cut.
+The model is ordinary Promela without embedded C: one variable per leaf, one process with one loop, and for
+every action instance one option `:: d_step { guard -> assignments }`. The bound is part of the guard, so a
+step that leaves the bound does not exist. Properties are not printed; Spin only counts states. Spin then
+stores exactly the vector of leaves, so its number of stored states must equal the number of distinct states
+of the other engines; its number of transitions is generated - cut.
 
-To be fair to Spin: guards come in the order of the model, cheap ones first, and stop at the first
-that fails; values that several assignments of a step use are computed once, in hidden variables,
-which are no part of the state; leaves are stored from 0, packed or as bytes (`storage`).
+For a fair comparison, guards come in the order of the model, cheap ones first, and evaluation stops at the
+first that fails; values used by several assignments of a step are computed once, in hidden variables, which
+are not part of the state; leaves are stored relative to their lower bound, packed or as bytes (`storage`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ WIDEST = 31  # Promela computes with int
 
 
 def promela_source(program: Program, storage: Storage = "bits") -> str:
-    """The model; ValueError for a program that this rendering cannot express."""
+    """Return the Promela model; raise ValueError for a program that this rendering cannot express."""
     if len(program.init) != 1:
-        raise ValueError("the Promela rendering knows one initial state")
+        raise ValueError("the Promela rendering supports only one initial state")
     if any(leaf.bits > WIDEST for leaf in program.leaves):
         raise ValueError("a leaf is too wide for Promela's integers")
     printer = _Printer(program.leaves)
@@ -60,7 +60,7 @@ class _Printer:
         self.most_temporaries = 0
 
     def option(self, instance: Instance) -> str | None:
-        """One option of the loop, or None if the instance can never fire."""
+        """Return one option of the loop, or None if the instance can never fire."""
         guards = conjuncts([*instance.guards, *instance.within])
         if guards is None:
             return None
@@ -71,7 +71,7 @@ class _Printer:
         return "\n".join([*head, *(f"    {step};" for step in steps or ["skip"]), "  }"])
 
     def _assignments(self, instance: Instance) -> list[str]:
-        """The updates in an order in which no leaf is written before it was read for the last time."""
+        """Return the updates in an order that writes no leaf before it has been read for the last time."""
         updates = {
             leaf: node
             for leaf, node in sorted(instance.updates.items())
@@ -107,7 +107,7 @@ class _Printer:
 
     @staticmethod
     def _shared(updates: dict[int, Node]) -> list[Node]:
-        """Values below the updates that are used more than once, operands first."""
+        """Return the values that the updates use more than once, operands first."""
         nodes = cone(updates.values())
         uses = Counter(arg.id for node in nodes for arg in node.args)
         uses.update(node.id for node in updates.values())
@@ -115,7 +115,7 @@ class _Printer:
 
     @staticmethod
     def _reads(node: Node, temporaries: dict[int, str]) -> set[int]:
-        """Leaves that the text of a node reads."""
+        """Return the leaves that the text of a node reads."""
         found, todo = set(), [node]
         while todo:
             at = todo.pop()
@@ -127,7 +127,7 @@ class _Printer:
         return found
 
     def _text(self, node: Node, temporaries: dict[int, str]) -> str:
-        """A node as an expression; the operations are those of `nodes.apply`."""
+        """Return a node as an expression; the operations are those of `nodes.apply`."""
         if node.id in temporaries:
             return temporaries[node.id]
         if node.op == "const":
@@ -161,7 +161,7 @@ class _Printer:
 
 
 def _total(index: Node, text: str, value: str) -> str:
-    """0 for an index outside the bits."""
+    """Return the value, guarded to be 0 for an index out of range."""
     if index.lo >= 0 and index.hi <= min(MAX_BIT, WIDEST - 1):
         return value
     return f"({text} >= 0 && {text} < {WIDEST} -> {value} : 0)"

@@ -1,12 +1,12 @@
-"""How time and memory grow with the number of states: the same search, stopped at more and more of them.
+"""Measures how time and memory grow with the number of states: one search, stopped at increasing limits.
 
     python benchmarks/scaling.py [--states 1e5,1e6,1e7,1e8] [--mode exact --mode "--fingerprint 64"]
 
-Every point is `elrcheck check` in a process of its own, with --max-states, on a scope that has more
-than 3 * 10^8 states. A mode is `exact` or options of `elrcheck check`. Prints a table and writes it as
-JSON. seconds and states/s are of the search with all its checks, the peak is that of the whole process.
-Bytes per state are what the peak is above `base`, the same command stopped after 1000 states, with the
-kernel in the cache; beside it stands what the store says of itself.
+Every point is a run of `elrcheck check` with --max-states in its own process, on a scope with more than
+3 * 10^8 states. A mode is `exact` or options of `elrcheck check`. Prints a table and writes it as JSON.
+seconds and states/s refer to the search with all its checks, the peak to the whole process. Bytes per state
+are computed from the peak minus `base`, the peak of the same command stopped after 1000 states, with the
+kernel in the cache; the next column shows the store's own figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from measure import control, end_children_on_sigterm, machine, run_child
 
 MEBI = 1 << 20
 BIG = ("metadata=log", "records=2", "log_slots=2", "response_loss=true", "shrinks=1")
-STOPPED = 3  # exit code of an inconclusive search, which is what a limit makes of it
+STOPPED = 3  # exit code of an inconclusive search, such as one stopped by a limit
 
 
 def options_of(mode: str) -> list[str]:
@@ -31,7 +31,7 @@ def options_of(mode: str) -> list[str]:
 
 
 def check(selection: list[str], mode: str, workers: str, limits: list[str]) -> dict[str, Any]:
-    """One search as a child; SystemExit with its message if it did not search."""
+    """Run one search as a child process; raise SystemExit with its output if it failed."""
     command = [sys.executable, "-m", "elrcheck", "check", "--format", "json", "--workers", workers]
     with tempfile.TemporaryDirectory() as folder:
         child = run_child([*command, *selection, *options_of(mode), *limits], cwd=Path(folder))
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--variant", default="kip_full")
     parser.add_argument("--scope", default="three-brokers")
     parser.add_argument("--set", dest="overrides", action="append", help="default: a big scope")
-    parser.add_argument("--states", default="1e5,1e6,1e7,1e8", help="where to stop, rising")
+    parser.add_argument("--states", default="1e5,1e6,1e7,1e8", help="numbers of states to stop at, ascending")
     parser.add_argument("--mode", action="append", help="exact, or options such as '--fingerprint 64'")
     parser.add_argument("--workers", default="auto")
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/scaling.json"))
@@ -80,7 +80,7 @@ def main() -> None:
     end_children_on_sigterm()
     quiet = control()
     print(f"{' '.join(selection)}\ncontrol: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
-    for _ in range(2):  # the first fills the cache of kernels
+    for _ in range(2):  # the first run fills the kernel cache
         few = ["--max-states", "1000"]
         bases = {mode: check(selection, mode, options.workers, few)["peak_bytes"] for mode in modes}
     print("base: " + ", ".join(f"{mode} {size / MEBI:,.0f} MiB" for mode, size in bases.items()))

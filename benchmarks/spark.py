@@ -1,14 +1,14 @@
-"""The search on Spark beside the local one, on the same scope and the same processors, in one run.
+"""Compares the search on Spark with the local one, on the same scope and the same processors.
 
     python benchmarks/spark.py --scope three-brokers-log --partitions 1,2
     python benchmarks/spark.py --scope three-brokers-log-shrink --set acks_one=0 --partitions 1
 
-Each search is a process of its own: the local engine first, then `local[N]` with every number of
+Each search runs in its own process: first the local engine, then `local[N]` with every number of
 partitions. Counts, levels, new states by action and first depths must be equal, else the exit code is 1.
-`search` is the wall time of the search (session and kernels are there), `process` that of everything. The
-floor is the smallest time of a level on Spark, and that of a level without states. Where the time goes is
-summed over tasks: with one task at a time the sum is wall time, and `rest` what Spark itself takes:
-scheduling, shuffle writing and reading, serialisation.
+`search` is the wall time of the search without starting the session and compiling kernels, `process` that of
+the whole process. The least time of a level on Spark is shown beside that of an empty level. Time by kind of
+work is summed over tasks: with one task at a time the sum is wall time, and `rest` is the time of Spark
+itself: scheduling, writing and reading the shuffle, serialisation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MEBI = 1 << 20
 
 
 def search(options: argparse.Namespace) -> dict[str, Any]:
-    """What a child does."""
+    """Run one search, in a child process."""
     from elrcheck.base.progress import Silent
     from elrcheck.base.requests import Selection, SparkRequest
     from elrcheck.catalogue.select import resolve
@@ -39,7 +39,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     from elrcheck.lang.lowering.lower import lower
 
     class Folder:
-        """Keeps levels, and no manifest."""
+        """A keeper that stores levels but no manifest."""
 
         def files(self, words: int) -> LevelFiles:
             return LevelFiles(Path("levels"), words)
@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--handover", type=int)
     parser.add_argument("--spark-conf", action="append", default=["spark.driver.memory=2g"])
-    parser.add_argument("--folder", type=Path, default=Path.cwd(), help="for level files, some GiB")
+    parser.add_argument("--folder", type=Path, default=Path.cwd(), help="for level files (some GiB)")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/spark.json"))
     options = parser.parse_args()
@@ -160,7 +160,7 @@ def main() -> int:
     options.output.write_text(json.dumps(report, indent=2) + "\n")
     differ = [point["partitions"] for point in points if point["same"] != points[0]["same"]]
     if differ:
-        print(f"not what the local engine found: {', '.join(differ)}", file=sys.stderr)
+        print(f"results differ from the local engine's: {', '.join(differ)}", file=sys.stderr)
     return 1 if differ else 0
 
 

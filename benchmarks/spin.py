@@ -1,13 +1,13 @@
-"""Building and running the verifier that Spin makes of a Promela model.
+"""Builds and runs the verifier that Spin generates from a Promela model.
 
-All modes are for safety without partial-order reduction, which with one process has nothing to
-reduce, and keep the stored vectors uncompressed (NOCOMP), which was faster. The parallel
-breadth-first mode has no exact form: it stores 4-byte hashes and may therefore miss states.
+All modes check safety without partial-order reduction, which has nothing to reduce with one process, and
+store vectors uncompressed (NOCOMP), which was faster. The parallel breadth-first mode has no exact form: it
+stores 4-byte hashes and may therefore miss states.
 
-Spin refuses hidden variables in its breadth-first and multi-core modes because it would not restore
-them. This rendering writes them before it reads them, in one step, so the refusal is taken out of the
-generated text; the number of stored states shows that this is sound. Option -o2 keeps Spin from leaving
-variables that nothing reads out of the state.
+Spin rejects hidden variables in its breadth-first and multi-core modes because it would not restore them.
+Our models write them before they read them, within one step, so the check is removed from the generated
+code; the number of stored states shows that this is sound. Option -o2 keeps Spin from dropping variables
+that are never read from the state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BASE = ("-march=native", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOCOMP")
 
 @dataclass(frozen=True)
 class Mode:
-    """How Spin searches. flags: for the C compiler; arguments: for the verifier."""
+    """A search mode of Spin. flags: for the C compiler; arguments: for the verifier."""
 
     name: str
     cores: int
@@ -43,7 +43,7 @@ MODES = (
 
 @dataclass(frozen=True)
 class SpinResult:
-    """transitions: those inside the bound, the initial state counted as one."""
+    """Spin's counts. transitions: those inside the bound, plus one for the initial state."""
 
     stored: int
     transitions: int
@@ -63,7 +63,7 @@ def spin_version(spin: str) -> str:
 def build_verifier(
     source: str, mode: Mode, folder: Path, spin: str, compiler: str, optimise: str = "-O3"
 ) -> Path:
-    """The executable of one mode, in the folder; CalledProcessError if it does not build."""
+    """Build the verifier of one mode in the folder; raise CalledProcessError if that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.pml").write_text(source)
     subprocess.run([spin, "-a", "-o2", "model.pml"], cwd=folder, check=True, capture_output=True, text=True)
@@ -76,20 +76,20 @@ def build_verifier(
 
 
 def verifier_command(binary: Path, mode: Mode, expected: int) -> list[str]:
-    """How to run it: no complaint about states without a successor, a table of the right size at once."""
+    """Return the command to run it: deadlocks are not errors, and the table starts at the right size."""
     slots = max(10, expected.bit_length() + 1)
     return [str(binary), "-E", f"-m{DEPTH}", f"-w{slots}", *mode.arguments]
 
 
 def read_verifier(output: str) -> SpinResult:
-    """ValueError if the search was cut short or said something else."""
+    """Parse the verifier's output; raise ValueError if the search was cut short or a figure is missing."""
     if "max search depth too small" in output or "Search not completed" in output:
         raise ValueError("Spin did not complete its search")
 
     def number(pattern: str) -> float:
         found = re.findall(pattern, output)
         if not found:
-            raise ValueError(f"Spin did not say {pattern!r}:\n{output[-2000:]}")
+            raise ValueError(f"Spin's output does not match {pattern!r}:\n{output[-2000:]}")
         return float(found[-1])
 
     return SpinResult(

@@ -1,14 +1,13 @@
-"""A sweep of over a hundred small configurations, with one process and with two, and separate checks.
+"""Compares sweeps of over a hundred small configurations, with one and two processes, and separate checks.
 
-    python benchmarks/sweep.py                    # the text is for people, the last line is JSON
-    python benchmarks/sweep.py --cold             # each measurement with an empty kernel cache
+    python benchmarks/sweep.py                    # prints text, and JSON on the last line
+    python benchmarks/sweep.py --cold             # starts each measurement with an empty kernel cache
     python benchmarks/sweep.py --sweep variant=legacy --sweep crashes=0..1
 
-Every configuration is first checked by itself, one after the other in one process, which also fills the
-kernel cache. Then come the sweeps; every count, verdict and depth in them must be the one of the separate
-check, else the exit code is 1. The speed-up is of two processes over one; `control` is what two busy
-processes gain over one on this machine at that time: a round says little unless it is near 2 before and
-after.
+First every configuration is checked separately, one after the other in one process, which also fills the
+kernel cache. Then the sweeps run; every count, verdict and depth must equal that of the separate check,
+else the exit code is 1. The speed-up is that of two processes over one; `control` is the gain of two busy
+processes over one on this machine at that time: a round means little unless it is near 2 before and after.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ COUNTS = ("generated", "distinct", "diameter", "complete")
 
 
 def answer(verdict: str, counts: dict[str, Any], properties: list[dict[str, Any]]) -> dict[str, Any]:
-    """What must not depend on who checked."""
+    """Return the results that must be the same in a sweep and in a separate check."""
     return {
         "verdict": verdict,
         **{name: counts[name] for name in COUNTS},
@@ -50,7 +49,7 @@ def answer(verdict: str, counts: dict[str, Any], properties: list[dict[str, Any]
 
 
 def separate(request: SweepRequest, folder: Path) -> dict[int, dict[str, Any]]:
-    """Every configuration by `check`, with one thread."""
+    """Run `check` on every configuration, with one thread."""
     found = {}
     for point in make_grid(request.selection, request.sweeps, None).points:
         if point.selected is not None:
@@ -73,8 +72,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--sweep", action="append", metavar="KEY=VALUES")
     parser.add_argument("--scope", default=SCOPE)
-    parser.add_argument("--cold", action="store_true", help="an empty kernel cache for each measurement")
-    parser.add_argument("--rounds", type=int, default=1, help="how often both sweeps are measured")
+    parser.add_argument("--cold", action="store_true", help="empty the kernel cache before each measurement")
+    parser.add_argument("--rounds", type=int, default=1, help="number of measurements of both sweeps")
     options = parser.parse_args()
     request = SweepRequest(Selection(scope=options.scope), tuple(options.sweep or AXES))
     result: dict[str, Any] = {"scope": options.scope, "axes": list(request.sweeps), "cold": options.cold}
@@ -101,11 +100,11 @@ def main() -> int:
         result["states"] = sum(row.distinct or 0 for row in report.rows)
     result["machine"] = machine()
     print(f"{result['configurations']} configurations, {result['violated']} violated")
-    print(f"separate checks {result['separate_seconds']} s, of it much for compiling")
+    print(f"separate checks {result['separate_seconds']} s, much of it for compiling")
     for each in result["rounds"]:
         print(f"sweep with one process {each['seconds_1']} s, with two {each['seconds_2']} s:", end=" ")
         print(f"speed-up {each['speed_up']}; control {each['control_before']}, {each['control_after']}")
-    print("all answers are the same" if result["same"] else "ANSWERS DIFFER")
+    print("all results are equal" if result["same"] else "RESULTS DIFFER")
     print(json.dumps(result))
     return 0 if result["same"] else 1
 

@@ -1,1 +1,1 @@
-"""The search engine: kernel, store, search, graph, runs."""
+"""The explicit-state search engine: native kernel, state store, searches, state graphs and run folders."""

@@ -1,1 +1,1 @@
-"""The search on Apache Spark: session, shipping the package, levels shared among executors."""
+"""The search on Apache Spark: sessions, shipping of the package, levels distributed over executors."""

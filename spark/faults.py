@@ -1,4 +1,4 @@
-"""What went wrong in a running Spark application, in words: asked for while its JVM still answers."""
+"""Explains failures of a running Spark application, while its JVM can still be asked for the message."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from elrcheck.base.errors import ElrError, EnvironmentFault
 
 PACKAGES_HELP = (
-    'docs/spark.md, "Packages for executors": numpy, pyarrow, pandas, llvmlite and msgspec have to be there'
+    'docs/spark.md, "Packages for executors": executors need numpy, pyarrow, pandas, llvmlite and msgspec'
 )
 
-# A pattern in Spark's message (its group is shown), the fault's code, what to say, what to do.
+# A pattern in Spark's message (its group is shown), the error code, the message and the remedy.
 CAUSES: tuple[tuple[str, str, str, str], ...] = (
     (
         r"(?:ModuleNotFoundError|ImportError): (.+)",
@@ -23,7 +23,7 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
     (
         r"(PYTHON_VERSION_MISMATCH)",
         "executor-python",
-        "executors run another Python version than the driver",
+        "the executors' Python version differs from the driver's",
         "set spark.pyspark.python to a Python of the driver's minor version",
     ),
     (
@@ -50,20 +50,20 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
         r"Connection(?:Reset|Refused)Error|FetchFailed)",
         "spark-lost",
         "Spark gave up after losing executors or its driver's JVM",
-        "with a --run-dir the search can be gone on with: --resume",
+        "if the search had a --run-dir, continue it with --resume",
     ),
 )
 
 
 class SparkJobError(RuntimeError):
-    """A job failed for a reason that is no fault of the environment: a bug.  Its text is Spark's."""
+    """A job failed because of a bug, not because of the environment.  The text is Spark's."""
 
 
 @contextlib.contextmanager
 def explained(master: str) -> Iterator[None]:
-    """Errors of pyspark and py4j leave as an `ElrError`, or as a `SparkJobError` with the whole text.
+    """Convert errors of pyspark and py4j to an `ElrError`, or to a `SparkJobError` with the whole text.
 
-    Their own text cannot be had once the JVM is gone, so they must not leave the session.
+    Their own text is unavailable once the JVM has ended, so they must not outlive the session.
     """
     try:
         yield
@@ -76,8 +76,8 @@ def explained(master: str) -> Iterator[None]:
 
 
 def job_fault(text: str, master: str) -> ElrError | None:
-    """The fault that Spark's message stands for; None if it is none of the environment."""
-    own = re.search(r"^(?:elrcheck\.errors\.)?EnvironmentFault: (.+)$", text, re.M)
+    """Return the fault that Spark's message stands for; None if the environment is not to blame."""
+    own = re.search(r"^(?:elrcheck\.[\w.]+\.)?EnvironmentFault: (.+)$", text, re.M)
     if own is not None:  # raised by our own code in an executor
         return EnvironmentFault("executor", own[1], where=master)
     for pattern, code, meaning, help in CAUSES:
@@ -89,13 +89,13 @@ def job_fault(text: str, master: str) -> ElrError | None:
 
 
 def _of_spark(error: BaseException) -> bool:
-    """By the package of its class; a connection that breaks is one to the JVM."""
+    """Whether an error comes from pyspark or py4j, or is a broken connection, which is one to the JVM."""
     package = type(error).__module__.split(".")[0]
     return package in ("pyspark", "py4j") or isinstance(error, ConnectionError)
 
 
 def _text(error: BaseException | None) -> str:
-    """All that is known of an error and of those it came from; asking the JVM fails if it has died."""
+    """Return the text of an error and of its causes, as far as the JVM can still be asked for it."""
     said: list[str] = []
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

@@ -1,4 +1,4 @@
-"""Starts and ends the JVM of a Spark driver, quietly: what it writes goes to a file."""
+"""Starts and ends the JVM of a Spark driver quietly: its output goes to a file."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 """
 LOG4J_FILE = "log4j2.properties"
 TAIL = 8
-PATIENCE = 20.0  # seconds for the JVM to leave
+PATIENCE = 20.0  # seconds for the JVM to exit
 
-# A word in what Spark said, the fault's code, what to do about it.
+# A pattern in Spark's output, the fault's class, the error code and the remedy.
 CAUSES: tuple[tuple[str, type[ElrError], str, str], ...] = (
     (
         "Address already in use|BindException|failed after [0-9]+ retries",
         EnvironmentFault,
         "spark-port",
-        "another program uses the port or address: leave spark.driver.port and spark.driver.bindAddress out, "
+        "another program uses the port or address: omit spark.driver.port and spark.driver.bindAddress, "
         "or check SPARK_LOCAL_IP",
     ),
     (
@@ -44,7 +44,7 @@ CAUSES: tuple[tuple[str, type[ElrError], str, str], ...] = (
         "Could not reserve enough space|maximum heap|OutOfMemoryError|insufficient memory",
         EnvironmentFault,
         "spark-memory",
-        "give the driver another size with --spark-conf spark.driver.memory=2g",
+        "change the driver's memory, e.g. with --spark-conf spark.driver.memory=2g",
     ),
     (
         "IllegalArgument|NumberFormat|ClassNotFound|requirement failed|has to be >=|must be a positive",
@@ -56,16 +56,16 @@ CAUSES: tuple[tuple[str, type[ElrError], str, str], ...] = (
 
 
 def write_log_settings(folder: Path) -> None:
-    """A Spark configuration folder that only says: warnings and errors, on stderr."""
+    """Write a log4j configuration that sends warnings and errors to stderr."""
     (folder / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
 
 
 @contextlib.contextmanager
 def running_jvm(conf: dict[str, str], log: Path | None) -> Iterator[Any]:
-    """The py4j gateway of a new JVM, which ends with the block.
+    """Start a JVM and yield its py4j gateway; the JVM ends with the block.
 
-    stdout and stderr of the JVM, and of the Python workers it starts, go to the file `log`; None: to
-    stderr.  The gateway and the JVM are not kept for a later session.
+    stdout and stderr of the JVM, and of the Python workers it starts, go to the file `log`, or to stderr if
+    it is None.  A later session does not reuse the gateway or the JVM.
     """
     from pyspark import SparkConf, SparkContext, java_gateway
 
@@ -80,14 +80,14 @@ def running_jvm(conf: dict[str, str], log: Path | None) -> Iterator[Any]:
             yield gateway
         finally:
             _end(gateway)
-            # Class attributes of pyspark: a later session would talk to the JVM that is gone.
+            # Reset pyspark's class attributes, or a later session would talk to the JVM that has ended.
             SparkContext._gateway = None
             SparkContext._jvm = None
 
 
 @contextlib.contextmanager
 def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
-    """Ends the JVM if the block takes longer; the function that is given says whether that happened."""
+    """End the JVM if the block takes too long; the yielded function tells whether that happened."""
     expired = threading.Event()
 
     def end() -> None:
@@ -106,7 +106,7 @@ def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
 
 
 def start_fault(error: BaseException, log: Path | None, master: str, expired: float | None) -> ElrError:
-    """What to tell the user when no session could be started; `expired`: after so many seconds."""
+    """Return the fault for a session that did not start; `expired`: the timeout in seconds, if it expired."""
     lines = _lines(log)
     said = _reason(error) if expired is None else f"no answer for {expired:.0f} s"
     if "JAVA_GATEWAY_EXITED" in said and lines:
@@ -118,13 +118,13 @@ def start_fault(error: BaseException, log: Path | None, master: str, expired: fl
             return kind(code, f"Spark did not start with master {master}: {said}", excerpt=excerpt, help=help)
     message = f"Spark did not start with master {master}: {said}"
     if expired is not None:
-        help = "check --master: what answers there may be no Spark master, or one of another version"
+        help = "check --master: the server there may not be a Spark master, or may run another version"
         return EnvironmentFault("spark-unreachable", message, excerpt=excerpt, help=help)
     return EnvironmentFault("spark-start", message, excerpt=excerpt, help="-v shows all of Spark's messages")
 
 
 def _end(gateway: Any) -> None:
-    """The JVM leaves when its stdin ends; if it does not, it is killed."""
+    """Close the JVM's stdin, at which it exits; kill it if it does not."""
     with contextlib.suppress(Exception):
         gateway.shutdown()
     process: subprocess.Popen[bytes] | None = gateway.proc
@@ -141,7 +141,7 @@ def _end(gateway: Any) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line that says something of an error of pyspark or py4j."""
+    """Return the first informative line of an error of pyspark or py4j."""
     java = getattr(error, "java_exception", None)
     if java is not None:
         with contextlib.suppress(Exception):
@@ -155,7 +155,7 @@ def _first_line(text: str) -> str:
 
 
 def _lines(log: Path | None) -> list[str]:
-    """The log without stack frames, blank lines, repetitions and what every start says."""
+    """Return the log without stack frames, blank lines, repetitions and routine start-up messages."""
     if log is None or not log.is_file():
         return []
     text = log.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Spark master URLs: which form it is, and whether its host answers, before a JVM is started for it."""
+"""Spark master URLs: parsing, and a check that the host answers before a JVM is started for it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PATIENCE = 5.0  # seconds for one TCP connection
 class Master:
     """A master URL that Spark understands.
 
-    `threads` is the number of cores of a local master, None if Spark decides; `hosts` are the
-    addresses of a standalone cluster's masters.
+    `threads`: number of cores of a local master, None if Spark decides. `hosts`: addresses of a standalone
+    cluster's masters.
     """
 
     url: str
@@ -34,17 +34,17 @@ class Master:
 
     @property
     def local(self) -> bool:
-        """Workers are threads of this process's JVM."""
+        """Whether tasks run as threads of this process's JVM."""
         return self.kind == "local"
 
     @property
     def loopback(self) -> bool:
-        """Everything runs on this machine and nothing listens to the outside."""
+        """Whether everything runs on this machine and listens on loopback addresses only."""
         return self.local or (bool(self.hosts) and all(_is_loopback(host) for host, _ in self.hosts))
 
 
 def parse_master(url: str) -> Master:
-    """UsageFault (exit 2) if Spark would not understand it."""
+    """Parse a master URL; raise UsageFault (exit 2) if Spark would reject it."""
     found = LOCAL.match(url)
     if found is not None:
         threads = found["threads"]
@@ -62,14 +62,14 @@ def parse_master(url: str) -> Master:
     near = suggest(re.split(r"[\[:]", url)[0], ("local", "spark", "yarn", "k8s"))
     hint = f"did you mean `{near}`? " if near is not None and near != url else ""
     help = f"{hint}known: {FORMS}"
-    raise UsageFault("spark-master", f"`{url}` is no Spark master", where="--master", help=help)
+    raise UsageFault("spark-master", f"`{url}` is not a Spark master", where="--master", help=help)
 
 
 def check_reachable(master: Master, env: Mapping[str, str], patience: float = PATIENCE) -> None:
-    """EnvironmentFault (exit 4) if it is plain that the cluster cannot be used.
+    """Raise EnvironmentFault (exit 4) if the cluster is clearly unusable.
 
-    Spark itself tries a standalone master three times for 20 seconds; a connection refused is known
-    at once.  At most `patience` seconds per host.
+    Spark itself tries a standalone master three times for 20 seconds, but a refused connection shows at
+    once.  Takes at most `patience` seconds per host.
     """
     if master.kind == "yarn" and not (env.get("HADOOP_CONF_DIR") or env.get("YARN_CONF_DIR")):
         message = "the master is yarn, but neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set"
@@ -90,12 +90,12 @@ def check_reachable(master: Master, env: Mapping[str, str], patience: float = PA
 
 
 def _address(url: str, text: str) -> tuple[str, int]:
-    """Host and port of ``HOST:PORT`` or ``[IPv6]:PORT``; Spark wants the port."""
+    """Parse ``HOST:PORT`` or ``[IPv6]:PORT``; Spark requires the port."""
     found = re.fullmatch(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:/@]+):(?P<port>[0-9]{1,5})", text)
     port = int(found["port"]) if found else 0
     if found is None or not 0 < port < 65536:
-        message = f"`{text}` in `{url}` is no host and port"
-        help = "write spark://HOST:PORT; a standalone master listens on 7077 unless told otherwise"
+        message = f"`{text}` in `{url}` is not HOST:PORT"
+        help = "write spark://HOST:PORT; a standalone master listens on port 7077 by default"
         raise UsageFault("spark-master", message, where="--master", help=help)
     return found["host"].strip("[]"), port
 

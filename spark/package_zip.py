@@ -1,4 +1,4 @@
-"""The installed elrcheck as one zip that executors import, so that a cluster needs only its dependencies."""
+"""The installed elrcheck as a zip for executors, so that a cluster needs only its dependencies."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources g
 
 
 def package_zip(folder: Path) -> Path:
-    """The package as ``elrcheck-<hash>.zip`` in `folder`; written once, complete when it has its name.
+    """Return the package as ``elrcheck-<hash>.zip`` in `folder`, written once and atomically.
 
-    The hash is that of the content: Spark and the executors keep files by name, and two versions of
-    the package must not share one.  EnvironmentFault if the folder cannot be written.
+    The hash is that of the content, because Spark and the executors cache files by name and two versions of
+    the package must not share one.  Raise EnvironmentFault if the folder cannot be written.
     """
     data = zip_bytes()
     place = folder / f"{ROOT}-{hashlib.sha256(data).hexdigest()[:16]}.zip"
@@ -43,7 +43,7 @@ def package_zip(folder: Path) -> Path:
 
 
 def zip_bytes() -> bytes:
-    """The zip: sources and scope files below ``elrcheck/``, sorted, with one date and no compiled files."""
+    """Return the zip: sources and scope files below ``elrcheck/``, sorted, one date, nothing compiled."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, item in sorted(_contents(), key=lambda pair: pair[0]):
@@ -55,12 +55,12 @@ def zip_bytes() -> bytes:
 
 
 def ship(context: SparkContext, folder: Path) -> None:
-    """Gives every executor the package; Spark sends it along with the first task."""
+    """Ship the package to every executor; Spark sends it with the first task."""
     context.addPyFile(str(package_zip(folder)))
 
 
 def _contents() -> Iterator[tuple[str, Traversable]]:
-    """Name below the package and file."""
+    """Yield (path below the package, file)."""
     yield from root_files((".py", ".typed"))
     for room in rooms():
         yield from files_of(room, SUFFIXES)

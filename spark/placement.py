@@ -1,8 +1,8 @@
-"""Where the next level is made: in the driver or on Spark.
+"""Placement of the next level: in the driver or on Spark.
 
-A level on Spark costs some tenths of a second whatever is in it, one in the driver nothing but its
-states. Both are measured while the search goes on: the first by a level of no states when the session
-has started, the second by the levels that the driver makes.
+A level on Spark has a fixed cost of some tenths of a second; a level in the driver costs only its states.
+Both are measured: the first with an empty level after the session has started, the second with the levels
+that the driver computes.
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAYS = 4.0
-"""A level goes to Spark when the driver would take this many times as long as Spark does for nothing."""
+"""A level goes to Spark if the driver would take this many times as long as Spark for an empty level."""
 SHRUNK = 0.5
-"""A level comes back when it is this much smaller than the one that went."""
+"""The search returns to the driver when a level is at most this fraction of the first one on Spark."""
 ENOUGH = 2000
-"""States of a level that say how fast the driver is; smaller ones are mostly beginning and end."""
+"""Smallest level, in states, from which to measure the driver's speed; smaller ones are mostly overhead."""
 LOADING = 0.4
-"""Taking a known state from a file, in units of what the driver takes to explore one (measured)."""
+"""Cost of loading a known state from a file, relative to exploring one in the driver (measured)."""
 
 
 @dataclass
 class Placement:
-    """handover: states of a level from which on Spark makes the next one; None: by time.
+    """Decides where the next level is computed.
 
-    floor: seconds of a level on Spark without states. pace: seconds per state in the driver so far.
-    went: states of the level that went to Spark. levels: made in the driver. stays: the driver has no room.
+    handover: size of a level, in states, from which Spark computes the next one; None to decide by time.
+    floor: seconds for an empty level on Spark. pace: seconds per state in the driver so far. went: size of
+    the level at which the search moved to Spark. levels: computed in the driver. stays: the states no longer
+    fit into the driver.
     """
 
     handover: int | None = None
@@ -35,13 +37,13 @@ class Placement:
     stays: bool = False
 
     def measured(self, states: int, seconds: float) -> None:
-        """The driver has expanded so many states in so much time."""
+        """Record that the driver expanded this many states in this time."""
         self.levels += 1
         if states >= ENOUGH:
             self.pace = seconds / states
 
     def goes(self, frontier: int) -> bool:
-        """Whether the next level, made from so many states, is for Spark."""
+        """Whether Spark should compute the next level, from a frontier of this size."""
         if self.handover is not None:
             return frontier >= self.handover
         return frontier * self.pace > PAYS * self.floor
@@ -50,10 +52,10 @@ class Placement:
         self.went = frontier
 
     def returns(self, frontier: int, distinct: int) -> bool:
-        """Whether the driver makes the rest of the search.
+        """Whether the driver should compute the rest of the search.
 
-        It has to load all states first. That pays if the levels that are left, about as many as there
-        were before the frontier had grown, would cost Spark more.
+        It has to load all states first. That pays off if the remaining levels, about as many as there were
+        before the frontier had grown, would cost more on Spark.
         """
         if self.stays or frontier >= SHRUNK * self.went:
             return False

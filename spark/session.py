@@ -1,4 +1,4 @@
-"""One Spark session for one search: quiet, with the right Python and Java, and nothing left behind.
+"""A Spark session for one search: quiet, with the right Python and Java, leaving nothing behind.
 
 This module can be imported without pyspark; `spark_session` imports it.
 """
@@ -45,12 +45,12 @@ def spark_session(
     start_seconds: float = START_SECONDS,
     executor_seconds: float = EXECUTOR_SECONDS,
 ) -> Iterator[SparkSession]:
-    """A session with at least one executor; it, its JVM and its files are gone after the block.
+    """Open a session with at least one executor; the block's end removes it, its JVM and its files.
 
-    UsageFault (exit 2) for a master or a property that Spark does not understand, EnvironmentFault
-    (exit 4) when Java, pyspark, the cluster or its resources are missing.  Both come within
-    `start_seconds` plus `executor_seconds`.  Errors of pyspark in the block are explained likewise.
-    One session per process at a time.
+    Raise UsageFault (exit 2) for a master or a property that Spark does not accept, EnvironmentFault
+    (exit 4) if Java, pyspark, the cluster or its resources are missing, within `start_seconds` plus
+    `executor_seconds`.  Errors of pyspark in the block are converted likewise.  A process has at most one
+    session at a time.
     """
     from elrcheck.base.caches import cache_directory
 
@@ -99,7 +99,7 @@ def _started(
 
 
 def _context(conf: Mapping[str, str], gateway: Any) -> SparkContext:
-    """A SparkContext that leaves Ctrl-C to those who had it before."""
+    """Create a SparkContext that leaves the previous handler of Ctrl-C in place."""
     from pyspark import SparkConf, SparkContext
 
     settings = SparkConf(_jvm=gateway.jvm)
@@ -114,32 +114,32 @@ def _context(conf: Mapping[str, str], gateway: Any) -> SparkContext:
 
 
 def _stop(context: SparkContext) -> None:
-    """Ends the application; a JVM that is gone already is no reason to fail."""
+    """End the application; do not fail if the JVM has already ended."""
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings(), contextlib.suppress(Exception):
         warnings.simplefilter("ignore")
         context.stop()
-    # Class attributes of pyspark that `SparkSession.stop` would have reset.
+    # Reset the class attributes of pyspark that `SparkSession.stop` would reset.
     SparkSession._instantiatedSession = None
     SparkSession._activeSession = None
 
 
 def _import_pyspark() -> None:
-    """Both are dependencies of elrcheck, but a cluster's own Python may lack one."""
+    """Check that pyspark and pandas can be imported: a cluster's own Python may lack one of them."""
     try:
-        import_module("pandas")  # pyspark wants it for mapInArrow
+        import_module("pandas")  # pyspark needs it for mapInArrow
         from pyspark import SparkContext
     except ImportError as fault:
         message = f"Spark needs the package {fault.name}"
         raise EnvironmentFault("package-missing", message, help=INSTALL) from fault
     if SparkContext._active_spark_context is not None:
-        raise UsageFault("spark-busy", "a Spark session runs in this process already", help="stop it first")
+        raise UsageFault("spark-busy", "this process already runs a Spark session", help="stop it first")
 
 
 @contextlib.contextmanager
 def _as_before() -> Iterator[None]:
-    """Environment variables and the module path are what they were; pyspark changes both."""
+    """Restore the environment variables and the module path, both of which pyspark changes."""
     variables, path = dict(os.environ), list(sys.path)
     try:
         yield
@@ -154,7 +154,7 @@ def _as_before() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_log_lines() -> Iterator[None]:
-    """py4j logs a lost JVM with a stack trace to the root logger, which prints it if it has no handler."""
+    """Silence the root logger if it has no handler: py4j logs a lost JVM there with a stack trace."""
     root, silence = logging.getLogger(), logging.NullHandler()
     root.addHandler(silence)
     try:
@@ -164,7 +164,7 @@ def _no_log_lines() -> Iterator[None]:
 
 
 def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java_home: Path | None) -> None:
-    """What Spark reads from the environment; the user's own settings stay."""
+    """Set what Spark reads from the environment; the user's own settings are kept."""
     if java_home is not None:
         os.environ["JAVA_HOME"] = str(java_home)
     else:
@@ -173,7 +173,7 @@ def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java
     if "SPARK_CONF_DIR" not in os.environ and not (home and Path(home, "conf").is_dir()):
         write_log_settings(folder)
         os.environ["SPARK_CONF_DIR"] = str(folder)
-    if "spark.pyspark.python" in conf:  # only spark-submit reads it by itself
+    if "spark.pyspark.python" in conf:  # otherwise only spark-submit would read it
         os.environ.setdefault("PYSPARK_PYTHON", conf["spark.pyspark.python"])
     if master.loopback:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -182,19 +182,19 @@ def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java
 
 
 def _wait_for_executor(spark: SparkSession, master: Master, conf: Mapping[str, str], seconds: float) -> None:
-    """Without an executor Spark would wait for ever at the first job."""
+    """Wait for an executor, with a time limit: without one, the first job would wait for ever."""
     if master.local or conf.get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return
     context = spark.sparkContext
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        # The driver counts as one.
+        # The driver is counted too.
         if context._jsc.sc().getExecutorMemoryStatus().size() > 1:
             return
         time.sleep(0.2)
-    message = f"no executor came within {seconds:.0f} s"
+    message = f"no executor registered within {seconds:.0f} s"
     help = (
-        "the cluster has no free worker with the cores and memory asked for: check its web page, "
+        "the cluster has no free worker with the requested cores and memory: check its web page, "
         "spark.executor.memory, spark.executor.cores and spark.cores.max"
     )
     raise EnvironmentFault("spark-no-executor", message, where=master.url, help=help)

@@ -1,18 +1,18 @@
-"""What a Spark worker process keeps from one task to the next: its kernel and its shards.
+"""State that a Spark worker process keeps between tasks: its kernel and its shards.
 
 A shard is one partition of the state space: all its states up to some level, in an ordinary visited set.
-It is a copy. The truth is in the committed level files, so a worker that lacks a shard, or has an old
-one, reads the levels it misses; losing a worker costs time and nothing else.
+It is only a cache of the committed level files, so a worker that lacks a shard, or has an old one, reads the
+missing levels; losing a worker costs nothing but time.
 
 The process-wide `WORKER` must live in a module that workers import. In a task's closure it would be
 pickled by value, and every task would find an empty one.
 
-Rules that keep counts exact whatever is retried, repeated or killed:
+Two rules keep counts exact, whatever is retried, repeated or killed:
 
-* who changes a shard takes it out first and puts it back when its level is written; a task that dies in
-  between leaves no half-changed shard behind;
-* what expanding leaves for its own shard (`Pending`) is a function of committed files only, so whoever
-  finds none makes it again.
+* a task that changes a shard takes it out first and puts it back once its level is written, so a task that
+  dies in between leaves no half-changed shard behind;
+* the candidates that `expand` leaves for its own shard (`Pending`) are a function of committed files only,
+  so a task that finds none recomputes them.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class Shard:
     states: ExactSet
 
     def begin(self) -> None:
-        """What is put in from now on belongs to a new level."""
+        """Begin a new level; states inserted from now on belong to it."""
         self.states.begin_level()
         self.level += 1
 
     @property
     def frontier(self) -> tuple[int, int]:
-        """Rows of the newest level."""
+        """The first row of the newest level, and the row after its last."""
         return self.states.base, self.states.reserved
 
 
 @dataclass
 class Pending:
-    """Candidates for the next level that a partition has made for itself."""
+    """Candidates for the next level that a partition has computed for itself."""
 
     level: int
     pieces: list[Piece]
@@ -68,7 +68,7 @@ class Pending:
 
 @dataclass
 class Worker:
-    """The state of one Python worker process, for one run at a time."""
+    """The state that one Python worker process keeps, for one run at a time."""
 
     run: str = ""
     kernel: Kernel | None = None
@@ -78,7 +78,7 @@ class Worker:
     pending: dict[int, Pending] = field(default_factory=dict)
 
     def begin(self, run: str, plan: Blueprint, digest: str, threads: int) -> tuple[Kernel, Crew]:
-        """The kernel and the threads of a run; what is left of another run is dropped."""
+        """Return the kernel and the threads of a run; drop the state of any other run."""
         if self.kernel is None or self.plan != digest:
             self.forget()
             self.kernel, self.plan = plan.compile(KernelCache(default_cache())), digest
@@ -104,9 +104,9 @@ class Worker:
     def take(
         self, partition: int, levels: Sequence[SavedLevel], files: LevelFiles, memory: int | None
     ) -> tuple[Shard, int]:
-        """The shard of a partition with exactly these levels, and how many of them had to be read.
+        """Return the shard of a partition with exactly these levels, and how many of them were read.
 
-        The shard belongs to the caller until it is given back with `put`.
+        The shard belongs to the caller until it is returned with `put`.
         """
         assert self.kernel is not None and self.crew is not None
         shard = self.shards.pop(partition, None)
@@ -116,7 +116,7 @@ class Worker:
         missing = levels[shard.level + 1 :]
         for level in missing:
             shard.begin()
-            shard.states.budget = None  # these states were within it when they were made
+            shard.states.budget = None  # these states were within it when they were first stored
             for rows in files.read(level):
                 shard.states.insert(rows)
             shard.states.close_level()
@@ -124,7 +124,7 @@ class Worker:
         return shard, len(missing)
 
     def put(self, partition: int, shard: Shard) -> None:
-        """Give a shard back. What other workers have gone on with meanwhile is not kept."""
+        """Return a shard. Drop shards whose partitions other workers have advanced meanwhile."""
         self.shards = {p: other for p, other in self.shards.items() if other.level >= shard.level - 1}
         self.shards[partition] = shard
         self.pending = {p: other for p, other in self.pending.items() if other.level >= shard.level}
@@ -136,7 +136,7 @@ WORKER = Worker()
 def write_shard(
     files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int
 ) -> SavedLevel:
-    """Write the states of a partition at a depth, in files that no other attempt writes."""
+    """Write a partition's states at a depth, to files with names unique to this attempt."""
     if not len(rows):
         return SavedLevel(depth, (), False)
     name = f"{depth:05d}-{partition}of{partitions}-{uuid.uuid4().hex[:12]}"
@@ -144,24 +144,24 @@ def write_shard(
 
 
 def digest_of(plan: Blueprint) -> str:
-    """A name for a plan."""
+    """Return a digest that identifies a kernel's plan."""
     return hashlib.sha256(pickle.dumps(plan.texts)).hexdigest()
 
 
 def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16]:
-    """The partition that owns each row.
+    """Return the partition that owns each row.
 
-    Taken from the low half of the hash, for tables place states by the high half (`hash_ir`).
+    It comes from the low half of the hash, because tables place states by the high half (`hash_ir`).
     """
     hashes = np.empty(len(rows), np.uint64)
     kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
-    return ((hashes & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)  # sorted fast
+    return ((hashes & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)  # 16-bit numbers sort fast
 
 
 def by_owner(
     kernel: Kernel, rows: Rows, whos: Whos, partitions: int
 ) -> Iterator[tuple[int, Rows, Whos]]:
-    """The rows and their credits in pieces, each with its owner."""
+    """Yield the rows and their credits in pieces, each with its owner."""
     for start in range(0, len(rows), BLOCK):
         block, who = np.ascontiguousarray(rows[start : start + BLOCK]), whos[start : start + BLOCK]
         if partitions == 1:

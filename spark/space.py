@@ -1,8 +1,8 @@
-"""The states of a search on a Spark cluster: partitions by hash, each in the memory of a worker.
+"""The states of a search on a Spark cluster, partitioned by hash, each partition in a worker's memory.
 
-Another kind of space (`explorer.store.spaces`). A level is one job (`exchange`); it is there when all of its
-partitions have reported, and a level that was not finished leaves nothing behind. Every level is on
-disk, in files of its partitions.
+This is another kind of space (`explorer.store.spaces`). A level is one job (`exchange`); it exists once all
+its partitions have reported, and an unfinished level leaves nothing behind. Every level is on disk, in one
+or more files per partition.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")
 
 @dataclass
 class LevelCost:
-    """What a level took: seconds in all, and of each kind of work summed over the tasks.
+    """The cost of a level: total seconds, and seconds by kind of work, summed over the tasks.
 
-    sent: bytes that crossed partitions. read: levels that workers had to read from files. peak: the most
-    memory of a worker process.
+    sent: bytes sent between partitions. read: levels that workers had to read from files. peak: largest
+    peak memory of a worker process, in bytes.
     """
 
     depth: int
@@ -44,7 +44,10 @@ class LevelCost:
 
 
 class Distributed:
-    """States in partitions on Spark's executors. note: takes what was seen of new states."""
+    """States partitioned over Spark's executors.
+
+    note: receives what the new states have shown. report_cost: receives the cost of every level.
+    """
 
     def __init__(
         self,
@@ -54,11 +57,11 @@ class Distributed:
         exchange: Exchange,
         run: Run,
         note: Callable[[Seen], None],
-        told: Callable[[LevelCost], None],
+        report_cost: Callable[[LevelCost], None],
         tasks: type[Tasks] = Tasks,
     ) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
-        self.exchange, self.run, self.note, self.told = exchange, run, note, told
+        self.exchange, self.run, self.note, self.report_cost = exchange, run, note, report_cost
         self.tasks = tasks
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []
@@ -74,28 +77,28 @@ class Distributed:
 
     @property
     def used_bytes(self) -> int:
-        """Memory of the visited sets of all partitions."""
+        """Bytes used by the visited sets of all partitions."""
         return self._used
 
-    # -- what was there before
+    # -- taking over earlier levels
 
     def start(self, rows: Rows, judge: Judge) -> None:
-        raise NotImplementedError("a search begins in the driver")
+        raise NotImplementedError("a search starts in the driver")
 
     def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
-        """Take over the first levels of a search; others than our files are written again."""
+        """Take over the first levels of a search; rewrite those that are not in files per partition."""
         for depth in range(levels):
             known = self._partitioned(written[depth]) if depth < len(written) else None
             self._add(depth, known or self._distribute(depth, batches(depth)))
 
     @staticmethod
     def wrote(level: SavedLevel, partitions: int) -> bool:
-        """Whether the files of a level are those of such partitions, by their names."""
+        """Whether a level was written in this number of partitions, judging by its file names."""
         found = [SHARD_FILE.match(mark.name) for mark in level.files]
         return all(name is not None and int(name[2]) == partitions for name in found)
 
     def _partitioned(self, level: SavedLevel) -> list[SavedLevel] | None:
-        """The files of each partition; None if they are not of ours."""
+        """Return the files of each partition; None if the level was not written in our partitions."""
         if not self.wrote(level, len(self.shards)):
             return None
         files: list[list[FileMark]] = [[] for _ in self.shards]
@@ -146,21 +149,21 @@ class Distributed:
             self._see(parts)
         self._add(tasks.depth, parts)
         self._used = sum(report.used for report in reports)
-        self.told(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
+        self.report_cost(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
         return None, credit
 
     def _see(self, parts: list[SavedLevel]) -> None:
-        """EnvironmentFault if the files of executors are not where the driver looks."""
+        """Raise EnvironmentFault if the driver does not see the files that executors have written."""
         for mark in (mark for part in parts for mark in part.files):
             if self.files.digest(mark.name) is None:
-                raise not_shared(f"what an executor has written is not in {self.files.place}")
+                raise not_shared(f"the driver does not see an executor's files in {self.files.place}")
             self._shared = True
 
     def batches(self, depth: int) -> Iterator[Rows]:
         return self.files.read(self.written[depth])
 
     def save(self, last: int) -> None:
-        """Nothing to do: levels are written when they are made."""
+        """Nothing to do: every level is written as soon as it is complete."""
 
 
 def _seen(report: Report) -> Seen:

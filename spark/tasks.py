@@ -1,16 +1,16 @@
-"""What Spark runs for one level of a search: two tasks for each partition, `expand` and `settle`.
+"""The Spark tasks for one level of a search: `expand` and `settle`, one of each per partition.
 
     committed level L of partition p --expand--> candidates --shuffle by owner--> settle --> level L + 1 of p
 
-`expand` makes the successors of a partition's newest states, each once, and sends to every other
-partition those that it owns, in fat rows: a destination and some MiB of packed states. Its own ones it
-keeps (`shards.Pending`). `settle` puts what came into the partition's visited set, looks at what is new,
-writes it as level files and reports. States are Arrow buffers all the way: no row of a state ever becomes
-a Python object.
+`expand` computes the distinct successors of a partition's newest states, and sends to every other partition
+those that it owns, in fat rows: a destination and some MiB of packed states. It keeps its own successors
+(`shards.Pending`). `settle` inserts the candidates into the partition's visited set, evaluates the new
+states, writes them as level files and reports. States stay in Arrow buffers throughout: no state ever
+becomes a Python object.
 
-A task only depends on committed files, and changes nothing that another attempt of it would see: the
-files it writes have names of their own, and count only when the driver has taken its report. So tasks
-may be retried, run twice or be killed at any point.
+A task depends only on committed files, and changes nothing that another attempt would see: its files have
+unique names, and count only once the driver has accepted its report. So tasks may be retried, run twice or
+be killed at any point.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FAT = 4 << 20
-"""Bytes of states in one row of the exchange."""
+"""Target size of a row of the exchange, in bytes of states."""
 EXCHANGE = "key int, rows binary, whos binary, note binary"
-"""key: hashed by Spark to the destination. rows: packed states; whos: for each the instance credited with
-it (u16). note: what an `expand` task tells the `settle` task of its own partition, JSON."""
+"""key: Spark hashes it to the destination. rows: packed states; whos: the instance credited with each (u16).
+note: JSON from an `expand` task to the `settle` task of its own partition."""
 REPORT = "report binary"
 
 
 @dataclass(frozen=True)
 class Run:
-    """What all tasks of a search know. plan: a broadcast `Blueprint`. memory: bytes a shard may take."""
+    """Data common to all tasks of a search. plan: a broadcast `Blueprint`. memory: bytes per shard."""
 
     name: str
     plan: Any
@@ -75,11 +75,11 @@ class Note(Record, frozen=True):
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
-    """What a partition tells the driver of its new level; without a level if memory did not suffice.
+    """A partition's report on its new level to the driver; `level` is None if memory did not suffice.
 
     counters, flags: of the expansion (`Crew`). credit: new states by instance. hits, narrow, wide: of the
-    new states (`judging.Seen`). used, peak: bytes of the shard, and the most the process has used. read:
-    levels that the shard lacked. sent: bytes given to other partitions. seconds: by kind of work.
+    new states (`judgement.Seen`). used, peak: size of the shard and peak memory of the process, in bytes.
+    read: levels that the shard lacked. sent: bytes sent to other partitions. seconds: by kind of work.
     """
 
     partition: int
@@ -99,14 +99,14 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Clock:
-    """Where the time of a task goes."""
+    """Measures the time of a task by kind of work."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def add(self, seconds: dict[str, float]) -> None:
-        """Count time that was spent elsewhere."""
+        """Add time that was spent elsewhere."""
         for what, spent in seconds.items():
             self.seconds[what] = self.seconds.get(what, 0.0) + spent
 
@@ -118,20 +118,20 @@ class Clock:
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of one level. levels: for every partition its committed levels so far."""
+    """The tasks of one level. levels: the committed levels so far of every partition."""
 
     run: Run
     levels: tuple[tuple[SavedLevel, ...], ...]
 
     @property
     def depth(self) -> int:
-        """The level to be made."""
+        """The depth of the level to compute."""
         return len(self.levels[0])
 
     # -- first stage
 
     def expand(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Candidates for other partitions, and a note for this one."""
+        """Yield candidates for other partitions, and a note for this one."""
         for batch in batches:
             for key in batch.column("key").to_pylist():
                 with _Careful():
@@ -141,7 +141,7 @@ class Tasks:
         clock = Clock()
         kernel, crew = self._begin()
         shard, read = self._take(partition)
-        WORKER.put(partition, shard)  # it is only read here
+        WORKER.put(partition, shard)  # this task only reads it
         clock.lap("read")
         outgoing = _Outgoing(self.run.keys)
         own: list[Piece] = []
@@ -161,7 +161,7 @@ class Tasks:
     def _candidates(
         self, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
     ) -> Iterator[tuple[int, Rows, Whos]]:
-        """The distinct successors of the newest states of a shard, in pieces with their owners."""
+        """Yield the distinct successors of a shard's newest states, in pieces with their owners."""
         first, last = shard.frontier
         found = ExactSet(kernel, crew)
         found.source = shard.states.rows.address
@@ -174,7 +174,7 @@ class Tasks:
     # -- second stage
 
     def settle(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Make the partition's part of the level; one row with a `Report`."""
+        """Compute the partition's part of the level; yield one row with a `Report`."""
         import pyarrow as pa
 
         with _Careful():
@@ -212,7 +212,7 @@ class Tasks:
         return report
 
     def _close(self, shard: Shard, report: Report, clock: Clock, kernel: Kernel, crew: Crew) -> None:
-        """Look at the new states, write them, and keep the shard for the next level."""
+        """Evaluate the new states, write them, and keep the shard for the next level."""
         first, last = shard.frontier
         seen = look(kernel, crew, shard.states.rows.address, first, last)
         report.hits, report.narrow = sorted(seen.hits), seen.narrow.tolist()
@@ -231,7 +231,7 @@ class Tasks:
     def _own(
         self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
     ) -> list[Piece]:
-        """The candidates that the partition has made for itself, made again if they are not here."""
+        """Return the partition's candidates for itself, recomputed if this worker does not have them."""
         pending = WORKER.pending.pop(partition, None)
         if pending is not None and pending.level == self.depth:
             return pending.pieces
@@ -257,7 +257,7 @@ class Tasks:
 
 
 class _Careful:
-    """A task that does not come to its end leaves nothing in the worker."""
+    """Context manager of a task: a task that fails leaves nothing in the worker."""
 
     def __enter__(self) -> None: ...
 
@@ -267,7 +267,7 @@ class _Careful:
 
 
 class _Outgoing:
-    """Pieces for other partitions, put together to fat rows."""
+    """Collects pieces for other partitions into fat rows."""
 
     def __init__(self, keys: tuple[int, ...]) -> None:
         self.keys = keys
@@ -295,9 +295,9 @@ class _Outgoing:
 
 
 class _Incoming:
-    """What the exchange brings to a `settle` task: the anchor, a note of its own partition, and pieces.
+    """The input of a `settle` task: the anchor, the note of its own partition, and pieces.
 
-    RuntimeError if Spark did not partition it as it was asked to; counts would be wrong.
+    Raise RuntimeError if Spark did not partition the exchange as requested, because counts would be wrong.
     """
 
     def __init__(self, batches: Iterator[pa.RecordBatch], words: int) -> None:
@@ -313,11 +313,11 @@ class _Incoming:
     @property
     def note(self) -> Note:
         if self._note is None:
-            raise RuntimeError(f"{MISPLACED}: a partition without what was made for it")
+            raise RuntimeError(f"{MISPLACED}: a partition without its note")
         return self._note
 
     def pieces(self) -> Iterator[Piece]:
-        """Packed states and their credits, as views of Arrow's buffers."""
+        """Yield packed states and their credits, as views of Arrow's buffers."""
         anchors = 0
         for batch, k in itertools.chain([self._first], self._rows):
             if batch.column("key")[k].as_py() != self.key:
@@ -334,15 +334,15 @@ class _Incoming:
 
 
 def not_shared(what: str) -> EnvironmentFault:
-    """The driver and the executors do not see the same files."""
+    """Return the fault for a driver and executors that do not see the same files."""
     return EnvironmentFault("storage-not-shared", f"{what}; give a --storage that driver and executors share")
 
 
-MISPLACED = "Spark has not brought a partition and what belongs to it together"
+MISPLACED = "Spark did not bring a partition and its data together"
 
 
 def _fat(key: int, rows: Rows | None = None, whos: Whos | None = None, note: bytes | None = None) -> Any:
-    """One row of the exchange; the arrays are not copied."""
+    """Return one row of the exchange, without copying the arrays."""
     import pyarrow as pa
 
     columns = [pa.array([key], pa.int32()), _binary(rows), _binary(whos), pa.array([note], pa.binary())]

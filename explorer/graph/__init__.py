@@ -1,1 +1,1 @@
-"""The graph of all states: components, fair cycles, lassos, pictures."""
+"""State graphs: strongly connected components, fair cycles, lassos, graph files."""

@@ -1,9 +1,9 @@
-"""Strongly connected parts of a graph given as arrays of edges.
+"""Strongly connected components ("parts") of a graph given as arrays of edges.
 
-Few edges go to networkx. Many are coloured: every state takes the greatest number of those it can be
-reached from; the states of one colour that lead back to the state it is named after are a part. What is
-left is coloured again. States are numbered level by level, so that few lower numbers are reached from
-higher ones, and almost all parts are found in the first round.
+Small graphs go to networkx. Large ones are coloured: every state takes the greatest number among the states
+that reach it; the states of a colour that lead back to the state with that number form a part. The remaining
+states are coloured again. States are numbered level by level, so higher numbers seldom lead to lower ones,
+and the first round finds almost all parts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 NONE = -1
 SMALL = 20_000
-"""Up to this many edges the loops of networkx are quicker than passes over all states."""
+"""Number of edges up to which networkx is faster than array passes over all states."""
 
 
 def parts_of(sources: Ints, targets: Ints, count: int) -> Ints:
-    """For each of `count` states the number of its part of more than one state, or -1."""
+    """Return the part of each of `count` states; -1 for states in no part of more than one state."""
     sources, targets = trimmed(sources, targets, count)
     if len(sources) <= SMALL:
         return _small(sources, targets, count)
@@ -27,7 +27,7 @@ def parts_of(sources: Ints, targets: Ints, count: int) -> Ints:
 
 
 def trimmed(sources: Ints, targets: Ints, count: int) -> tuple[Ints, Ints]:
-    """Without edges that lie on no cycle because nothing leads to them, or from them."""
+    """Drop edges that cannot lie on a cycle, because no edge leads to their source or from their target."""
     while True:
         kept = _flags(targets, count)[sources] & _flags(sources, count)[targets]
         if kept.all():
@@ -63,7 +63,7 @@ def _coloured(sources: Ints, targets: Ints, count: int) -> Ints:
 
 
 def _colours(sources: Ints, targets: Ints, count: int) -> Ints:
-    """The greatest number among the states from which each state can be reached, itself included."""
+    """Return, for each state, the greatest number among the states that reach it, itself included."""
     colour: Ints = np.arange(count, dtype=np.int32)
     near, far = sources, targets
     while (up := colour[near] > colour[far]).any():
@@ -74,7 +74,7 @@ def _colours(sources: Ints, targets: Ints, count: int) -> Ints:
 
 
 def _leading_back(sources: Ints, targets: Ints, colour: Ints) -> Bools:
-    """The states that lead to the state their colour is named after."""
+    """Return which states lead, within their colour, to the state with the colour's number."""
     same = colour[sources] == colour[targets]
     near, far = sources[same], targets[same]
     reached: Bools = _flags(sources, len(colour)) & (colour == np.arange(len(colour)))

@@ -1,9 +1,9 @@
-"""Where a fair behaviour can stay for ever: strongly connected parts of a graph, and what is fair in them.
+"""Fair cycles: the strongly connected parts of a graph in which a fair behaviour can stay for ever.
 
-A behaviour may also stop, so each state alone is a part. A part is fair if every fair step has its due
-inside it: a weakly fair one is impossible somewhere or taken, a strongly fair one is impossible
-everywhere or taken. For weak fairness the greatest parts suffice; where a strongly fair step is not
-taken, the states in which it is possible are left out and the rest is looked at again.
+A behaviour may also stop, so each single state is a part too. A part is fair if it satisfies every fairness
+constraint: it takes a weakly fair step or contains a state where that step is disabled; it takes a strongly
+fair step or disables it everywhere. For weak fairness the maximal parts suffice. Where a strongly fair step
+is enabled but not taken, the states that enable it are removed and the rest is split into parts again.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Claims:
-    """What fairness claims of a graph.
+    """The fairness constraints on a graph.
 
-    claim: for each edge the number of the fair step it is, or -1. strong: for each fair step.
+    claim: for each edge, the number of the fair step that it takes, or -1. strong: for each fair step,
+    whether it is strongly fair.
     """
 
     claim: Ints
@@ -31,7 +32,7 @@ class Claims:
 
 
 class Arena:
-    """A graph with its claims, prepared for many questions about parts of it."""
+    """A graph with its fairness constraints, indexed for many queries about its parts."""
 
     def __init__(self, graph: Graph, claims: Claims) -> None:
         self.graph, self.claims = graph, claims
@@ -41,17 +42,17 @@ class Arena:
         self.back = _reverse(self.targets, graph.count)
         pressed = np.bincount(self.sources[self.claim != NONE], minlength=graph.count)
         self.at_rest: Bools = pressed == 0
-        """States in which no fair step is possible: a behaviour may stop there."""
+        """Which states enable no fair step, so that a behaviour may stop there."""
         self.parts = self._parts(np.nonzero(moves)[0])
-        """The strongly connected part of each state that lies on a cycle, -1 for the others."""
+        """The strongly connected part of each state, -1 for states in no part of more than one state."""
 
     def edges_of(self, states: Ints) -> Longs:
-        """The edges that start in some states."""
+        """Return the edges that start in the given states."""
         first, last = self.graph.offsets[states], self.graph.offsets[states + 1]
         return _ranges(first, last)
 
     def reached(self, start: Bools, inside: Bools) -> Bools:
-        """States that can be reached from `start` without leaving `inside`."""
+        """Return which states can be reached from `start` without leaving `inside`."""
         seen: Bools = start & inside
         frontier = np.nonzero(seen)[0].astype(np.int32)
         while len(frontier):
@@ -61,7 +62,7 @@ class Arena:
         return seen
 
     def distances(self, goal: Bools, inside: Bools) -> Ints:
-        """Steps to the nearest goal without leaving `inside`; -1 where there is no way."""
+        """Return the distance of each state to the nearest goal within `inside`; -1 if there is no path."""
         far: Ints = np.full(self.graph.count, NONE, np.int32)
         frontier = np.nonzero(goal & inside)[0].astype(np.int32)
         steps = 0
@@ -74,7 +75,7 @@ class Arena:
         return far
 
     def fair_parts(self, inside: Bools) -> Ints:
-        """The fair parts of more than one state that lie inside: for each state its part, or -1."""
+        """Return the fair part of each state, among parts of more than one state within `inside`; or -1."""
         kept: Ints = np.full(self.graph.count, NONE, np.int32)
         count = 0
         part = self._parts_inside(inside)
@@ -90,7 +91,7 @@ class Arena:
             part = self._parts(self._within(rest))
 
     def _parts_inside(self, inside: Bools) -> Ints:
-        """Parts of the states inside: those of the whole graph that are inside, the others anew."""
+        """Return the parts within `inside`: whole ones as they are, those that `inside` cuts recomputed."""
         known = self.parts != NONE
         broken = np.zeros(int(self.parts.max(initial=NONE)) + 1, np.bool_)
         broken[self.parts[known & ~inside]] = True
@@ -102,7 +103,7 @@ class Arena:
         return part
 
     def _judged(self, part: Ints) -> tuple[Bools, Bools]:
-        """Which parts are fair, and in which states smaller fair parts may still be."""
+        """Return which parts are fair, and which states may still contain smaller fair parts."""
         kinds, parts = len(self.claims.strong), int(part.max(initial=NONE)) + 1
         strong = np.array(self.claims.strong, np.bool_)
         at = np.nonzero((self.claim != NONE) & (part[self.sources] != NONE))[0]
@@ -119,25 +120,25 @@ class Arena:
         return (sizes > 0) & ~refused & ~owed.any(axis=1), rest
 
     def _within(self, states: Bools) -> Longs:
-        """The edges between different states of a set."""
+        """Return the edges between different states of a set."""
         edges = self.edges_of(np.nonzero(states)[0].astype(np.int32))
         inner: Longs = edges[states[self.targets[edges]] & (self.sources[edges] != self.targets[edges])]
         return inner
 
     def _parts(self, edges: Longs) -> Ints:
-        """Strongly connected parts of more than one state of the graph of some edges, numbered."""
+        """Number the strongly connected parts of more than one state in the graph of the given edges."""
         return parts_of(self.sources[edges], self.targets[edges], self.graph.count)
 
 
 def _reverse(targets: Ints, count: int) -> tuple[Longs, Longs]:
-    """Offsets and edge numbers: which edges lead to each state."""
+    """Return offsets and edge numbers that list the incoming edges of each state."""
     order = np.argsort(targets, kind="stable")
     sizes = np.bincount(targets, minlength=count)
     return np.concatenate([[0], np.cumsum(sizes)]), order
 
 
 def _ranges(first: Longs, last: Longs) -> Longs:
-    """All numbers of some half-open ranges, one range after the other."""
+    """Return the numbers of the half-open ranges first..last, concatenated."""
     sizes = last - first
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0

@@ -1,8 +1,8 @@
 """The graph of all reachable states: states are numbers, steps are labelled edges in flat arrays.
 
-A safety search forgets its edges; what happens for ever needs them. States are numbered level by level
-and inside a level by their packed words, or in the order of discovery by the plain model. A step whose
-result lies outside the bound is no edge: it is not possible within the budgets.
+A safety search forgets its edges, but liveness needs them. States are numbered level by level and within a
+level by their packed words, or in order of discovery by the plain model. A step whose result lies outside
+the bound is not an edge, because the budgets do not allow it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 @dataclass(frozen=True)
 class Question:
-    """A predicate of one state: a function, the choice of its parameters, a field of its result."""
+    """A predicate of one state: a function, its arguments, and a field of its result."""
 
     fn: Fn
     args: tuple[Any, ...] = ()
@@ -43,10 +43,10 @@ class Question:
 class Graph:
     """Reachable states 0..count-1 and the steps between them; the initial states come first.
 
-    levels: where each level starts, and the number of states. offsets: the edges of state i are
-    offsets[i]..offsets[i + 1]. targets, labels: where an edge leads and which of `names` it is, in
-    ascending order of labels. state: the plain state of a number. ask: one row of answers, over all
-    states, for each question.
+    levels: first state of each level, then the number of states. offsets: the edges of state i are
+    offsets[i]..offsets[i + 1]. targets, labels: the target of each edge and its index into `names`; the
+    edges of a state are in ascending order of labels. state: maps a number to its plain state. ask: returns
+    one row of answers, over all states, for each question.
     """
 
     names: tuple[Label, ...]
@@ -63,18 +63,18 @@ class Graph:
 
     @property
     def sources(self) -> Ints:
-        """Where each edge starts."""
+        """The source of each edge."""
         return np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.offsets))
 
     @property
     def depths(self) -> Ints:
-        """The number of steps to each state from the nearest initial one."""
+        """The distance of each state from the nearest initial state."""
         sizes = np.diff(np.array(self.levels))
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
 
 def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
-    """The graph of a complete search with this many levels; expands every state once more."""
+    """Build the graph of a complete search with `depth` levels; expands every state once more."""
     starts, parts = [0], []
     for level in range(depth):
         rows = np.concatenate([np.array(part) for part in search.batches(level)])
@@ -121,7 +121,10 @@ def _ask_rows(nodes: Sequence[Node], search: Searched, rows: Words) -> Bools:
 
 
 def _finder(rows: Words) -> Callable[[Words], Ints]:
-    """The numbers of packed states that are known to be among `rows`; exact, since keys are unique."""
+    """Return a function from packed states, all known to be in `rows`, to their numbers.
+
+    It is exact, because the keys of `rows` are unique.
+    """
     for mixer in MIXERS:
         keys = _keys(rows, mixer)
         order = np.argsort(keys)
@@ -129,13 +132,13 @@ def _finder(rows: Words) -> Callable[[Words], Ints]:
         if not (ordered[1:] == ordered[:-1]).any():
             break
     else:
-        raise RuntimeError("no key tells the states apart")
+        raise RuntimeError("no key distinguishes all states")
 
     def find(wanted: Words) -> Ints:
         at = np.minimum(np.searchsorted(ordered, _keys(wanted, mixer)), len(rows) - 1)
         found = order[at]
         if not (rows[found] == wanted).all():
-            raise RuntimeError("a successor is not among the states of a complete search")
+            raise RuntimeError("a complete search lacks the successor of one of its states")
         return found.astype(np.int32)
 
     return find
@@ -154,7 +157,7 @@ def _keys(rows: Words, mixer: int) -> Words:
 
 @dataclass
 class PlainGraph:
-    """A graph explored by the plain model. graph: None when a limit was met. Counts as TLC makes them."""
+    """A graph explored by the plain model. graph: None if a limit was reached. Counts in TLC's sense."""
 
     graph: Graph | None
     generated: int
@@ -170,7 +173,7 @@ class PlainGraph:
 def graph_of_plain(
     plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None
 ) -> PlainGraph:
-    """Explore with the model's own functions, nothing compiled."""
+    """Explore with the model's own functions, without compiling anything."""
     started = time.monotonic()
     numbers = {plain.initial(): 0}
     states, starts = list(numbers), [0]

@@ -1,7 +1,7 @@
-"""A lasso of the state graph, replayed in plain Python before anybody sees it.
+"""Replay of a lasso in plain Python, as a check before it is reported.
 
-The steps are taken again by the model's own functions, the cycle has to close, the wait has to begin
-and not to end, and fairness is judged anew on the states of the cycle, by trying every fair step.
+The model's own functions repeat the steps, the cycle must close, the wait must begin and never end, and
+fairness is re-evaluated on the states of the cycle by trying every fair step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elrcheck.traces.tracefile import Step
 def replay_lasso(
     plain: PlainModel, graph: Graph, fn: Fn, found: Waiting, fair: Sequence[FairStep]
 ) -> Replayed:
-    """The lasso in words; ReplayError if plain Python disagrees in any point."""
+    """Return the replayed lasso; raise ReplayError if plain Python disagrees in any respect."""
     lasso = found.lasso
     assert lasso is not None
     states = tuple(graph.state(number) for number in lasso.states)
@@ -40,19 +40,19 @@ def replay_lasso(
 def follow(
     plain: PlainModel, states: Sequence[Any], labels: Sequence[Label], loop: int
 ) -> tuple[Any, ...]:
-    """All states in the order of the steps, the one returned to once more at the end."""
+    """Return all states in the order of the steps; the state that closes the cycle is repeated at the end."""
     if states[0] != plain.initial():
         raise ReplayError("the lasso does not start in the initial state")
     closed = (*states, *([states[loop]] if len(labels) == len(states) else []))
     for number, label in enumerate(labels):
         if _after(plain, closed[number], label) != closed[number + 1]:
-            raise ReplayError(f"step {number + 1} of the lasso is no step of the model")
+            raise ReplayError(f"step {number + 1} of the lasso is not a step of the model")
     return closed
 
 
 def _check_wait(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any], waits: int) -> None:
     if not plain.says(fn, states[waits], args, "premise"):
-        raise ReplayError(f"{fn.ident} does not wait where its lasso says")
+        raise ReplayError(f"{fn.ident} does not wait where its lasso claims")
     if any(plain.says(fn, state, args, "conclusion") for state in states[waits:]):
         raise ReplayError(f"the wait of {fn.ident} ends on its lasso")
 
@@ -60,7 +60,10 @@ def _check_wait(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequen
 def _check_fair(
     plain: PlainModel, label: Label, step: FairStep, cycle: Sequence[Any], taken: Sequence[Label]
 ) -> None:
-    """cycle: the states of the cycle, the first one once more at the end unless the behaviour stops."""
+    """Raise ReplayError if the cycle is unfair to a step.
+
+    cycle: the states of the cycle; the first is repeated at the end unless the behaviour stops.
+    """
     if step.when is None:
         claimed = [True for _ in cycle]
     else:
@@ -76,7 +79,7 @@ def _check_fair(
 
 
 def _after(plain: PlainModel, state: Any, label: Label) -> Any:
-    """The next state, None if the step is not possible or leaves the bound."""
+    """Return the next state, None if the step is disabled or leaves the bound."""
     try:
         after = plain.step(state, label)
     except NotEnabled:
@@ -85,6 +88,6 @@ def _after(plain: PlainModel, state: Any, label: Label) -> Any:
 
 
 def _repro(plain: PlainModel, closed: Sequence[Any], labels: Sequence[Label]) -> str:
-    """The action-index path of the steps."""
+    """Return the steps as a path of action indices, for --repro."""
     choices = [[known for known, _ in plain.successors(state)] for state in closed[: len(labels)]]
     return "/".join(str(known.index(label)) for known, label in zip(choices, labels, strict=True))

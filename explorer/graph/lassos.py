@@ -1,8 +1,8 @@
-"""Whether every wait ends: lassos on the state graph that refute a `leads_to` property.
+"""Lassos on the state graph that refute a `leads_to` property by a wait that never ends.
 
-A wait that never ends is a path to a state with the premise, from there a path without the conclusion
-to a fair part of the graph, and a cycle in it, or a state in which nothing fair is possible and the
-behaviour stops. Of all such waits the one with the fewest steps before the cycle is shown.
+Such a wait is a path to a state that satisfies the premise, from there a path without the conclusion to a
+fair part of the graph, and then a cycle in that part, or a state that enables no fair step, where the
+behaviour stops. The wait with the fewest steps before the cycle is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elrcheck.lang.marks import Fair, Strength
 
 @dataclass(frozen=True)
 class FairStep:
-    """A fair action with its choices fixed: the label of its steps, and where it is claimed."""
+    """A fair action instance: the label of its steps, and the condition under which it is fair."""
 
     label: int
     strong: bool
@@ -34,8 +34,8 @@ class FairStep:
 class Lasso:
     """States and the labels of the steps between them.
 
-    waits: index of the first state of the wait. loop: index of the state to which the last step, then
-    one more than there are states less one, returns; without that step the behaviour stops there.
+    waits: index of the first state of the wait. loop: index of the state where the cycle starts. The last
+    step returns to it if there are as many labels as states; otherwise the behaviour stops in the last state.
     """
 
     states: tuple[int, ...]
@@ -46,7 +46,7 @@ class Lasso:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The answer for one choice of a property's parameters. waiting: states in which it waits."""
+    """The result for one choice of a property's parameters. waiting: number of states in which it waits."""
 
     args: tuple[Any, ...]
     waiting: int
@@ -67,7 +67,7 @@ def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) ->
 
 
 def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
-    """What fairness claims of each edge."""
+    """Return the fairness constraints on the edges of a graph."""
     claim: Ints = np.full(len(graph.labels), NONE, np.int32)
     conditions = [step.when for step in steps if step.when is not None]
     answers = iter(graph.ask(conditions)) if conditions else iter(())
@@ -81,7 +81,7 @@ def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
 
 
 def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
-    """One answer for each choice of the parameters."""
+    """Check a `leads_to` property; return one result per choice of its parameters."""
     choices = list(instances(fn, config))
     fields = ("premise", "conclusion")
     answers = arena.graph.ask([Question(fn, args, field) for args in choices for field in fields])
@@ -93,7 +93,7 @@ def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
 
 
 def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
-    """A fair behaviour that waits in some state and stays in `still` from there on."""
+    """Find a fair behaviour that reaches a state in `waits` and stays in `still` from there on."""
     inside = arena.reached(waits, still)
     part = arena.fair_parts(inside)
     goal: Bools = inside & (arena.at_rest | (part != NONE))
@@ -115,10 +115,10 @@ def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
 
 
 class _Walk:
-    """A path from an initial state, and how it goes on. path: its edges."""
+    """A path from an initial state that can be extended. path: its edges."""
 
     def __init__(self, arena: Arena, target: int) -> None:
-        """A shortest path to a state."""
+        """Start with a shortest path to a state."""
         self.arena = arena
         self.states, self.path = [target], list[int]()
         depths = arena.graph.depths
@@ -141,11 +141,11 @@ class _Walk:
         self.states.append(int(self.arena.targets[edge]))
 
     def go(self, wanted: Callable[[int], bool]) -> None:
-        """One step to a state like that; there must be one."""
+        """Take one step to a state that satisfies `wanted`; one must exist."""
         self.take(next(e for e in self.edges(self.last) if wanted(int(self.arena.targets[e]))))
 
     def search(self, inside: Bools, arrived: Callable[[int], bool]) -> None:
-        """The shortest way inside to a state like that; there must be one."""
+        """Take a shortest path within `inside` to a state that satisfies `arrived`; one must exist."""
         came: dict[int, int] = {}
         layer, end = [self.last], self.last if arrived(self.last) else None
         while end is None:
@@ -166,18 +166,18 @@ class _Walk:
 
 
 def _close(arena: Arena, walk: _Walk, part: Bools) -> None:
-    """A cycle inside a fair part that gives every fair step its due; its last step returns to its start."""
+    """Extend the walk by a cycle in a fair part that satisfies every constraint and returns to its start."""
     start, begin = walk.last, len(walk.path)
 
     def edge_of(state: int, claim: int) -> int | None:
-        """The step with this claim that is possible in a state."""
+        """Return the edge of a state that takes this fair step, None if the state does not enable it."""
         return next((e for e in walk.edges(state) if arena.claim[e] == claim), None)
 
     def stays(edge: int | None) -> bool:
         return edge is not None and bool(part[arena.targets[edge]])
 
     def owed(claim: int) -> bool:
-        """Whether the walk so far owes this step something."""
+        """Whether the cycle so far violates the constraint of this step."""
         if any(arena.claim[edge] == claim for edge in walk.path[begin:]):
             return False
         possible = [edge_of(state, claim) is not None for state in walk.states[begin:]]
@@ -191,7 +191,7 @@ def _close(arena: Arena, walk: _Walk, part: Bools) -> None:
         return next(filter(owed, range(len(arena.claims.strong))), None)
 
     while (claim := next_owed()) is not None or walk.last != start:
-        if claim is None:  # on the way back a strongly fair step may become possible
+        if claim is None:  # the way back may enable another strongly fair step
             walk.search(part, lambda state: state == start)
             continue
         walk.search(part, settles(claim))

@@ -1,13 +1,13 @@
 """The graph of all states of a small scope as a networkx graph, and as a file.
 
-It is a directed multigraph. A node is a reachable state, numbered as in `graph.py`; an edge is one action
-instance (an action with its arguments) that is enabled in a state and whose result is inside the
-budgets. Two instances that lead to the same state are two edges, and one that changes nothing is a
-loop. So there are as many edges as transitions were generated, without those cut at the budgets.
+It is a directed multigraph. A node is a reachable state, numbered as in `graph.py`; an edge is an action
+instance (an action with its arguments) that is enabled in a state and whose result is inside the budgets.
+Two instances that lead to the same state are two edges, and an instance that changes nothing is a loop. So
+the number of edges is the number of generated transitions, minus those cut at the budgets.
 
-A node has `depth`, `initial`, `violates` (ids of the violated properties of states), and one
-attribute for each leaf of the state, named by its path, as traces show it. An edge has `action`,
-`arguments`, `label` and `violates` (ids of the violated properties of steps).
+A node has `depth`, `initial`, `violates` (ids of the violated state properties), and one attribute for
+each leaf of the state, named by its path and valued as in traces. An edge has `action`, `arguments`,
+`label` and `violates` (ids of the violated step properties).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Marks:
 
 
 def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Marks:
-    """Judged by the engine. chosen: the checks of the search, in its order."""
+    """Evaluate the properties with the compiled search. chosen: the checks of the search, in its order."""
     rows = search.layout.pack_rows([lowered.encode(graph.state(number)) for number in range(graph.count)])
     states: list[list[str]] = [[] for _ in range(graph.count)]
     for number, fn in enumerate(chosen):
@@ -57,7 +57,7 @@ def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Seque
 
 
 def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
-    """Judged in plain Python: for small graphs, however they were found."""
+    """Evaluate the properties in plain Python: for small graphs, however they were explored."""
     states = [graph.state(number) for number in range(graph.count)]
     of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
     of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]
@@ -73,7 +73,7 @@ def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
 
 
 def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
-    """A networkx MultiDiGraph of every state and step."""
+    """Return a networkx MultiDiGraph of every state and step."""
     ty = model.state_ty
     shown = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]
     made = nx.MultiDiGraph(variables=list(shown[0]))
@@ -103,7 +103,7 @@ def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
 
 
 def rendered(made: Any, form: str) -> str:
-    """The graph as the text of a file."""
+    """Render the graph as the text of a file."""
     return WRITERS[form](made)
 
 
@@ -118,7 +118,7 @@ def _json(made: Any) -> str:
 
 
 def _dot(made: Any) -> str:
-    """A node says in what it differs from the initial state; its tooltip has the whole state."""
+    """Render as DOT. A node shows how it differs from the initial state; its tooltip has the whole state."""
     paths = made.graph["variables"]
     start = made.nodes[0]
     lines = ["digraph states {", '  node [shape=box, fontname="monospace", fontsize=9];']

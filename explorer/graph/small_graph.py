@@ -1,7 +1,7 @@
-"""The state graph of a small scope for a report, from the networkx graph of `state_graph.py`.
+"""The state graph of a small scope for a report, built from the networkx graph of `networkx_graph.py`.
 
-Properties are judged by the plain model, so no engine has to be asked, and searches need not be compiled
-with properties that only mark states of a picture.
+The plain model evaluates the properties, so no engine is involved, and searches need not be compiled with
+properties that only mark states in a picture.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from elrcheck.results.trace_view import Change
 def small_graph(
     model: Model, config: Any, chosen: Sequence[Fn], traces: Mapping[str, Sequence[Any]], graph: Graph | None
 ) -> SmallGraph | None:
-    """None beyond MOST_STATES.
+    """Return the state graph for a report, None if it has more than MOST_STATES states.
 
-    chosen: what states and steps are marked with, as far as it is about one of them. traces: plain states of
-    the shown counterexample of a property; one without a trace gets a shortest way to a violation. graph: of
-    all states, if there is one.
+    chosen: properties; those of single states and steps mark the graph. traces: plain states of the reported
+    counterexample by property id; a property without a trace gets a shortest path to a violation. graph: the
+    graph of all states, if it has been built already.
     """
     plain = PlainModel(model, config)
     if graph is None:
@@ -42,7 +42,7 @@ def small_graph(
 def report_of(
     made: Any, model: Model, chosen: Sequence[Fn], known: Mapping[str, Sequence[int]]
 ) -> SmallGraph:
-    """made: as `state_graph` makes it. known: for some properties the states of a way to a violation."""
+    """Convert a graph built by `state_graph`. known: states of a path to a violation, for some properties."""
     kinds = {fn.name: PurePosixPath(fn.place.rpartition(":")[0]).stem for fn in model.actions}
     states = tuple(_state(made, number) for number in sorted(made.nodes))
     steps = tuple(
@@ -75,7 +75,7 @@ def _state(made: Any, number: int) -> DrawnState:
 
 
 def _way(states: Sequence[DrawnState], steps: Sequence[DrawnStep], ident: str) -> list[int]:
-    """From the initial state to the nearest violation; nothing if there is none."""
+    """Return a shortest path from the initial state to a violation; empty if there is none."""
     ends: list[tuple[int, tuple[int, ...]]] = [
         (state.depth, (number,)) for number, state in enumerate(states) if ident in state.violates
     ]

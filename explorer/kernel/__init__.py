@@ -1,1 +1,1 @@
-"""The lowered model as LLVM IR, and as machine code."""
+"""The native kernel: the lowered model as LLVM IR and as machine code."""

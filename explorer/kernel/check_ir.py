@@ -3,18 +3,18 @@
     void @check(ptr states, i64 first, i64 last, ptr out, i64 step)
 
 evaluates all state checks. Unlike guards they are needed on every state, without early exits, so they
-run on many states side by side: one lane of a vector per state, the lanes as narrow as the intervals
-of the nodes allow (usually 16 states in 256 bits). Block b of `lanes` states ORs one word for each
-check into `out`, at (b * step * checks + check): bit k is set if the block's k-th state hits. With
-step 0 all blocks share one group of words, which tells what was hit at all; with step 1 each state
-can be told apart. The last block repeats the last state to fill its lanes.
+run on many states in parallel: one vector lane per state, with lanes as narrow as the intervals of the
+nodes allow (usually 16 states in 256 bits). Block b of `lanes` states ORs one word per check into `out`,
+at (b * step * checks + check): bit k is set if the block's k-th state hits. With step 0 all blocks share
+one group of words, which shows only whether a check was hit; with step 1 every block has its own words,
+so hits can be attributed to states. The last block repeats the last state to fill its lanes.
 
     void @values(ptr states, i64 first, i64 last, ptr seen)
 
-ORs, for every leaf of at most NARROW bits, the bit set of its stored values into `seen`.
+ORs, for every leaf of at most NARROW bits, the set of its stored values as a bit mask into `seen`.
 
-To read leaves, the words of a block are first cut into pieces as wide as a lane; a leaf is then a
-shift and a mask of one piece, or of two.
+To read leaves, the words of a block are first cut into lane-wide pieces; a leaf is then a shift and a mask
+of one or two pieces.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ LEAVES_AT_ONCE = 6
 
 
 def state_checks(program: Program) -> list[int]:
-    """Indices of the state checks: the order of the words of @check."""
+    """Return the indices of the state checks, in the order of the words of @check."""
     return [index for index, check in enumerate(program.checks) if check.scope == "state"]
 
 
 def choose_lanes(program: Program) -> Lanes:
-    """The narrowest integers that hold every value the state checks compute."""
+    """Choose the narrowest integers that hold every value the state checks compute."""
     lo, hi = 0, 1
     for node in cone(_nodes(program)):
         lo, hi = min(lo, node.lo), max(hi, node.hi)
@@ -51,7 +51,7 @@ def _nodes(program: Program) -> list[Node]:
 
 
 def check_function(program: Program, layout: Layout) -> str:
-    """The text of @check."""
+    """Return the IR of @check."""
     return _Checks(program, layout).text()
 
 
@@ -98,7 +98,7 @@ class _Checks:
         return "\n".join(w.lines)
 
     def _load(self, word: int) -> None:
-        """One word of every state of the block, as a vector of i64."""
+        """Load one word of every state in the block, as a vector of i64."""
         w, kind = self.writer, f"<{self.lanes.count} x i64>"
         vector = "poison"
         for lane in range(self.lanes.count):
@@ -111,7 +111,7 @@ class _Checks:
         self.words[word] = vector
 
     def _piece(self, word: int, number: int) -> str:
-        """Lane-wide piece of a word, counted from its low end."""
+        """Return a lane-wide piece of a word; pieces are numbered from the low end."""
         found = self.pieces.get((word, number))
         if found is None:
             w, kind = self.writer, f"<{self.lanes.count} x i64>"
@@ -153,7 +153,7 @@ class _Checks:
 
 
 def values_function(layout: Layout) -> str:
-    """The text of @values: several states side by side, a few leaves at a time to stay in registers."""
+    """Return the IR of @values: several states in parallel, few leaves at a time to stay in registers."""
     narrow = [leaf for leaf, slot in enumerate(layout.slots) if 0 < slot.bits <= NARROW]
     narrow.sort(key=lambda leaf: layout.slots[leaf].word)
     groups = [narrow[k : k + LEAVES_AT_ONCE] for k in range(0, len(narrow), LEAVES_AT_ONCE)]
@@ -171,7 +171,7 @@ def values_function(layout: Layout) -> str:
 
 
 def _values_loop(layout: Layout, g: int, group: list[int]) -> list[str]:
-    """One group of leaves over all states; the last states may be looked at twice."""
+    """Emit the loop of one group of leaves over all states; the last states may be read twice."""
     lanes = WORD_LANES
     kind = lanes.number
     lines = [f"done{g}:", f"  br label %loop{g}", f"loop{g}:"]

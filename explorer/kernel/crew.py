@@ -1,7 +1,7 @@
-"""The threads of a search: one native call each, in rounds that take a fraction of a second.
+"""The worker threads of a search, which make one native call each per round of a fraction of a second.
 
-Between two rounds nothing is half done, so that is where limits, interrupts and growth are seen to.
-Counts do not depend on the number of threads, nor on how the work falls into rounds.
+Between rounds no work is half done, so limits, interrupts and growth are handled there. Counts depend
+neither on the number of threads nor on the division of the work into rounds.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from elrcheck.explorer.kernel.kernel import CHUNK, Kernel
 from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared
 
 SLICE = 256
-ALONE = 2048  # frontiers this small are not worth a second thread
+ALONE = 2048  # frontiers up to this size are not worth a second thread
 ROUND_SECONDS = 0.2
 LONGEST_ROUND = 1 << 24
 Counts = npt.NDArray[np.int64]
 
 
 def default_workers() -> int:
-    """As many threads as this process may use."""
+    """Return the number of processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker:
-    """The struct of one worker, `context`, and the arrays it points to."""
+    """A worker's struct `context`, and the arrays to which it points."""
 
     def __init__(self, kernel: Kernel) -> None:
         room = CHUNK * max(1, kernel.instances)
@@ -53,23 +53,23 @@ class Worker:
 
 
 class Growing(Protocol):
-    """A visited set, as far as expansion cares."""
+    """A visited set, as seen by expansion."""
 
     shared: Counts
 
     def make_room(self) -> int | None:
-        """Rows may be reserved up to the number given; None if memory does not allow any more."""
+        """Return the number of rows up to which workers may reserve; None if memory is exhausted."""
         ...
 
     def expanded(self, cursor: int) -> None:
-        """Rows of the frontier before the cursor will not be read again."""
+        """Note that the frontier's rows before the cursor will not be read again."""
         ...
 
 
 class Crew:
     """Workers, and the rounds in which they expand rows into a visited set.
 
-    margin: rows that all workers together may reserve before they look at the limit again.
+    margin: number of rows that all workers together may reserve between two checks of the limit.
     """
 
     def __init__(self, kernel: Kernel, workers: int) -> None:
@@ -83,25 +83,25 @@ class Crew:
         self._pool.shutdown(wait=True)
 
     def counters(self) -> Counts:
-        """What all workers together have counted (`Counters`)."""
+        """Return the sum of all workers' counters (`Counters`)."""
         total: Counts = np.sum([worker.counters for worker in self.workers], axis=0)
         return total
 
     def restore(self, counters: Counts) -> None:
-        """Count on from these numbers."""
+        """Continue counting from these numbers."""
         for worker in self.workers:
             worker.counters[:] = 0
         self.workers[0].counters[:] = counters
 
     def add(self, counters: Counts, flags: Sequence[int]) -> None:
-        """Add what was counted elsewhere, and the words of step checks that were hit there."""
+        """Add counts from elsewhere, and the flag words of the step checks that were hit there."""
         first = self.workers[0]
         first.counters += counters
         for word, bits in enumerate(flags):
             first.context[Context.FLAGS + word] |= np.uint64(bits).astype(np.int64)
 
     def flag_bits(self) -> list[int]:
-        """For every 64 step checks the ones that were hit so far, as bits."""
+        """Return the step checks hit so far, as one word of flag bits per 64 checks."""
         words = range(self.kernel.record.flag_words)
         return [
             functools.reduce(
@@ -111,14 +111,14 @@ class Crew:
         ]
 
     def reset(self) -> None:
-        """As if nothing had been done yet."""
+        """Return to the initial state: no counts, no flags, no work begun."""
         self.forget()
         for worker in self.workers:
             worker.counters[:] = 0
             worker.context[Context.FLAGS :] = 0
 
     def flags(self) -> list[int]:
-        """The step checks that were hit so far."""
+        """Return the indices of the step checks hit so far."""
         return [
             64 * word + bit
             for word, bits in enumerate(self.flag_bits())
@@ -131,9 +131,9 @@ class Crew:
     ) -> tuple[str | None, int]:
         """Expand the rows first..last of the frontier.
 
-        pause(position) is asked before every round and may give a reason to stop.
-        Gives the reason, "" if the memory does not suffice, None when all is done; and the position up
-        to which every row was expanded.
+        pause(position) is called before every round and may return a reason to stop. Return that reason, ""
+        if memory does not suffice, None when all rows are expanded; and the position up to which every row
+        was expanded.
         """
         shared = visited.shared
         shared[Shared.CURSOR], shared[Shared.SLICE] = first, SLICE
@@ -152,18 +152,18 @@ class Crew:
         return None, last
 
     def _position(self, shared: Counts) -> int:
-        """No row before this one is waiting."""
+        """Return the first row that may not have been expanded yet."""
         waiting = [int(w.context[Context.AT]) for w in self.workers if w.unfinished]
         return min([int(shared[Shared.CURSOR]), *waiting])
 
     def forget(self) -> None:
-        """Let go of slices that were begun and of rows that were reserved in a set that is given up."""
+        """Drop slices in progress and rows reserved in a set that is being abandoned."""
         for worker in self.workers:
             for field in (Context.AT, Context.END, Context.ROW, Context.ROW_END):
                 worker.context[field] = 0
 
     def _round(self, visited: Growing) -> None:
-        """One native call per worker."""
+        """Make one native call per worker."""
         started = time.perf_counter()
         explore, shared = self.kernel.functions["explore"], visited.shared
 
@@ -188,7 +188,7 @@ class Crew:
             self._step = max(self._step // 2, 4 * SLICE)
 
     def split(self, first: int, last: int, work: Callable[[int, int, int], Any]) -> None:
-        """Run work(worker, from, to) over a range of rows, on all threads if it is worth it."""
+        """Run work(worker, from, to) over a range of rows, on all threads if the range is large enough."""
         count = len(self.workers)
         if count == 1 or last - first < ALONE:
             work(0, first, last)

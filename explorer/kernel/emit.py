@@ -1,15 +1,15 @@
-"""Nodes as LLVM instructions, for one state or for many states side by side.
+"""Nodes as LLVM instructions, for one state or for many states in parallel.
 
-`Writer` appends instructions as text; text is several times faster to make than an object per
-instruction, and LLVM's verifier reads every module before it is compiled. Two kinds of values
-exist, integers and booleans (i1), because a boolean that only steers a branch should never become
-a number; `number` and `flag` convert where a use wants the other kind.
+`Writer` appends instructions as text; building text is several times faster than building an object per
+instruction, and LLVM's verifier checks every module before it is compiled. There are two kinds of values,
+integers and booleans (i1), because a boolean that only steers a branch should never become a number;
+`number` and `flag` convert where a use needs the other kind.
 
-With lanes = 1 an integer is an i64. With more lanes it is a vector of narrower integers, one lane
-per state, which is how the state checks run (`check_ir`).
+With one lane an integer is an i64. With more lanes it is a vector of narrower integers, one lane per
+state; the state checks run this way (`check_ir`).
 
-The names of computed values are scoped: a value computed in a block is visible in the blocks below
-it and forgotten when the block ends (`mark`, `forget`), as dominance requires.
+The names of computed values are scoped: a value computed in a block is visible in the blocks below it and
+dropped when the block ends (`mark`, `forget`), as dominance requires.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lanes:
 
     @property
     def suffix(self) -> str:
-        """As intrinsics spell the integer type in their names."""
+        """The integer type as spelled in the names of intrinsics."""
         return f"i{self.bits}" if self.count == 1 else f"v{self.count}i{self.bits}"
 
     def const(self, value: int) -> str:
@@ -98,13 +98,13 @@ class Writer:
         del self._order[mark:]
 
     def compute(self, node: Node) -> None:
-        """Emit a node whose operands are computed (or constants, or negations of computed nodes)."""
+        """Emit a node whose operands are already computed, constant, or negations of computed nodes."""
         if node.id not in self._names:
             self._names[node.id] = self._emit(node)
             self._order.append(node.id)
 
     def number(self, node: Node) -> str:
-        """The node as an integer."""
+        """Return the node as an integer."""
         if node.is_const:
             return self.lanes.const(node.lo)
         if node.op != "not" and not self._names[node.id][1]:
@@ -112,7 +112,7 @@ class Writer:
         return self.let(f"zext {self.lanes.flag} {self.flag(node)} to {self.lanes.number}")
 
     def flag(self, node: Node) -> str:
-        """The node, which is 0 or 1, as a boolean."""
+        """Return the node, which is 0 or 1, as a boolean."""
         if node.is_const:
             return self.lanes.truth(bool(node.lo))
         if node.op == "not":
@@ -124,14 +124,14 @@ class Writer:
         return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")
 
     def all_of(self, flags: list[str]) -> str:
-        """The conjunction of booleans."""
+        """Return the conjunction of booleans."""
         result = flags[0] if flags else self.lanes.truth(True)
         for other in flags[1:]:
             result = self.let(f"and {self.lanes.flag} {result}, {other}")
         return result
 
     def _emit(self, node: Node) -> tuple[str, bool]:
-        """The instructions of a node: its name, and whether that is a boolean."""
+        """Emit the instructions of a node; return its name, and whether it is a boolean."""
         kind, op, args = self.lanes.number, node.op, node.args
         match op:
             case "var":
@@ -196,7 +196,7 @@ class Writer:
         return self.all_of([self.let(f"trunc {kind} {moved} to {self.lanes.flag}"), inside])
 
     def _index(self, node: Node) -> tuple[str, str]:
-        """A shift amount that is always allowed, and whether the index is inside 0..MAX_BIT.
+        """Return a shift amount that is always valid, and whether the index lies in 0..MAX_BIT.
 
         Narrow lanes hold only values that fit them, so a bit beyond the lane's width is never set.
         """
@@ -210,7 +210,7 @@ class Writer:
 
 
 def copy_row(words: int, tag: str, source: str, target: str) -> str:
-    """The text that copies one row to another place; `tag` keeps its names apart from others."""
+    """Return the IR that copies a row from source to target; `tag` makes its names unique."""
     return "".join(
         f"""
   %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k}

@@ -2,20 +2,20 @@
 
     i64 @expand(ptr states, i64 first, i64 last, ptr out, ptr counters, ptr fired)
 
-writes one record per successor inside the bound and returns how many; fired[k] becomes the number of
-instances enabled in state first + k. A record is the packed state, a word with the position of the
-predecessor (state - first) above the instance number, and one word per 64 step checks with a bit for
-every check the transition hits. `counters` is an array of i64 that is only added to; `Counters` says
-where what is. The function knows nothing of visited states: all callers use it alike.
+writes one record per successor inside the bound and returns the number of records; fired[k] becomes the
+number of instances enabled in state first + k. A record is the packed state, a word with the position of
+the predecessor (state - first) above the instance number, and one word per 64 step checks with a bit for
+every check that the transition hits. `counters` is an array of i64 that is only added to; `Counters` is
+its layout. The function knows nothing about visited states, so all callers use it alike.
 
 `out` needs room for (last - first) * instances records.
 
-Shape: the instances are divided into groups, each a function that goes over all states, which keeps
-functions small for the compiler and the code in use small for the processor. In a group's loop over
-states stands the tree of `guard_trie`, every block a basic block, with the output pointer and the
-number of enabled transitions threaded through as phi nodes. Only the words an instance changes are
-rebuilt, and a new value is compared with its leaf's bounds only if its interval
-does not settle that. The overflow code is out of line.
+Shape: the instances are divided into groups, each a function that loops over all states; this keeps the
+functions small for the compiler and the working set of code small for the processor. The body of a
+group's loop is the tree of `guard_trie`, one basic block per block, with the output pointer and the number
+of enabled transitions threaded through as phi nodes. Only the words that an instance changes are rebuilt,
+and a new value is compared with its leaf's bounds only if its interval does not already lie inside them.
+The overflow code is out of line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BRANCH_WEIGHTS = '!0 = !{!"branch_weights", i32 1, i32 2000}'
 
 @dataclass(frozen=True)
 class Counters:
-    """Places in a worker's array: deadlocks, enabled and cut for each instance, overflows for each leaf."""
+    """Layout of a worker's counters: deadlocks, then enabled and cut per instance, overflows per leaf."""
 
     instances: int
     leaves: int
@@ -58,7 +58,7 @@ class Counters:
 
 @dataclass(frozen=True)
 class Record:
-    """Shape of one successor record, in 64-bit words."""
+    """Layout of one successor record, in 64-bit words."""
 
     words: int
     flag_words: int
@@ -73,12 +73,12 @@ class Record:
 
 
 def flag_words(program: Program) -> int:
-    """How many words of step flags a record has."""
+    """Return the number of words of step flags in a record."""
     return (len(program.checks) + 63) // 64 if any(check.scope == "step" for check in program.checks) else 0
 
 
 def expand_functions(program: Program, layout: Layout) -> tuple[str, list[str]]:
-    """The text of @expand, and of the functions it calls, one for each group of instances."""
+    """Return the IR of @expand and of the functions it calls, one per group of instances."""
     groups = group_instances(program)
     size = Record(layout.words, flag_words(program)).size
     driver = _driver(len(groups), size)
@@ -86,12 +86,12 @@ def expand_functions(program: Program, layout: Layout) -> tuple[str, list[str]]:
 
 
 def declared(number: int) -> str:
-    """The declaration of the function of a group, for a module that only calls it."""
+    """Return the declaration of a group's function, for modules that only call it."""
     return f"declare ptr @expand.{number}(ptr, i64, i64, ptr, ptr, ptr)"
 
 
 def group_instances(program: Program) -> list[list[int]]:
-    """Neighbouring instances, as many to a group as keep its code small."""
+    """Divide the instances into groups of neighbours, small enough to keep the code of each group small."""
     groups: list[list[int]] = []
     nodes: set[int] = set()
     for index, instance in enumerate(program.instances):
@@ -111,7 +111,7 @@ def group_instances(program: Program) -> list[list[int]]:
 
 
 def _driver(groups: int, size: int) -> str:
-    """@expand: every group in turn over the same states, then the deadlocks."""
+    """Return @expand: it runs every group over the same states in turn, then counts deadlocks."""
     lines = [
         "define i64 @expand(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out,"
         " ptr noalias %counters, ptr noalias %fired) {",
@@ -165,7 +165,7 @@ def _driver(groups: int, size: int) -> str:
 
 
 class _Group:
-    """One function: some instances over a range of states; gives the output pointer after its records."""
+    """The function of a group: its instances over a range of states; returns the pointer past its records."""
 
     def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
         self.program = program
@@ -227,7 +227,7 @@ class _Group:
         return writer.let(f"add i64 {name}, {slot.lo}") if slot.lo else name
 
     def _changes(self, instance: Instance) -> dict[int, Node]:
-        """The updates that are not the old value."""
+        """Return the updates that change the value of a leaf."""
         return {
             leaf: node
             for leaf, node in sorted(instance.updates.items())
@@ -241,7 +241,7 @@ class _Group:
     # -- blocks
 
     def _block(self, block: Block, at: str, enabled: str) -> tuple[str, str]:
-        """Code of a block; gives the names of the output pointer and enabled count after it."""
+        """Emit a block; return the names of the output pointer and the enabled count after it."""
         w = self.writer
         mark = w.mark()
         if block.enters is not None:
@@ -317,7 +317,7 @@ class _Group:
         return self._phi("ptr", (at, before), (following, end))
 
     def _stored(self, leaf: int, node: Node) -> str:
-        """The bits of a leaf's new value, as a number counted from the leaf's lower bound."""
+        """Return a leaf's new value relative to the leaf's lower bound, as it is stored."""
         lo = self.program.leaves[leaf].lo
         if node.is_const:
             return str(node.lo - lo)
@@ -325,7 +325,7 @@ class _Group:
         return self.writer.let(f"sub i64 {name}, {lo}") if lo else name
 
     def _check_bounds(self, risky: list[int], stored: dict[int, str]) -> tuple[str, str]:
-        """Leave for out-of-line code if a value does not fit; gives that code's last label and the join."""
+        """Branch to out-of-line code if a value does not fit; return that code's last label and the join."""
         w = self.writer
         wrong = []
         for leaf in risky:
@@ -347,7 +347,7 @@ class _Group:
         return dropped, after
 
     def _word(self, word: int, changes: dict[int, Node], stored: dict[int, str]) -> str:
-        """One word of the successor."""
+        """Return one word of the successor."""
         w = self.writer
         changed = [
             leaf for leaf in changes if self.layout.slots[leaf].word == word and self.layout.slots[leaf].bits
@@ -359,7 +359,7 @@ class _Group:
             slot = self.layout.slots[leaf]
             kept &= ~(slot.mask << slot.shift)
             if changes[leaf].is_const:
-                # An impossible constant is dropped by the bounds check; its bits must not reach other leaves.
+                # The bounds check drops a constant out of range; its bits must not reach other leaves.
                 constant |= (int(stored[leaf]) & slot.mask) << slot.shift
             else:
                 parts.append(w.let(f"shl i64 {stored[leaf]}, {slot.shift}") if slot.shift else stored[leaf])
@@ -373,7 +373,7 @@ class _Group:
         self.writer.do(f"store i64 {value}, ptr {where}, align 8")
 
     def _flags(self, instance: Instance, word: int) -> str:
-        """The bits of the step checks that this transition hits, checks 64 * word and up."""
+        """Return the flag bits of the step checks from 64 * word on that the transition hits."""
         w = self.writer
         constant, result = 0, ""
         for index in self.program.hits_without_node(instance):
@@ -396,5 +396,5 @@ class _Group:
 
 
 def _signed(value: int) -> int:
-    """A 64-bit pattern as LLVM prints it."""
+    """Return a 64-bit pattern as the signed number that LLVM prints."""
     return value - (1 << 64) if value >> 63 else value

@@ -1,19 +1,19 @@
 """The visited set of fingerprints, as LLVM IR.
 
-It keeps of every state 64 bits of hash, or 128, and not the state: two different states with the same
-fingerprint count as one (hash compaction). The rows of the level being built go into a buffer from
-which the next level is expanded; what was expanded is not kept in memory.
+The set stores a 64-bit or 128-bit hash of every state instead of the state, so two different states with the
+same fingerprint count as one (hash compaction). The rows of the level being built go into a buffer from
+which the next level is expanded; expanded rows are not kept in memory.
 
-The table has n slots of one or two words, 0 for none, the home of a fingerprint being the share of n
-that its first word is of 2^64. Growing it goes through both tables front to back.
+The table has n slots of one or two words, 0 meaning empty. The home slot of a fingerprint is
+n * (its first word) / 2^64, so growing the table reads and writes both tables sequentially.
 
-Threads. A slot is claimed by a compare-and-swap of its first word. With two words the winner stores
-the second afterwards; who meets an equal first word waits the few instructions until it is there.
+Threads. A slot is claimed by a compare-and-swap of its first word. With two words the winner then stores
+the second; a worker that finds an equal first word waits the few instructions until the second is there.
 
-Credit. Every slot has a 16-bit number: 0 free, OLD for a state of an earlier level, otherwise OLD - 1
-less the lowest instance that reached the state from the level below, kept by an atomic maximum. `@settle`
-counts the numbers after a level and makes them OLD. See `table_ir` for why this does not depend on the
-number of threads.
+Credit. Every slot has a 16-bit number: 0 if free, OLD for a state of an earlier level, otherwise OLD - 1
+minus the lowest instance that reached the state from the level before, maintained by an atomic maximum.
+`@settle` counts these numbers after a level and sets them to OLD. See `table_ir` for why the credit does not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ OLD = 0xFFFF
 
 
 def fingerprint_functions(words: int, width: int) -> str:
-    """The text of @insert_rows, @rehash, @settle, and of @hash and @insert for the search loop.
+    """Return the IR of @insert_rows, @rehash, @settle, and of @hash and @insert for the search loop.
 
-    words: of a row; width: words of a fingerprint, 1 or 2.
+    words: size of a row; width: size of a fingerprint, 1 or 2 words.
     """
     return "\n".join(
         [
@@ -123,7 +123,7 @@ end:
 
 
 def _rehash(width: int) -> str:
-    """@rehash: move slots first..last of an old table, and their credits, into a new one."""
+    """Return @rehash, which moves slots first..last of an old table, with their credits, into a new one."""
     load = store = ""
     if width == 2:
         load = """

@@ -1,19 +1,19 @@
-"""Which guard is tested when, and where each value is computed, in the expansion kernel.
+"""The order of guard tests and the placement of computed values in the expansion kernel.
 
-Idea. Most action instances are disabled in most states, so the kernel tests guards in a tree: an
-inner block is entered when its guard holds, instances that share a guard share the test. The tree
-is built greedily: among the guards still open, the one most instances share goes first; ties keep
-the order in which the model wrote them. A conjunction is order-free because all operations are total.
+Idea. Most action instances are disabled in most states, so the kernel tests guards in a tree: an inner
+block is entered when its guard holds, and instances that share a guard share the test. The tree is built
+greedily: among the remaining guards, the one shared by most instances is tested first; ties keep the
+order of the model. Conjuncts may be tested in any order, because all operations are total.
 
-Placement. A value may be needed by several blocks. Computing it in their common ancestor does it
-once, but also when none of the blocks is entered; computing it in each block repeats code. A block
-is entered with an estimated probability (`EDGE` for every guard on its path), and a value goes where
-the expected cost is least, a copy of the code costing `COPY` besides. Early exits thus stay cheap
-and a value many guards share is computed once. Nodes are placed users first, because where a node
-is computed is where its operands are used.
+Placement. Several blocks may need the same value. Computing it in their common ancestor does so once, but
+also when none of the blocks is entered; computing it in each block repeats code. A block is entered with
+an estimated probability (`EDGE` for every guard on its path), and a value is placed where the expected
+cost is least, where each extra copy of the code costs `COPY`. So early exits stay cheap, and a value
+shared by many guards is computed once. Nodes are placed after their users, because a node's placement
+determines where its operands are used.
 
-Invariant: a node is computed in a block, before the item of the block that needs it, and every use
-is in that item, a later one, or in blocks below them. Cost: O(uses x depth of the tree).
+Invariant: a node is computed in a block just before the item that needs it, and every use is in that item,
+a later one, or in blocks below them. Cost: O(uses x depth of the tree).
 
 Worked example: guards {a, b}, {a, c}, {d} give  root -> a -> (b, c)  and  root -> d.  A value used
 under b and under d is computed twice (0.35 * 0.35 + 0.35 < 1); one used by the guards a and d is
@@ -39,10 +39,10 @@ Site = tuple["Block", int]
 
 @dataclass(eq=False)
 class Block:
-    """Code entered when `conditions` hold.
+    """Code that is entered when `conditions` hold.
 
-    Its items are its children, in order. `enters` is the instance whose guards hold here (at most
-    one per block), `stores` the instance whose successor is built here.
+    Its items are its children, in order. `enters` is the instance whose guards all hold here (at most one
+    per block); `stores` is the instance whose successor is built here.
     """
 
     parent: Block | None
@@ -62,7 +62,7 @@ class Block:
 
 
 def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
-    """The tree of guards, with one pair of blocks (enters, stores) for every instance that can fire.
+    """Build the tree of guards, with a pair of blocks (enters, stores) for every instance that can fire.
 
     members: the instances to consider, all by default.
     """
@@ -77,7 +77,7 @@ def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
 
 
 def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
-    """The conjuncts that are not trivially true, each once; None if one is false."""
+    """Return the distinct conjuncts that are not trivially true; None if one is trivially false."""
     found: dict[int, Node] = {}
     for node in nodes:
         for part in node.args if node.op == "and" else (node,):
@@ -121,7 +121,7 @@ def _finish(block: Block, index: int, instance: Instance) -> None:
 
 
 def blocks_of(root: Block) -> Iterable[Block]:
-    """The block and all below it, parents first."""
+    """Yield the block and all blocks below it, parents first."""
     todo = [root]
     while todo:
         block = todo.pop()
@@ -130,7 +130,7 @@ def blocks_of(root: Block) -> Iterable[Block]:
 
 
 def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
-    """Decide where nodes are computed; fills `code` of every block. `stored` lists an instance's outputs."""
+    """Decide where nodes are computed and fill `code` of every block. `stored`: an instance's outputs."""
     uses: dict[int, list[Site]] = {}
     known: dict[int, Node] = {}
 
@@ -148,7 +148,7 @@ def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
         if block.stores is not None:
             for node in stored(block.stores):
                 use(node, (block, 0))
-    # Ids grow from operands to users; operands discovered on the way are pushed in order.
+    # Ids grow from operands to users, so operands found on the way enter the heap in the right order.
     heap = [-ident for ident in known]
     heapq.heapify(heap)
     seen: set[int] = set(known)
@@ -169,10 +169,10 @@ def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
 
 
 def _best_sites(sites: list[Site]) -> list[Site]:
-    """Where to compute a value used at these sites: one site above all of them, or several below."""
+    """Choose where to compute a value used at these sites: at one site above all of them, or at several."""
     if len(sites) == 1:
         return sites
-    # Per block: the item before which the value is needed, the cost of the choice below it, the choice.
+    # Per block: the item before which the value is needed, and the cost and the sites of the best choice.
     pending: dict[Block, tuple[int, float, list[Site]]] = {}
     direct: dict[Block, int] = {}
     for block, item in sites:

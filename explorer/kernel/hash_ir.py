@@ -4,10 +4,10 @@
     internal i64 @home(i64 hash, i64 slots)
     void @hashes(ptr rows, i64 n, ptr out)
 
-The hash folds 64 x 64 bit multiplications of pairs of salted words, in the manner of wyhash; the last
-one spreads every input bit over the top bits. The home of a hash in a table of n slots is
-hash * n / 2^64: it grows with the hash, so tables of any size are filled in the order of hashes, and
-growing one reads and writes front to back.
+The hash folds 64 x 64 bit multiplications of pairs of salted words, like wyhash; the last multiplication
+spreads every input bit over the top bits. The home slot of a hash in a table of n slots is
+hash * n / 2^64. It grows with the hash, so a table of any size is in the order of hashes, and growing one
+reads and writes sequentially.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ define internal i64 @home(i64 %h, i64 %slots) alwaysinline {
 
 
 def hash_functions(words: int) -> str:
-    """The text of @hash, of @home and of @hashes, which gives the hashes of some rows."""
+    """Return the IR of @hash, @home and @hashes, which computes the hashes of an array of rows."""
     return "\n".join([FOLD, hash_function("hash", words, 0), HOME, HASHES.replace("WORDS", str(words))])
 
 
@@ -67,9 +67,9 @@ end:
 
 
 def hash_function(name: str, words: int, turn: int) -> str:
-    """@name: folded 64 x 64 multiplications over pairs of words, then one more to mix the top bits.
+    """Return the IR of @name: folded multiplications of pairs of words, and one more to mix the top bits.
 
-    turn: by how many places the salts are shifted; another turn makes another hash.
+    turn: number of places by which the salts are rotated; each value yields a different hash.
     """
     salts = SALT[turn:] + SALT[:turn]
     lines = [f"define internal i64 @{name}(ptr %row) alwaysinline {{"]

@@ -1,7 +1,7 @@
 """A program as callable machine code.
 
-`build` writes the LLVM IR of all native functions of a program (`expand_ir`, `search_ir`, `check_ir`)
-and has it compiled, or finds it in the cache (`native_code`).
+`build` generates the LLVM IR of all native functions of a program (`expand_ir`, `search_ir`, `check_ir`),
+and compiles it or loads its machine code from the cache (`native_code`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.lang.lowering.program import Program
 
 CHUNK = 32
-"""States whose successors share one buffer."""
+"""Number of states whose successors share one buffer."""
 MODULE = 250_000
-"""Characters of IR in a module: small enough to share the work, large enough to be worth it."""
+"""Target size of a module, in characters of IR: small enough to share the work, large enough to pay off."""
 SIGNATURES = {
     "expand": 6,
     "explore": 2,
@@ -47,17 +47,17 @@ SIGNATURES = {
     "check": 5,
     "values": 4,
 }
-"""Native functions and their numbers of arguments, all 64-bit."""
+"""Native functions and the number of their arguments, all 64-bit."""
 EXACT = {"relocate": 3}
 FINGERPRINTS = {"settle": 4}
-"""What only one of the two kinds of visited set has."""
+"""Functions of only one of the two kinds of visited set."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """The shapes of what native functions read and write. state_checks: see `check_ir`.
+    """Layouts of the data that native functions read and write. state_checks: see `check_ir`.
 
-    fingerprint: words that the visited set keeps of a state, 0 for all of it.
+    fingerprint: words per fingerprint in the visited set, 0 for a set of whole states.
     """
 
     layout: Layout
@@ -74,12 +74,12 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Blueprint(Shapes):
-    """A kernel that has not been compiled: plain data, which may travel to other machines."""
+    """A kernel before compilation: plain data that can be sent to other machines."""
 
     texts: tuple[str, ...] = ()
 
     def compile(self, cache: KernelCache | None = None) -> Kernel:
-        """Machine code for this processor."""
+        """Compile for this processor."""
         signatures = SIGNATURES | (FINGERPRINTS if self.fingerprint else EXACT)
         code = compile_modules(self.texts, signatures, cache)
         return Kernel(
@@ -108,9 +108,9 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
 
 
 def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
-    """Everything of a kernel but its machine code."""
+    """Return everything of a kernel except its machine code."""
     if len(program.instances) >= 1 << INSTANCE_BITS:
-        raise ValueError(f"{len(program.instances)} action instances do not fit a record")
+        raise ValueError(f"{len(program.instances)} action instances do not fit into a record")
     layout = make_layout(program.leaves)
     record = Record(layout.words, flag_words(program))
     lanes = choose_lanes(program)
@@ -128,7 +128,7 @@ def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
 def module_texts(
     program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
 ) -> list[str]:
-    """The LLVM IR of all functions, as modules that can be compiled at the same time."""
+    """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
     words = layout.words
     table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
     return spread_modules(
@@ -143,9 +143,10 @@ def module_texts(
 
 
 def spread_modules(program: Program, layout: Layout, declarations: str, functions: list[str]) -> list[str]:
-    """The functions and @expand as modules.
+    """Distribute the functions and @expand over modules.
 
-    The first holds everything that is not a group of @expand; the groups fill it and others up to a size.
+    The first module holds everything except the groups of @expand; the groups fill it and further modules up
+    to a target size.
     """
     shared = [declarations, BRANCH_WEIGHTS]
     driver, groups = expand_functions(program, layout)

@@ -1,9 +1,9 @@
 """Machine code from LLVM IR, with a cache on disk.
 
-A kernel consists of one or several modules (`object_code` compiles them), linked when they are loaded.
-Compiled object code is kept under the SHA-256 of the IR, the llvmlite version and the processor. An
-entry carries a checksum: a damaged one is ignored and made again. Nothing else is read from the
-cache, and files are written whole.
+A kernel consists of one or more modules (compiled by `object_code`), which are linked when loaded. Object
+code is cached under the SHA-256 of the IR, the llvmlite version and the processor. Every entry carries a
+checksum; a damaged entry is ignored and compiled again. Nothing else is read from the cache, and files are
+written atomically.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached ke
 
 
 def default_cache() -> Path:
-    """Where kernels are kept."""
+    """Return the folder of cached kernels."""
     return cache_directory(os.environ) / "kernels"
 
 
 class KernelCache:
-    """Object code by key. A folder that cannot be written only costs the next compilation."""
+    """Object code by key. If the folder is not writable, kernels are merely compiled again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,7 +59,7 @@ class KernelCache:
 
 @dataclass
 class Native:
-    """Callable search functions; keeps the machine code alive. Calls release Python's global lock."""
+    """Callable native functions; keeps the machine code alive. Calls release Python's global lock."""
 
     functions: dict[str, Callable[..., int]]
     engine: Any
@@ -68,9 +68,9 @@ class Native:
 
 
 def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
-    """Machine code of some modules, which may call each other, for this processor.
+    """Compile modules, which may call each other, for this processor.
 
-    signatures: the functions to call from Python, each with its number of 64-bit arguments.
+    signatures: the functions to call from Python, each with the number of its 64-bit arguments.
     """
     started = time.perf_counter()
     machine = target_machine()

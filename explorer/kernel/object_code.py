@@ -1,15 +1,16 @@
-"""LLVM IR to object code, the modules of a kernel at the same time.
+"""Compilation of LLVM IR to object code, all modules of a kernel in parallel.
 
-LLVM takes about a second for each megabyte of IR, and its Python binding does one thing at a time. So
-a large kernel consists of several modules, and other processes help: each runs this file as a
-program, reads a JSON list of modules from its input and writes for each the length of its object code
-(8 bytes, little endian) and the code. What a helper does not give, for whatever reason, is made here.
+LLVM takes about a second per megabyte of IR, and its Python binding compiles one module at a time. So a
+large kernel consists of several modules, and helper processes share the work: each runs this file as a
+program, reads a JSON list of modules from stdin, and writes for each module the length of its object code
+(8 bytes, little endian) and the code. This process compiles whatever a helper fails to deliver.
 
-Few passes run on the IR: the expression graph is already simplified and free of repetition, so what
-is left is inlining the small functions of the search loop. That makes a kernel in about half the time
-of -O1, at the same speed (measured on the three-broker model).
+Few passes run on the IR: the expression graph is already simplified and free of repetition, so all that
+remains is to inline the small functions of the search loop. This compiles a kernel in about half the time
+of -O1, and the kernel is just as fast (measured on the three-broker model).
 
-A process beside others of its kind, as in a sweep, compiles alone: it sets `ALONE` in its environment.
+A process that runs beside others of its kind, as in a sweep, sets `ALONE` in its environment and compiles
+without helpers.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ import llvmlite.binding as llvm
 
 ALONE = "ELRCHECK_COMPILE_ALONE"
 HELP = 600_000
-"""Characters of IR that make it worth to start a helper, which takes 0.2 s."""
+"""Characters of IR that make a helper worthwhile, which takes 0.2 s to start."""
 
 
 def processor() -> tuple[str, str]:
-    """Name and features of this processor, as LLVM spells them."""
+    """Return the name and the features of this processor, as LLVM spells them."""
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine() -> Any:
-    """Code generation for this processor."""
+    """Return LLVM's code generator for this processor."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu, features = processor()
@@ -45,7 +46,7 @@ def target_machine() -> Any:
 
 
 def object_code(text: str, machine: Any) -> bytes:
-    """The object code of one module."""
+    """Compile one module to object code."""
     module = llvm.parse_assembly(text)
     module.verify()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
@@ -59,7 +60,7 @@ def object_code(text: str, machine: Any) -> bytes:
 
 
 def object_codes(texts: Sequence[str], machine: Any, processes: int | None = None) -> list[bytes]:
-    """The object code of each module. processes: how many to use at most, all processors by default."""
+    """Compile each module to object code. processes: maximum number; by default one per processor."""
     useful = min(len(texts), 1 + sum(map(len, texts)) // HELP, processes or _processors())
     shares = _shares(texts, useful)
     made: dict[int, bytes] = {}
@@ -75,7 +76,7 @@ def _processors() -> int:
 
 
 def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
-    """Positions of the texts, divided into parts of about the same length; the first part is the least."""
+    """Divide the texts (by index) into shares of about the same length; the first share is the smallest."""
     shares: list[list[int]] = [[] for _ in range(count)]
     lengths = [0] * count
     for k in sorted(range(len(texts)), key=lambda k: -len(texts[k])):
@@ -86,7 +87,7 @@ def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
 
 
 def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -> dict[int, bytes]:
-    """Our own share, and what came back of the others."""
+    """Compile our own share; return it with the results that the helpers delivered."""
     helpers = [helper for share in shares[1:] if (helper := _start()) is not None]
     try:
         with ThreadPoolExecutor(len(shares)) as pool:
@@ -115,7 +116,7 @@ def _start() -> subprocess.Popen[bytes] | None:
 
 
 def _ask(helper: subprocess.Popen[bytes], texts: list[str]) -> list[bytes]:
-    """What the helper made of the modules; the list ends where its answer ends."""
+    """Send modules to a helper; return the object code it delivered, a prefix of the list if it failed."""
     answer, _ = helper.communicate(json.dumps(texts).encode())
     if helper.returncode != 0:
         return []
@@ -128,7 +129,7 @@ def _ask(helper: subprocess.Popen[bytes], texts: list[str]) -> list[bytes]:
 
 
 def main() -> None:
-    """What a helper does."""
+    """Run as a helper process."""
     machine = target_machine()
     for text in json.load(sys.stdin.buffer):
         code = object_code(text, machine)

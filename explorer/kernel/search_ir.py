@@ -2,16 +2,15 @@
 
     i64 @explore(ptr shared, ptr context)
 
-expands rows of a level and stores what is new (`table_ir`). It works on states in slices it takes
-from a cursor that all workers share; positions count from the row at `FRONTIER`. A slice is handled in
-chunks: expand a chunk into a buffer; hash every successor and prefetch its home slot; look at the
-slots and prefetch the rows that seem equal (in a set of fingerprints: nothing); then probe. So the
-cache misses a successor costs overlap with those of the whole chunk.
+expands rows of a level and stores new states (`table_ir`). A worker takes slices of rows from a cursor
+shared by all workers; positions count from the row at `FRONTIER`. It processes a slice in chunks: expand
+the chunk into a buffer; hash every successor and prefetch its home slot; inspect the slots and prefetch the
+rows that seem equal (none in a set of fingerprints); then probe. So the cache misses of a successor overlap
+with those of the whole chunk.
 
-It returns 1 when the cursor has passed `STOP`, and 0 when the arrays might run full. Nothing is half
-done then: the caller may grow them and call again. `LIMIT` is safe because a worker looks at the
-number of reserved rows before every chunk, and all workers together reserve less than `MARGIN` rows
-between two looks.
+It returns 1 when the cursor has passed `STOP`, and 0 when the arrays might run full. No work is half done
+then, so the caller may grow the arrays and call again. `LIMIT` is safe because a worker checks the number of
+reserved rows before every chunk, and all workers together reserve fewer than `MARGIN` rows between checks.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ peek:
   %k2n = add i64 %k2, 1
   %more2 = icmp ult i64 %k2n, %n
   br i1 %more2, label %peek, label %probe"""
-"""Only where slots refer to rows: have the rows that seem equal fetched."""
+"""Prefetch the rows that seem equal; only where slots refer to rows."""
 CREDIT_AHEAD = """
   %credit1.p = getelementptr i16, ptr %credit, i64 %home1
   call void @llvm.prefetch.p0(ptr %credit1.p, i32 1, i32 3, i32 1)"""
-"""Only where credits belong to slots."""
+"""Prefetch credits; only where they belong to slots."""
 
 
 def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
-    """The text of @explore. fingerprint: words of a slot if the set keeps fingerprints, 0 if rows."""
+    """Return the IR of @explore. fingerprint: words per fingerprint, 0 if slots refer to rows."""
     words, size = record.words, record.size
     if fingerprint:
         peek, after_hash, before_probe, ahead = "", "probe", "hash", CREDIT_AHEAD

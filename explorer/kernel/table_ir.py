@@ -12,14 +12,14 @@ only if they agree (a false agreement has probability 2^(2k - 64) per probe, 1 i
 slots). States are compared in full, so the set is exact.
 
 Threads. Workers share rows and table. A new row is written into a block of rows that the worker
-reserved, then published by a compare-and-swap of its slot; who loses looks at the slot again and
-finds either the same state, or another one, and goes on probing. Slots are never cleared, so every
-state is stored once whatever the interleaving. Rows reserved and not used are the caller's to close
+reserved, then published by a compare-and-swap of its slot; the loser inspects the slot again and finds
+either the same state or another one, and continues probing. Slots are never cleared, so every state is
+stored once whatever the interleaving. The caller closes the gaps of rows reserved and not used
 (`@relocate` moves a row and its slot).
 
-Credit. Every row of the level being built has a 16-bit number: the lowest instance among those that
-reach it from the level below. An atomic minimum over a set does not depend on order, so the number
-of new states per action is the same with any number of workers.
+Credit. Every row of the level being built has a 16-bit number: the lowest instance that reaches it from
+the level before. An atomic minimum over a set does not depend on order, so the number of new states per
+action is the same with any number of workers.
 
 The struct arguments are arrays of i64; `Shared` and `Context` name their fields.
 """
@@ -36,17 +36,17 @@ INSERT_BATCH = 32
 
 
 class Shared(IntEnum):
-    """Fields all workers see. The two counters have cache lines of their own."""
+    """Fields shared by all workers. The two counters have cache lines of their own."""
 
     STATES = 0
     TABLE = 1
     SLOTS = 2  # n
     MASK = 3  # 2^k - 1; 0 if slots hold no row
-    CREDIT = 4  # address that row 0 (or slot 0) has
+    CREDIT = 4  # address of the credit of row 0 (or slot 0)
     NEW_BASE = 5  # first row of the level being built
     STOP = 6  # end of the rows to expand in this call
-    LIMIT = 7  # rows may be reserved up to here
-    MARGIN = 8  # rows all workers might reserve before they look again
+    LIMIT = 7  # end of the rows that may be reserved
+    MARGIN = 8  # rows that all workers together might reserve between two checks
     SLICE = 9
     FRONTIER = 10  # address of the rows to expand
     CURSOR = 16
@@ -69,7 +69,7 @@ class Context(IntEnum):
 
 
 def table_functions(words: int) -> str:
-    """The text of @insert_rows, @rehash, @relocate, and of @hash and @insert for the search loop."""
+    """Return the IR of @insert_rows, @rehash, @relocate, and of @hash and @insert for the search loop."""
     return "\n".join(
         [hash_functions(words), _same(words), _insert(words), insert_rows(words), REHASH, _relocate(words)]
     )
@@ -105,7 +105,7 @@ def load_field(name: str, base: str, field: int) -> str:
 
 
 def _insert(words: int) -> str:
-    """@insert: put one state into the set, credited to the instance %who if it is new in this level."""
+    """Return @insert, which inserts one state, credited to the instance %who if it is new in this level."""
     copy = copy_row(words, "new", "%state", "%fresh")
     return f"""
 define internal void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 %who, ptr %states,
@@ -200,10 +200,10 @@ SETUP = (
 
 
 def insert_rows(words: int, width: int = 1) -> str:
-    """@insert_rows: put given states into the set, who[k] the instance credited; the caller made room.
+    """Return @insert_rows, which inserts rows, crediting row k to instance who[k]; the caller made room.
 
-    In two passes over a few rows at a time, so that the slots are on their way before they are looked at.
-    width: words of a slot.
+    It makes two passes over a few rows at a time, so that slots are prefetched before they are probed.
+    width: words per slot.
     """
     return f"""
 define void @insert_rows(ptr noalias %s, ptr noalias %c, ptr noalias %rows, i64 %n, ptr noalias %whos) {{
@@ -294,7 +294,7 @@ end:
 
 
 def _relocate(words: int) -> str:
-    """@relocate: move a row, its credit and the reference to it; no other worker may run."""
+    """Return @relocate, which moves a row, its credit and the slot's reference; no other worker may run."""
     copy = copy_row(words, "moved", "%source", "%target")
     return f"""
 define void @relocate(ptr noalias %s, i64 %from, i64 %to) {{

@@ -2,21 +2,21 @@
 
     i64 @walk(ptr shared, ptr context)
 
-moves a few dozen walks (lanes) on by one step a round: expand the states of all lanes together, draw
-one successor for each lane, evaluate the checks on what was reached. A walk that has reached its depth,
-or has no step inside the bound, makes room for the next one, whose number comes from a cursor that all
-workers share. The call ends after the rounds it was given, and returns how many lanes are still in use.
+advances a few dozen walks (lanes) by one step per round: it expands the states of all lanes together, draws
+one successor for each lane, and evaluates the checks on the states reached. A walk that has reached its
+depth, or has no step inside the bound, gives its lane to the next walk, whose number comes from a cursor
+shared by all workers. The call ends after the given number of rounds and returns the number of lanes in use.
 
-Chance is a function of (seed, walk, step): the splitmix64 generator, started for every walk from a mix
-of seed and walk number. Each successor gets a key, mixed from the number for the step and from that of
-its instance, and the least key wins; so the order in which @expand makes them does not matter, nor the
-choice of checks, which has a say in that order. All that is kept about the walks together is a sum, a
-greatest or a least value. So what comes out does not depend on the number of workers, nor on who took
-which walk.
+Randomness is a function of (seed, walk, step): a splitmix64 generator, seeded for every walk from a mix
+of seed and walk number. Each successor gets a key, mixed from the random number of the step and the number
+of the successor's instance, and the least key wins; so the order in which @expand emits successors does
+not matter, nor does the choice of checks, which affects that order. The combined result of the walks
+consists of sums, maxima and minima, so it depends neither on the number of workers nor on which worker
+takes which walk.
 
-A hit of a check is a number, the step above the walk number; the least is the first place, and among
-those the first walk. The sketch is a HyperLogLog: 2^14 bytes, each the greatest position of the first
-set bit among the hashes that fall to it (`sketch.py`).
+A hit of a check is encoded as one number, the step in the bits above the walk number, so the minimum is
+the first walk among those with the fewest steps. The sketch is a HyperLogLog: 2^14 bytes, each the greatest
+position of the first set bit among the hashes that select it (`sketch.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from elrcheck.lang.lowering.program import Program
 
 
 def walk_modules(program: Program, layout: Layout, record: Record) -> list[str]:
-    """The texts of modules with @walk, @expand and @check."""
+    """Return the IR modules with @walk, @expand and @check."""
     lanes = choose_lanes(program)
     return spread_modules(
         program, layout, _declarations(lanes),
@@ -84,7 +84,7 @@ define internal i64 @mix(i64 %z) alwaysinline {{
 
 
 def _sketch(words: int) -> str:
-    """@sketch: enter one row."""
+    """Return @sketch, which adds one row to the sketch."""
     lines = ["define internal void @sketch(ptr %sketch, ptr %row) alwaysinline {"]
     for k in range(words):
         before = f"%h{k - 1}" if k else "0"
@@ -145,7 +145,7 @@ finish:
 
 
 def _refill(words: int) -> str:
-    """@refill: new walks for the lanes whose walk has ended, and fewer lanes if there are no more walks."""
+    """Return @refill: it starts new walks in lanes whose walk has ended, and drops lanes if none remain."""
     return f"""
 define internal i64 @refill(ptr noalias %s, ptr noalias %c) {{
 entry:{load_field("lanes0", Context.LANES, "i64")}{load_field("done0", Context.DONE, "i64")}

@@ -1,4 +1,4 @@
-"""What native walks read and write: the fields of their structs, arrays of i64, and how IR reaches them."""
+"""The memory of native walks: the fields of their structs (arrays of i64), and IR that loads them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MIX_2 = 0x94D049BB133111EB
 WALK_BITS = 40
 SKETCH_BITS = 14
 ENDED = (1 << 64) - 1
-"""The step of a lane without a walk."""
+"""Step number that marks a lane without a walk."""
 
 
 class Shared(IntEnum):
-    """Fields all workers see."""
+    """Fields shared by all workers."""
 
-    CURSOR = 0  # the next walk that nobody has taken
-    LAST = 1  # walks are taken below this number
+    CURSOR = 0  # the next walk that no worker has taken
+    LAST = 1  # end of the walk numbers
     SEED = 2  # mixed once
     DEPTH = 3
     START = 4  # the initial state
@@ -25,34 +25,34 @@ class Shared(IntEnum):
 
 
 class Context(IntEnum):
-    """Fields of one worker: two numbers, totals, and addresses of arrays."""
+    """Fields of one worker: two sizes, totals, and addresses of arrays."""
 
     LANES = 0
     ROUNDS = 1
     STEPS = 2
     DONE = 3  # walks that have ended
-    BLOCKED = 4  # of these, by states whose every step leaves the budgets
+    BLOCKED = 4  # those of them that ended where every enabled step leaves the budgets
     DEEPEST = 5
-    STATES = 6  # one row for each lane
-    WALK = 7  # for each lane, as the next five
+    STATES = 6  # one row per lane
+    WALK = 7  # per lane, like the next five
     STEP = 8
     BASE = 9
-    CHANCE = 10  # of the step to be taken
-    KEY = 11  # the least among the successors seen so far
-    PICK = 12  # which record that is
+    CHANCE = 10  # random number of the next step
+    KEY = 11  # least key among the successors seen so far
+    PICK = 12  # record of that successor
     FIRED = 13
     RECORDS = 14
     COUNTERS = 15
-    TAKEN = 16  # steps, for each instance
+    TAKEN = 16  # steps per instance
     HITS = 17
-    STATE_BEST = 18  # first place for each state check, in the order of @check
-    STEP_BEST = 19  # first place for each check
+    STATE_BEST = 18  # first place per state check, in the order of @check
+    STEP_BEST = 19  # first place per check
     SKETCH = 20
     SIZE = 24
 
 
 def load_field(name: str, place: Context | Shared, kind: str = "ptr") -> str:
-    """Loads a field; an address becomes a pointer."""
+    """Return the IR that loads a field; an address becomes a pointer."""
     base = "%c" if isinstance(place, Context) else "%s"
     text = f"""
   %{name}.f = getelementptr i64, ptr {base}, i64 {place:d}"""

@@ -1,6 +1,6 @@
-"""One round of random walks, as LLVM IR: choose a successor for every lane, then look at what was reached.
+"""One round of random walks, as LLVM IR: choose a successor for every lane, then check the states reached.
 
-@choose takes what @expand has made; @look evaluates the state checks (`check_ir.py`). See `walk_ir.py`.
+@choose takes the records of @expand; @look evaluates the state checks (`check_ir.py`). See `walk_ir.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS
 
 
 def choose_function(record: Record) -> str:
-    """@choose: one of `made` records for each lane; lanes without any have ended."""
+    """Return @choose, which picks one of `made` records for each lane; a lane without records has ended."""
     flags = "".join(_step_flags(record, k) for k in range(record.flag_words))
     return f"""
 define internal void @choose(ptr noalias %c, i64 %lanes, i64 %made) {{
@@ -131,7 +131,7 @@ moved:
 
 
 def _step_flags(record: Record, k: int) -> str:
-    """Notes the step checks of one flag word of the record that was drawn."""
+    """Return the IR that records the step checks in one flag word of the chosen record."""
     return f"""
   %flags{k}.p = getelementptr i64, ptr %rec3, i64 {record.origin + 1 + k}
   %flags{k} = load i64, ptr %flags{k}.p, align 8
@@ -139,7 +139,7 @@ def _step_flags(record: Record, k: int) -> str:
 
 
 def look_function(checks: int, width: int) -> str:
-    """@look: the state checks on every lane. A check that was hit before any lane's step is passed over."""
+    """Return @look, which runs the state checks on every lane; checks hit at an earlier step are skipped."""
     return f"""
 define internal void @look(ptr noalias %c, i64 %lanes) {{
 entry:{load_field("states", Context.STATES)}{load_field("walks", Context.WALK)}

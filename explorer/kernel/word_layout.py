@@ -1,9 +1,9 @@
-"""Where each leaf lies in a packed state.
+"""The layout of packed states.
 
-A state is a row of 64-bit words. A leaf is stored as value - lo in just enough bits and never
-straddles two words, so reading it is one shift and one mask. First-fit-decreasing keeps the number
-of words at or near the least possible; ties keep leaf order, so a program always packs the same way.
-A leaf with one possible value takes no bits.
+A state is a row of 64-bit words. A leaf is stored as value - lo in just enough bits and never straddles
+two words, so reading it takes one shift and one mask. First-fit decreasing keeps the number of words at or
+near the minimum; ties keep leaf order, so a program always packs the same way. A leaf with one possible
+value takes no bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORD = 64
 
 @dataclass(frozen=True)
 class Slot:
-    """Place of one leaf: word, shift and width in bits, and the value stored as 0."""
+    """Place of one leaf: word, shift, width in bits, and the value stored as 0."""
 
     word: int
     shift: int
@@ -32,7 +32,7 @@ class Slot:
 
     @property
     def mask(self) -> int:
-        """The leaf's bits before the shift."""
+        """The mask of the leaf's bits, unshifted."""
         return (1 << self.bits) - 1
 
 
@@ -48,29 +48,29 @@ class Layout:
         return sum(slot.bits for slot in self.slots)
 
     def pack(self, values: Sequence[int]) -> tuple[int, ...]:
-        """The words of one state."""
+        """Return the words of one state."""
         row = [0] * self.words
         for slot, value in zip(self.slots, values, strict=True):
             row[slot.word] |= (value - slot.lo) << slot.shift
         return tuple(row)
 
     def unpack(self, row: Sequence[int]) -> tuple[int, ...]:
-        """The leaf values of one state."""
+        """Return the leaf values of one state."""
         return tuple((int(row[s.word]) >> s.shift & s.mask) + s.lo for s in self.slots)
 
     def column(self, rows: Words, leaf: int) -> Ints:
-        """The values of one leaf in many states."""
+        """Return the values of one leaf in many states."""
         slot = self.slots[leaf]
         stored = (rows[:, slot.word] >> np.uint64(slot.shift)) & np.uint64(slot.mask)
         values: Ints = stored.astype(np.int64) + slot.lo
         return values
 
     def columns(self, rows: Words) -> list[Ints]:
-        """The values of every leaf in many states."""
+        """Return the values of every leaf in many states."""
         return [self.column(rows, leaf) for leaf in range(len(self.slots))]
 
     def pack_rows(self, states: Sequence[Sequence[int]]) -> Words:
-        """Many states as an array of rows."""
+        """Pack many states into an array of rows."""
         rows = np.zeros((len(states), self.words), np.uint64)
         for i, state in enumerate(states):
             rows[i] = self.pack(state)
@@ -78,7 +78,7 @@ class Layout:
 
 
 def make_layout(leaves: Sequence[Leaf]) -> Layout:
-    """Places for the leaves, wide ones first."""
+    """Assign places to the leaves, wide ones first."""
     slots: dict[int, Slot] = {}
     used: list[int] = []
     for index in sorted(range(len(leaves)), key=lambda i: -leaves[i].bits):

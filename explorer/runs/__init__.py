@@ -1,1 +1,1 @@
-"""Folders of runs, and the checkpoints from which a run resumes."""
+"""Run folders, and the checkpoints from which a run resumes."""

@@ -1,10 +1,10 @@
-"""A run that can be gone on with: `run.json` beside the level files of a search.
+"""Resumable runs: the manifest `run.json` beside the level files of a search.
 
-The manifest says what is searched (variant, scope, every value of the configuration, properties, a
-digest of the lowered model), which levels are there, with length and SHA-256 of every file, and what was
-counted up to the end of the last of them. It is written whole, after the files it names, and carries its
-own checksum; whatever the moment a process is killed at, the folder holds the run as it was after some
-level. Nothing of it is executed: it is JSON, read strictly, and packed states.
+The manifest records what is searched (variant, scope, every value of the configuration, properties, a
+digest of the lowered model), the completed levels with the length and SHA-256 of every file, and the counts
+up to the end of the last level. It is written atomically, after the files it names, and carries its own
+checksum, so whenever the process is killed, the folder holds the run as it was after some level. Nothing
+in a checkpoint is executed: it consists of strictly read JSON and packed states.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LEVELS = "levels"
 class Identity(Record, frozen=True):
     """What a run searches. config: every knob and budget as plain values; model: `program_digest`.
 
-    lasting: the folder was chosen by the user and keeps the traces of witnesses too.
+    lasting: the user chose the folder, which also keeps the traces of witnesses.
     """
 
     variant: str
@@ -90,7 +90,7 @@ class Manifest(Record, frozen=True):
 
 @dataclass(frozen=True)
 class Saved:
-    """What a manifest says. storage: where the level files are, if not beside it."""
+    """The contents of a manifest. storage: location of the level files, None if they are beside it."""
 
     identity: Identity
     levels: list[SavedLevel]
@@ -103,7 +103,7 @@ class Saved:
 
 
 def program_digest(program: Program) -> str:
-    """What the search of a program depends on, in 64 hexadecimal digits."""
+    """Return a SHA-256 digest (hexadecimal) of everything in a program that its search depends on."""
     roots = [check.node for check in program.checks if check.node is not None]
     for instance in program.instances:
         roots += [*instance.guards, *instance.within, *instance.updates.values()]
@@ -133,12 +133,12 @@ def program_digest(program: Program) -> str:
 
 
 class RunFolder:
-    """The folder of one run; a `Keeper` for its search.
+    """The folder of one run; the `Keeper` of its search.
 
-    identity: asked for when something is saved, for the digest of a model takes a while. every: seconds
-    between two savings. lasting: see `Identity`. A run that a limit stops is saved if its folder is a
-    lasting one or it was saved before; one that is interrupted always. storage: where the level files
-    are, if not in the folder.
+    identity: called only when a checkpoint is saved, because the digest of a model takes a while. every:
+    seconds between checkpoints. lasting: see `Identity`. An interrupted run is always saved; a run stopped
+    by a limit is saved if its folder is lasting or already holds a checkpoint. storage: location of the
+    level files, None if they are in the folder.
     """
 
     def __init__(
@@ -178,13 +178,13 @@ class RunFolder:
         self._last, self.saved = time.monotonic(), True
 
     def finish(self) -> None:
-        """The search is complete: nothing is left to go on with."""
+        """Remove the checkpoint of a completed search: there is nothing left to resume."""
         with contextlib.suppress(FileNotFoundError):
             (self.folder / MANIFEST).unlink()
         if self._levels is not None:
             forget_candidates(self.folder / LEVELS)
             self._levels.remove()
-        for draft in self.folder.glob(f".{MANIFEST}.*.tmp"):  # of a process that was killed
+        for draft in self.folder.glob(f".{MANIFEST}.*.tmp"):  # left by a killed process
             draft.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
@@ -201,7 +201,7 @@ def open_folder(
     request: CheckRequest,
     saved: Saved | None,
 ) -> tuple[RunFolder, Saved | None]:
-    """The folder of a search about to begin. UsageFault if it holds another run, or a damaged file."""
+    """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
     lasting = request.run_dir is not None
 
     @functools.cache
@@ -219,8 +219,8 @@ def open_folder(
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(
-                "run-dir-taken", "the folder holds a run that can be gone on with", where=str(place),
-                help=f"`elrcheck check --resume {place}`, or choose another --run-dir",
+                "run-dir-taken", "the folder already holds a resumable run", where=str(place),
+                help=f"resume it with `elrcheck check --resume {place}`, or choose another --run-dir",
             )  # fmt: skip
         return folder, None
     reject_other(saved.identity, identity(), place)
@@ -232,7 +232,7 @@ def open_folder(
 
 
 def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
-    """The request with what it leaves open taken from the run it goes on with."""
+    """Return the request with its open choices filled in from the run it resumes."""
     run = saved.identity
     if not request.selected:
         request = replace(request, selection=Selection(run.variant, run.scope, run.overrides))
@@ -246,12 +246,12 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
 
 
 def read_run(folder: Path) -> Saved:
-    """The run in a folder. UsageFault if there is none, or what is there is damaged."""
+    """Read the run in a folder; raise UsageFault if there is none or its manifest is damaged."""
     place = folder / MANIFEST
     if not place.is_file():
         raise UsageFault(
-            "no-checkpoint", f"there is no run to go on with in {folder}", where=str(place),
-            help="runs that can be resumed are those that were interrupted or stopped by a limit",
+            "no-checkpoint", f"there is no run to resume in {folder}", where=str(place),
+            help="a run can be resumed if it was interrupted or stopped by a limit",
         )  # fmt: skip
     top = read_json(place, Codes("checkpoint-damaged"))
     body = top.object(("schema", "sha256"), None).value
@@ -269,9 +269,9 @@ def read_run(folder: Path) -> Saved:
 
 
 def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
-    """UsageFault if the run in the folder is not the one asked for; says which field differs."""
+    """Raise UsageFault, naming the first field that differs, if the saved run is not the one asked for."""
     have, want = structs.asdict(saved), structs.asdict(asked)
-    for name in ("scope", "overrides", "lasting"):  # what the first two stand for is in `config`
+    for name in ("scope", "overrides", "lasting"):  # `config` holds what the first two stand for
         have.pop(name), want.pop(name)
     models = have.pop("model"), want.pop("model")
     before, now = have.pop("config"), want.pop("config")
@@ -285,7 +285,7 @@ def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
                 else f"`{name}` was {_told(have[name])} and is now {_told(want[name])}"
             )  # fmt: skip
             raise UsageFault(
-                "resume-mismatch", f"this is not the run that was interrupted: {detail}", where=str(place),
+                "resume-mismatch", f"the folder holds a different run: {detail}", where=str(place),
                 help="leave out the options that choose the model, or start again with another --run-dir",
             )  # fmt: skip
 

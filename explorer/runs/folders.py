@@ -1,4 +1,4 @@
-"""Which folder a run has."""
+"""The names of run folders."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from elrcheck.catalogue.select import Selected
 
 RUNS = Path(".elrcheck") / "runs"
 MANIFEST = "run.json"
-"""The file that makes a folder one of a run that can be gone on with (`checkpoint`)."""
+"""Manifest (see `checkpoint`); its presence marks a resumable run."""
 
 REPORT = "report.json"
-"""What a check with a folder leaves there, as `--format json` has it."""
+"""The report that a check with a run folder stores there, in the format of `--format json`."""
 
 
 def run_folder(selected: Selected, *how: str | int) -> Path:
-    """The folder named by what was explored and how: the same run has the same folder."""
+    """Return the folder named after what is explored and how: the same run always has the same folder."""
     identity = json.dumps([selected.variant, config_values(selected.config), *how], sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
-    stem = re.sub(r"[^\w.-]+", "_", Path(selected.scope).stem)[:60]  # a file of the user has any name
+    stem = re.sub(r"[^\w.-]+", "_", Path(selected.scope).stem)[:60]  # the user's scope file may have any name
     return RUNS / f"{selected.variant}-{stem}-{digest}"
 
 
 def place_of_run(request: CheckRequest, selected: Selected) -> Path:
-    """The folder of a check: the one asked for, or one named by what is checked.
+    """Return the folder of a check: the requested one, or one named after what is checked.
 
-    A run that can be gone on with keeps its folder, so another one of the same kind gets another.
+    A resumable run keeps its folder, so a new run of the same kind gets a numbered one.
     """
     chosen = request.resume or request.run_dir
     if chosen is not None:

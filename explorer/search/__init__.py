@@ -1,1 +1,1 @@
-"""The searches: compiled, numpy, plain Python, random walks; what they count and find."""
+"""The searches (compiled, numpy, plain Python, random walks) and their results."""

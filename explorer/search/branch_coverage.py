@@ -1,11 +1,11 @@
-"""Which actions fire and which branches are taken while a configuration is explored.
+"""Action and branch coverage of the model over an exploration.
 
-The model's functions are compiled once more from their source, with a probe around every condition:
+The model's functions are compiled a second time from their source, with a probe around every condition:
 if statements, conditional expressions, `require`, the filters of comprehensions, and each operand of
-`and` and `or`. The copies call each other and share every class with the originals, which stay as
-they are. The search is the plain one of `elrcheck.explorer.search.reference`, without properties.
+`and` and `or`. The copies call each other and share every class with the originals, which are not
+changed. The search is that of `elrcheck.explorer.search.reference`, without properties.
 
-A step beyond the budgets of the configuration counts for nothing: nobody would ever see it.
+A step that leaves the budgets of the configuration covers nothing, because no search ever takes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ PROBE = "probe of elrcheck.explorer.search.branch_coverage"
 class Condition:
     """One condition of the model's source. kind: if, choice, guard, filter or operand.
 
-    module: the last part of its name, such as `partition`; text: the condition as Python prints it.
+    module: last component of the module's name, such as `partition`. text: the condition as `ast.unparse`
+    prints it.
     """
 
     module: str
@@ -43,7 +44,7 @@ class Condition:
 
 @dataclass(frozen=True, order=True)
 class Arm:
-    """A condition with one of its two values."""
+    """A condition together with one of its two values."""
 
     condition: Condition
     value: bool
@@ -57,9 +58,9 @@ class Arm:
 
 @dataclass
 class Coverage:
-    """How often each action fired and each arm was taken. states: distinct ones, over all explorations.
+    """How often each action fired and each arm was taken.
 
-    complete: every exploration saw everything within its budgets.
+    states: sum of the distinct states of all explorations. complete: no exploration reached a limit.
     """
 
     fired: Counter[str] = field(default_factory=Counter)
@@ -71,7 +72,7 @@ class Coverage:
         return [action for action, times in self.fired.items() if not times]
 
     def never_taken(self, *modules: str) -> list[Arm]:
-        """Arms that were not taken, in source order; of some modules or of all."""
+        """Return the arms never taken, in source order; only those of the given modules, if any are given."""
         return sorted(
             arm
             for arm, times in self.taken.items()
@@ -80,7 +81,7 @@ class Coverage:
 
 
 class CoverageSearch:
-    """Explores configurations one after the other; `coverage` is the sum over all of them."""
+    """Explores one configuration after another; `coverage` is the sum over all of them."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -92,10 +93,10 @@ class CoverageSearch:
         self._sum()
 
     def explore(self, config: Any, *, max_states: int, after: Sequence[Label] = ()) -> Coverage:
-        """Breadth-first up to `max_states` distinct states, from where the steps in `after` lead.
+        """Explore breadth-first, up to `max_states` distinct states, from the state that `after` leads to.
 
-        Those steps count too; the initial state is where they begin. Returns the sum over all
-        explorations so far. NotEnabled if one of the steps is not possible within the budgets.
+        The steps in `after` start in the initial state and count too. Return the sum over all explorations
+        so far. Raise NotEnabled if one of the steps is not possible within the budgets.
         """
         steps = [
             (fn.name, self._copies[fn.name], args)
@@ -116,7 +117,7 @@ class CoverageSearch:
             for state in level:
                 for found in self._successors(config, state, steps):
                     before = len(known)
-                    known.add(found)  # the only time it is hashed, which is the greater part of the work
+                    known.add(found)  # hash each state only once: hashing dominates the cost
                     if len(known) > before:
                         fresh.append(found)
                 if len(known) >= max_states:
@@ -162,7 +163,7 @@ class CoverageSearch:
                 counts[value] = 0
 
     def _instrument(self) -> dict[str, Callable[..., Any]]:
-        """The copies by name. One namespace for each module of the source, or the copies would not meet."""
+        """Return the copies by name. Copies from one module share a namespace, so they call each other."""
         spaces: dict[str, dict[str, Any]] = {}
         copies: dict[str, Callable[..., Any]] = {}
         for fn in self.model.fns.values():
@@ -183,13 +184,13 @@ class CoverageSearch:
 
 
 class _Probes(ast.NodeTransformer):
-    """Puts a probe around each condition and appends it to `found`; its place there is its number."""
+    """Wraps each condition in a probe and appends it to `found`; its index there is its number."""
 
     def __init__(self, fn: Fn, indent: int, found: list[Condition]) -> None:
         self.fn, self.indent, self.found = fn, indent, found
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None  # annotations would be evaluated when the copy is made
+        node.returns = None  # annotations would be evaluated when the copy is compiled
         for arg in node.args.args:
             arg.annotation = None
         return self.generic_visit(node)
@@ -217,7 +218,7 @@ class _Probes(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _visit_rest(self, node: ast.AST, *fields: str) -> ast.AST:
-        """Visit what is no condition."""
+        """Visit the fields that are not conditions."""
         for name in fields:
             old = getattr(node, name)
             setattr(node, name, [self.visit(x) for x in old] if isinstance(old, list) else self.visit(old))

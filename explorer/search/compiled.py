@@ -1,13 +1,12 @@
-"""The compiled search: level-synchronous breadth-first over native code.
+"""The compiled search: level-synchronous breadth-first search over native code.
 
-`Search` judges the states of a level (state checks, values of leaves), has the next one made and goes
-on. Where states are kept is the business of a space (`spaces`, `spilled`), how threads share the work
-that of the crew. Counts, diameter, depths and the credit of new states to actions depend on neither;
-the order of rows inside a level does, and nothing reported depends on that order. Traces are found
-afterwards (`retrace`).
+`Search` evaluates the states of a level (state checks, values of leaves) and then computes the next level.
+A space stores the states (`spaces`, `spilled`), and the crew divides the work among threads. Counts,
+diameter, depths and the credit of new states to actions depend on neither; the order of rows inside a
+level does, and nothing reported depends on that order. Traces are rebuilt afterwards (`retrace`).
 
-A search that has a folder can be saved at the end of any level and gone on with. A level that could
-not be finished is not saved: what was counted is set back to the level's start.
+A search with a folder can be saved at the end of any level and resumed. An unfinished level is not saved:
+the counts are rolled back to the start of the level.
 """
 
 from __future__ import annotations
@@ -42,22 +41,22 @@ INTERRUPTED = "interrupted"
 
 
 class Keeper(Protocol):
-    """Where a search may keep its levels."""
+    """Saves the checkpoints of a search."""
 
     def files(self, words: int) -> LevelFiles:
-        """The folder of its level files."""
+        """Return the folder for the level files."""
         ...
 
     def due(self) -> bool:
-        """Whether it is time to save."""
+        """Whether it is time for a checkpoint."""
         ...
 
     def at_stop(self, interrupted: bool) -> bool:
-        """Whether to save a search that somebody or a limit has stopped."""
+        """Whether to save a search that was interrupted or stopped by a limit."""
         ...
 
     def save(self, written: list[SavedLevel], tally: Tally) -> None:
-        """Keep what was counted up to the last of these levels."""
+        """Save these levels and the counts up to the last of them."""
         ...
 
 
@@ -72,7 +71,7 @@ def search(
     fingerprint: int = 0,
     keeper: Keeper | None = None,
 ) -> SearchResult:
-    """Explore a program and rebuild a trace for everything that was hit."""
+    """Explore a program, and rebuild a shortest trace for each check that was hit and for a deadlock."""
     run = Search(
         program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint,
         keeper=keeper,
@@ -85,10 +84,10 @@ def search(
 
 
 class Search:
-    """One search over one program; its states stay for `retrace`.
+    """One search over one program; keeps its states for `retrace`.
 
-    fingerprint: bits that are kept of a state, 64 or 128; 0 for the whole state. Without a keeper there
-    are no fingerprints, and a search that outgrows its memory ends.
+    fingerprint: bits stored per state, 64 or 128; 0 for the whole state. Fingerprints need a keeper, and
+    without one a search that exceeds its memory limit stops.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class Search:
         interrupted: Callable[[], bool] | None = None,
     ) -> None:
         if fingerprint and keeper is None:
-            raise ValueError("a search that keeps fingerprints needs a folder for its levels")
+            raise ValueError("a search with fingerprints needs a folder for its levels")
         self.program, self.limits, self.keeper = program, limits, keeper
         self.fingerprint, self.cache = fingerprint, cache
         self.native: Kernel = build(program, cache, fingerprint // 64)
@@ -129,7 +128,7 @@ class Search:
     # -- exploring
 
     def resume(self, written: list[SavedLevel], tally: Tally) -> None:
-        """Go on from what a keeper has saved."""
+        """Resume from a checkpoint."""
         space = self.space
         assert isinstance(space, Hashed | Resident)
         if not space.load(written):
@@ -138,7 +137,7 @@ class Search:
         self.crew.restore(tally.counters)
 
     def run(self, progress: Progress | None, stop: str) -> SearchResult:
-        """Search to the end or to a limit."""
+        """Search to the end or until a limit is reached."""
         self._started, self._progress = time.perf_counter() - self.tally.seconds, progress
         try:
             reason = self._explore(stop)
@@ -152,7 +151,7 @@ class Search:
 
     @property
     def first(self) -> dict[int, int]:
-        """For each check that was hit its smallest depth."""
+        """The smallest depth of each check that was hit."""
         return self.tally.first
 
     @property
@@ -192,7 +191,7 @@ class Search:
             return reason
 
     def _before(self, depth: int, stop: str) -> str | None:
-        """A reason not to begin another level."""
+        """Return a reason not to start another level, None if there is none."""
         if stop == "first" and self._failed():
             return "--stop-at-first"
         if self.limits.max_depth is not None and depth >= self.limits.max_depth:
@@ -200,7 +199,7 @@ class Search:
         return self._pause(0)
 
     def _advance(self, depth: int, begun: Tally) -> str | None:
-        """Make the level after this one; the reason if that was not possible."""
+        """Compute the level after this one; return the reason if it could not be finished."""
         dead = int(begun.counters[0])
         self._depth = depth + 1
         while True:
@@ -226,19 +225,19 @@ class Search:
 
     @property
     def _can_spill(self) -> bool:
-        """Whether there is another place for states that do not fit the memory."""
+        """Whether states that exceed memory can go elsewhere."""
         return self.keeper is not None and not self.spilled
 
     def about(self) -> str:
-        """How the search was made, for the report."""
+        """Details of the execution, for the report."""
         return ""
 
     def _remark(self) -> str:
-        """What else the progress should say."""
+        """An extra remark for the progress line."""
         return ""
 
     def _pause(self, position: int) -> str | None:
-        """The limit that has been reached, if any; tells the progress on the way."""
+        """Report progress, and return the limit that has been reached, if any."""
         seconds = self.seconds
         if self._progress is not None:
             stats = LevelStats(
@@ -254,10 +253,10 @@ class Search:
             return f"--max-states {self.limits.max_states}"
         return None
 
-    # -- keeping what there is
+    # -- checkpoints and spilling
 
     def _due(self) -> bool:
-        """Whether to save before the next level."""
+        """Whether to save a checkpoint before the next level."""
         return self.keeper is not None and self.keeper.due()
 
     def _snapshot(self) -> Tally:
@@ -274,14 +273,14 @@ class Search:
         self.keeper.save(self.space.written[: depth + 1], begun)
 
     def _spill_from(self, depth: int) -> None:
-        """Go on with the states on disk."""
+        """Write the levels up to this depth to disk and continue from there."""
         self.space.save(depth)
         self._spill(self.space.written[: depth + 1])
 
     def _spill(self, written: list[SavedLevel]) -> None:
-        """Go on from level files, with as little in memory as a part of them."""
+        """Continue from level files, with as little as one part of them in memory."""
         assert self._files is not None and self.limits.memory_bytes is not None
-        del self.space  # its memory is wanted now
+        del self.space  # free its memory first
         self.crew.forget()
         if self.fingerprint:
             self.native = build(self.program, self.cache)
@@ -293,23 +292,23 @@ class Search:
         space.load(written)
         self.space, self.spilled = space, True
 
-    # -- looking at states
+    # -- evaluating states
 
     def _judge(self, address: int, first: int, last: int) -> None:
-        """Run the state checks over new rows and note the values of their leaves."""
+        """Run the state checks over new rows and record the values of their leaves."""
         self.tally.note(look(self.native, self.crew, address, first, last), self._depth)
 
     def _failed(self) -> bool:
         return any(self.program.checks[check].kind == "always" for check in self.first)
 
-    # -- what was stored
+    # -- stored states
 
     def batches(self, depth: int) -> Iterator[Rows]:
-        """The states of a level; each array must be dropped before the next one."""
+        """Yield the states of a level; drop each array before taking the next one."""
         return self.space.batches(depth)
 
     def successors(self, rows: Rows) -> Successors:
-        """Expand packed states; counts nothing and stores nothing."""
+        """Expand packed states, without counting or storing anything."""
         record = self.native.record
         rows = np.ascontiguousarray(rows)
         out = np.empty((len(rows) * max(1, len(self.program.instances)), record.size), np.uint64)
@@ -328,7 +327,7 @@ class Search:
         )
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Which packed states a state check reports."""
+        """Return which packed states hit a state check."""
         lanes, checks = self.native.lanes.count, self.native.state_checks
         rows = np.ascontiguousarray(rows)
         out = np.zeros((-(-len(rows) // lanes), len(checks)), np.int64)
@@ -344,7 +343,7 @@ class Search:
         seconds, total = self.seconds, self.crew.counters()
         overflow = {i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]}
         if overflow and reason is None:
-            reason = f"numbers outgrew their room: {', '.join(self.program.leaves[i].path for i in overflow)}"
+            reason = f"values out of range: {', '.join(self.program.leaves[i].path for i in overflow)}"
         bits = self.fingerprint or None
         return SearchResult(
             complete=reason is None,

@@ -1,8 +1,8 @@
-"""How fast a search grows, and a guess how large it would become.
+"""The growth of a search from level to level, and an estimate of its final size.
 
-Levels of a bounded scope grow, ever more slowly, and then shrink: the logarithm of the growth from one level
-to the next falls nearly in a straight line. The guess prolongs that line through the last levels until a
-level has less than one state. It is a guess, at first too low: never a bound, and nothing is decided by it.
+The levels of a bounded scope grow ever more slowly and then shrink: the logarithm of the growth from one
+level to the next falls almost linearly. The estimate extrapolates that line from the last levels until a
+level has less than one state. It starts too low, is never a bound, and decides nothing.
 """
 
 from __future__ import annotations
@@ -13,29 +13,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LEAST = 8
-"""With fewer levels nothing is guessed."""
+"""Minimum number of levels for an estimate."""
 SEEN = 8
-"""How many of the last levels the line is laid through."""
+"""Number of last levels to which the line is fitted."""
 FLAT = -0.002
-"""A growth that falls more slowly than this could go on for ever, as far as one can see."""
+"""Slope above which the growth falls too slowly to tell whether the search ends."""
 MOST = 1e18
 
 
 @dataclass(frozen=True)
 class Projection:
-    """What a search might come to: distinct states, in two digits, and levels."""
+    """Estimated size of a whole search: distinct states, to two significant digits, and levels."""
 
     states: int
     levels: int
 
 
 def growth_of(levels: Sequence[int]) -> float | None:
-    """How many times as many states the last level has as the one before; None for the first."""
+    """Return the size of the last level relative to the one before; None for the first level."""
     return round(levels[-1] / levels[-2], 2) if len(levels) > 1 and levels[-2] else None
 
 
 def project(levels: Sequence[int], before: int = 0) -> Projection | None:
-    """A guess from whole levels; None where the growth does not fall yet. before: levels left out."""
+    """Estimate the final size from finished levels; None while growth does not fall.
+
+    before: number of earlier levels missing from `levels`.
+    """
     if len(levels) < LEAST or not all(levels):
         return None
     last = levels[-SEEN - 1 :]
@@ -55,7 +58,7 @@ def project(levels: Sequence[int], before: int = 0) -> Projection | None:
 
 
 def _line(values: Sequence[float]) -> tuple[float, float]:
-    """Slope of the least-squares line, and its value at the last point."""
+    """Return the slope of the least-squares line, and its value at the last point."""
     middle, mean = (len(values) - 1) / 2, sum(values) / len(values)
     slope = sum((i - middle) * (v - mean) for i, v in enumerate(values))
     slope /= sum((i - middle) ** 2 for i in range(len(values)))

@@ -1,4 +1,4 @@
-"""What is noted of states when they are new: the checks they hit and the values of their leaves."""
+"""Evaluation of new states: the checks they hit and the values of their leaves."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from elrcheck.explorer.kernel.kernel import Kernel, Shapes
 
 @dataclass
 class Seen:
-    """hits: indices of state checks. narrow: for each leaf the set of its values as bits; wide: the values
-    of leaves with more bits than that."""
+    """What new states have shown.
+
+    hits: indices of the state checks that were hit. narrow: for each leaf, the set of its values as a bit
+    mask. wide: the values of leaves too wide for a mask.
+    """
 
     hits: set[int]
     narrow: npt.NDArray[np.int64]
@@ -24,12 +27,12 @@ class Seen:
 
 
 def wide_leaves(shapes: Shapes) -> list[int]:
-    """The leaves whose values do not fit the bits of a word."""
+    """Return the leaves with too many values for a bit mask of one word."""
     return [leaf for leaf, slot in enumerate(shapes.layout.slots) if slot.bits > NARROW]
 
 
 def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> Seen:
-    """Look at the rows first..last of the array at the address."""
+    """Evaluate the rows first..last of the array at the address."""
     checks = kernel.state_checks
     hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]
     seen = [np.zeros(kernel.counters.leaves, np.int64) for _ in crew.workers]
@@ -51,6 +54,6 @@ def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> See
 
 
 def rows_at(address: int, first: int, last: int, words: int) -> npt.NDArray[np.uint64]:
-    """Rows of native memory as an array."""
+    """Return rows of native memory as an array, without a copy."""
     start = ctypes.cast(address + 8 * words * first, ctypes.POINTER(ctypes.c_uint64))
     return np.ctypeslib.as_array(start, (last - first, words))

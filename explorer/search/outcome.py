@@ -1,4 +1,4 @@
-"""One shape for the answer of every engine: counts by action, first hits and traces by property."""
+"""The common result of all engines: counts by action, first hits and traces by property."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outcome:
-    """What an engine found. traces: plain states, initial first, by property id.
+    """The result of an engine. traces: plain states, initial first, by property id.
 
-    enabled, new_states, beyond: by action; beyond are the enabled steps that left the budgets.
-    waiting: for a `leads_to` property the number of states in which it waits.
+    enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
+    waiting: for each `leads_to` property, the number of states in which its conclusion is awaited.
     """
 
     complete: bool
@@ -47,7 +47,7 @@ class Outcome:
 
 
 def projection_of(outcome: Outcome) -> Projection | None:
-    """A guess from the whole levels of an incomplete search; the last one may be a part."""
+    """Estimate the final size of an incomplete search from its finished levels; the last may be partial."""
     if outcome.complete:
         return None
     whole = outcome.levels if (outcome.reason or "").startswith("--max-depth") else outcome.levels[:-1]

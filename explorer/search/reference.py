@@ -1,7 +1,7 @@
 """The reference search: plain Python on the model's own functions.
 
-Every other engine must count as it does. It goes breadth-first, level by level, so the first trace it finds
-to anything is a shortest one.
+Every other engine must produce the same counts. The search is breadth-first, level by level, so the first
+trace it finds to anything is a shortest one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from elrcheck.lang.plain import PlainModel
 
 @dataclass
 class ReferenceResult:
-    """Counts as TLC makes them; `first` maps a property id to its smallest depth and trace.
+    """Counts in TLC's sense; `first` maps a property id to its smallest depth and a trace.
 
-    beyond: how many of an action's steps, all counted in `enabled`, left the budgets; `cut` is their sum.
+    beyond: for each action, how many of its steps in `enabled` left the budgets; `cut` is their sum.
     """
 
     generated: int = 0
@@ -42,7 +42,7 @@ class ReferenceResult:
 def search(
     model: Model, config: Any, *, max_states: int | None = None, deadline: float | None = None
 ) -> ReferenceResult:
-    """Explore everything within the bound. Stops incomplete when a limit is met."""
+    """Explore everything within the bound. The result is incomplete if a limit was reached."""
     plain = PlainModel(model, config)
     result = ReferenceResult()
     started = time.monotonic()

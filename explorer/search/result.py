@@ -1,4 +1,4 @@
-"""What a compiled or vectorised search is asked and what it answers, as plain data."""
+"""Limits, progress and results of the compiled and the vectorised search, as plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a search stops; None means no limit. Meeting one makes the result incomplete."""
+    """Limits at which a search stops; None means no limit. Reaching one makes the result incomplete."""
 
     max_states: int | None = None
     max_depth: int | None = None
@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class LevelStats:
-    """Progress after a level, or inside a long one: `expanded` of `frontier` states are done."""
+    """Progress after a level or within a long one: `expanded` of `frontier` states have been expanded."""
 
     depth: int
     frontier: int
@@ -39,7 +39,7 @@ class LevelStats:
 
 @dataclass
 class SearchResult:
-    """Counts as TLC makes them; per-instance lists follow the program's instances.
+    """Counts in TLC's sense; per-instance lists follow the program's instances.
 
     first: for each check, the smallest depth at which it failed (always) or was reached (sometimes).
     first_deadlock: the smallest depth of a state without an enabled instance, or None.
@@ -48,9 +48,9 @@ class SearchResult:
     traces: for each such check the leaf values of the states of one shortest trace, initial first;
     deadlock_trace: the same for a deadlock. Filled by `retrace`.
     overflow: leaf index -> transitions dropped because a value outgrew its leaf.
-    fingerprint_bits: what was kept of a state, None if all of it. collision_probability: an upper bound
-    for the chance that two states were taken for one. spilled: states did not fit the memory allowed.
-    peak_bytes: the most memory the process has used.
+    fingerprint_bits: bits stored per state, None if whole states were stored. collision_probability: an
+    upper bound on the probability that two states shared a fingerprint. spilled: the states exceeded the
+    memory limit and went to disk. peak_bytes: peak memory of the process.
     """
 
     complete: bool
@@ -84,11 +84,11 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Successors:
-    """Every transition of some states that stays inside the bound, in no particular order.
+    """Every transition from the given states that stays inside the bound, in no particular order.
 
-    rows: the packed successors; sources: position of the predecessor among the given states;
-    instances: which instance; flags: per transition, bit c % 64 of word c // 64 is set if it hits
-    step check c; enabled: for each given state, how many instances are enabled in it.
+    rows: the packed successors; sources: index of the predecessor among the given states; instances: the
+    instance that fired; flags: per transition, bit c % 64 of word c // 64 is set if it hits step check c;
+    enabled: for each given state, the number of instances enabled in it.
     """
 
     rows: npt.NDArray[np.uint64]
@@ -99,7 +99,7 @@ class Successors:
 
 
 class Searched(Protocol):
-    """What rebuilding a trace needs from a finished search, whatever the engine."""
+    """A finished search of any engine, as needed to rebuild traces."""
 
     program: Program
     layout: Layout
@@ -111,7 +111,7 @@ class Searched(Protocol):
     def first_deadlock(self) -> int | None: ...
 
     def batches(self, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
-        """The states of a level in arrays of any size; each must be dropped before the next one."""
+        """Yield the states of a level in arrays of any size; drop each before taking the next one."""
         ...
 
     def successors(self, rows: npt.NDArray[np.uint64]) -> Successors:
@@ -119,5 +119,5 @@ class Searched(Protocol):
         ...
 
     def state_hits(self, check: int, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """Which packed states a state check reports."""
+        """Return which packed states hit a state check."""
         ...

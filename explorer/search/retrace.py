@@ -1,12 +1,12 @@
 """Shortest traces, rebuilt after a search without stored parents.
 
-States lie level by level. From the targets of one level the whole level before is expanded again and
-for each target the least predecessor (its packed words compared as numbers) is chosen; so on back to
-the start. Of all states that hit a check at its smallest depth the least one is the target; for a step
-check the least successor, then its least predecessor. These choices do not depend on the order of rows
-inside a level, hence not on the threads, nor on the engine.
+States are stored level by level. Starting from the targets in one level, the whole level before is expanded
+again, and for each target the least predecessor (packed words compared as numbers) is chosen, and so on back
+to the start. Among the states that hit a check at its smallest depth, the target is the least one; for a
+step check it is the least successor, followed by its least predecessor. These choices do not depend on the
+order of rows inside a level, hence neither on the threads nor on the engine.
 
-Cost: at most one more expansion of the levels up to the deepest target, for all traces together.
+Cost: at most one extra expansion of the levels up to the deepest target, for all traces together.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ MIX = 0x9E3779B97F4A7C15
 
 
 class Retrace:
-    """Rebuilds traces of what a finished search has hit."""
+    """Rebuilds traces to the checks and deadlocks that a finished search has hit."""
 
     def __init__(self, search: Searched) -> None:
         self.search = search
 
     def traces(self, checks: list[int]) -> dict[int, Trace]:
-        """Leaf values of the states of a shortest trace for each check, initial state first."""
+        """Return a shortest trace for each check: the leaf values of its states, initial state first."""
         return self._traces({check: self._end(check, self.search.first[check]) for check in checks})
 
     def deadlock(self) -> Trace | None:
-        """A shortest trace to a state without an enabled instance, if there is one."""
+        """Return a shortest trace to a state without an enabled instance, if the search met one."""
         depth = self.search.first_deadlock
         if depth is None:
             return None
@@ -47,7 +47,7 @@ class Retrace:
         return self._traces({-1: (depth, [best])})[-1]
 
     def _traces(self, ends: dict[int, tuple[int, list[Row]]]) -> dict[int, Trace]:
-        """ends: for each key the depth of its target and the last rows of its trace, the target first."""
+        """Rebuild a trace per key. ends: depth of the target, and the trace's last rows, target first."""
         for depth in range(max((depth for depth, _ in ends.values()), default=0), 0, -1):
             wanted = {tail[0] for at, tail in ends.values() if at >= depth}
             before = self._predecessors(depth - 1, wanted)
@@ -63,7 +63,7 @@ class Retrace:
                 yield rows[start : start + BATCH]
 
     def _end(self, check: int, depth: int) -> tuple[int, list[Row]]:
-        """Where the trace of a check ends: depth of the last state that has to be reached, and the tail."""
+        """Return the end of a check's trace: depth of the last state to reach, and the rows from it on."""
         if self.search.program.checks[check].scope == "step":
             return depth - 1, self._last_step(check, depth)
         best: Row | None = None
@@ -73,7 +73,7 @@ class Retrace:
         return depth, [best]
 
     def _last_step(self, check: int, depth: int) -> list[Row]:
-        """The least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
+        """Return the least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
         best: Row | None = None
         for rows in self._level(depth - 1):
             made = self.search.successors(rows)
@@ -84,7 +84,7 @@ class Retrace:
         return [best[words:], best[:words]]
 
     def _predecessors(self, depth: int, wanted: set[Row]) -> dict[Row, Row]:
-        """For each wanted row its least predecessor in a level."""
+        """Return the least predecessor in a level of each wanted row."""
         found: dict[Row, Row] = {}
         keys = np.unique(_keys(np.array(sorted(wanted), np.uint64)))
         for rows in self._level(depth):
@@ -97,7 +97,7 @@ class Retrace:
 
 
 def least(rows: Rows) -> Row | None:
-    """The row that is least when its words are compared from the first on; None if there is none."""
+    """Return the lexicographically least row; None if there are no rows."""
     for word in range(rows.shape[1]):
         if len(rows) > 1:
             rows = rows[rows[:, word] == rows[:, word].min()]
@@ -113,7 +113,7 @@ def _lesser(a: Row | None, b: Row | None) -> Row | None:
 
 
 def _keys(rows: Rows) -> Rows:
-    """A number for each row, to find candidates quickly."""
+    """Return a hash for each row, to find candidates quickly."""
     keys: Rows = np.zeros(len(rows), np.uint64)
     for word in range(rows.shape[1]):
         keys = (keys ^ rows[:, word]) * np.uint64(MIX)

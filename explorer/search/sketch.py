@@ -1,9 +1,9 @@
-"""How many different things a sketch has seen: HyperLogLog with the estimator of Ertl (2017).
+"""Cardinality estimate from a HyperLogLog sketch, with the estimator of Ertl (2017).
 
-The registers are kept by the native walks (`walk_ir.py`): a hash of 64 bits falls to one of 2^p
-registers by its first p bits, and the register keeps the greatest position of the first set bit among
-the other 64 - p, which is 64 - p + 1 if there is none. Registers of several workers are joined by
-taking the greater value, so the estimate depends on the set of states only.
+The native walks (`walk_ir.py`) maintain the registers: the first p bits of a 64-bit hash select one of 2^p
+registers, and the register keeps the greatest position of the first set bit among the other 64 - p, which
+is 64 - p + 1 if none is set. The registers of several workers are merged by taking the maximum, so the
+estimate depends only on the set of states.
 
 The estimator is algorithm 6 of "New cardinality estimation algorithms for HyperLogLog sketches" by
 Otmar Ertl: unbiased from the first element on, without tables and without a choice between formulas.
@@ -18,12 +18,12 @@ HASH_BITS = 64
 
 
 def relative_error(registers: int) -> float:
-    """The standard error of an estimate, as a part of it."""
+    """Return the relative standard error of an estimate."""
     return 1.04 / math.sqrt(registers)
 
 
 def estimate(registers: Sequence[int]) -> float:
-    """The estimated number of different hashes; the number of registers is a power of two."""
+    """Estimate the number of distinct hashes; the number of registers must be a power of two."""
     m = len(registers)
     q = HASH_BITS - (m.bit_length() - 1)
     counts = [0] * (q + 2)
@@ -37,7 +37,7 @@ def estimate(registers: Sequence[int]) -> float:
 
 
 def _sigma(x: float) -> float:
-    """x + the sum of x^(2^k) * 2^(k - 1) over k >= 1; infinite for 1, when every register is empty."""
+    """Return x + the sum of x^(2^k) * 2^(k - 1) over k >= 1; infinite for x = 1 (all registers empty)."""
     if x == 1.0:
         return math.inf
     y, z = 1.0, x
@@ -50,7 +50,7 @@ def _sigma(x: float) -> float:
 
 
 def _tau(x: float) -> float:
-    """A third of (1 - x minus the sum of (1 - x^(2^-k))^2 * 2^-k over k >= 1)."""
+    """Return a third of (1 - x minus the sum of (1 - x^(2^-k))^2 * 2^-k over k >= 1)."""
     if x in (0.0, 1.0):
         return 0.0
     y, z = 1.0, 1 - x

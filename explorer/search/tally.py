@@ -1,4 +1,4 @@
-"""What a search has counted and hit up to a level: everything that is reported except the states."""
+"""The counts and hits of a search up to a level: everything it reports except the states."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class SavedTally(Record, frozen=True):
 
 @dataclass
 class Tally:
-    """counters: see `Counters`; new_states: by instance; narrow: for each leaf the set of its values as bits,
-    wide: the values of leaves with more bits than that; first, first_deadlock: smallest depths.
+    """The counts of a search so far.
+
+    counters: see `Counters`. new_states: by instance. narrow: for each leaf, the set of its values as a bit
+    mask; wide: the values of leaves too wide for a mask. first, first_deadlock: smallest depths.
     """
 
     counters: Counts
@@ -50,7 +52,7 @@ class Tally:
         )
 
     def note(self, seen: Seen, depth: int) -> None:
-        """Add what new states at a depth have shown."""
+        """Add what the new states at a depth have shown."""
         for check in sorted(seen.hits):
             self.first.setdefault(check, depth)
         self.narrow |= seen.narrow
@@ -65,7 +67,7 @@ class Tally:
         )  # fmt: skip
 
     def leaf_values(self, kernel: Kernel) -> list[int]:
-        """Number of different values of each leaf."""
+        """Return the number of distinct values of each leaf."""
         found = [int(bits).bit_count() for bits in self.narrow.view(np.uint64)]
         for leaf, slot in enumerate(kernel.layout.slots):
             if slot.bits == 0:
@@ -87,7 +89,7 @@ class Tally:
 
     @classmethod
     def restored(cls, saved: SavedTally) -> Tally:
-        """OverflowError for a number that no counter holds."""
+        """Raise OverflowError for a number that no counter holds."""
         return cls(
             np.array(saved.counters, np.int64), np.array(saved.new_states, np.int64),
             np.array(saved.narrow, np.int64), {leaf: set(values) for leaf, values in saved.wide.items()},

@@ -1,8 +1,8 @@
-"""The same search in numpy: the portable engine, and an independent check of the kernel.
+"""The search in numpy: a portable engine, and an independent check of the native kernel.
 
-Nothing here is generated: nodes are evaluated over whole columns, one value per state, and the visited
-set is a Python set. It shares with the compiled search only the program, the packed layout and the
-rebuilding of traces, so equal results say something about both. It is ten to fifty times slower.
+No code is generated: nodes are evaluated over whole columns, one value per state, and the visited set is
+a Python set. This search shares only the program, the packed layout and the rebuilding of traces with the
+compiled one, so equal results are evidence for both. It is ten to fifty times slower.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BATCH = 8192
 
 
 def evaluate_columns(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> list[Ints]:
-    """Values of nodes in `count` states; columns[i] holds the values of leaf i."""
+    """Evaluate nodes in `count` states; columns[i] holds the values of leaf i."""
     values: dict[int, Ints] = {}
     for node in cone(nodes):
         if node.op == "const":
@@ -77,7 +77,7 @@ def _apply(node: Node, args: list[Ints]) -> Ints:
 
 
 class VectorSearch:
-    """Breadth-first search with `compiled.Search`'s methods and results."""
+    """Breadth-first search with the methods and results of `compiled.Search`."""
 
     def __init__(self, program: Program, *, limits: Limits) -> None:
         self.program, self.limits = program, limits
@@ -97,7 +97,7 @@ class VectorSearch:
         seconds = time.perf_counter() - started
         if self.overflow and reason is None:
             paths = ", ".join(self.program.leaves[leaf].path for leaf in sorted(self.overflow))
-            reason = f"numbers outgrew their room: {paths}"
+            reason = f"values out of range: {paths}"
         distinct = sum(map(len, self.levels))
         rows = np.concatenate(self.levels)
         n = len(self.program.instances)
@@ -161,7 +161,7 @@ class VectorSearch:
         return None
 
     def _next(self, depth: int, frontier: Rows, seen: set[bytes]) -> Rows:
-        """The states first found from a level; counts on the way."""
+        """Return the new states reached from a level, and count its transitions."""
         credit: dict[bytes, int] = {}
         for start in range(0, len(frontier), BATCH):
             made = self._expand(frontier[start : start + BATCH], count=True)
@@ -187,11 +187,11 @@ class VectorSearch:
     # -- states and transitions
 
     def batches(self, depth: int) -> Iterator[Rows]:
-        """The states of a level."""
+        """Yield the states of a level."""
         yield self.levels[depth]
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Which packed states a state check reports."""
+        """Return which packed states hit a state check."""
         what = self.program.checks[check]
         assert what.node is not None
         values = evaluate_columns([what.node], self.layout.columns(rows), len(rows))[0]
@@ -229,7 +229,7 @@ class VectorSearch:
         )
 
     def _apply_instance(self, index: int, rows: Rows, at: Ints, count: bool) -> tuple[Rows, Ints, Ints, Rows]:
-        """Successors of states in which an instance is enabled and inside the bound."""
+        """Return the successors by one instance that stay inside the bound."""
         instance = self.program.instances[index]
         columns = self.layout.columns(rows)
         leaves = list(instance.updates)
@@ -258,7 +258,7 @@ class VectorSearch:
 
 
 def _all(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
-    """Where all conjuncts hold."""
+    """Return for each state whether all conjuncts hold."""
     holds = np.ones(count, np.bool_)
     for value in evaluate_columns(nodes, columns, count):
         holds &= value != 0

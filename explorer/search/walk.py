@@ -1,8 +1,8 @@
-"""Random walks over a program, on one thread or several; the native part is `walk_ir.py`.
+"""Random walks over a program, on one or more threads; the native part is `walk_ir.py`.
 
-Walks are done in blocks of a fixed size. A block ends when all its walks have ended, so what is known
-after a block depends on the seed only, and a run that ends at its first violation ends with a block.
-Only a time budget ends a run inside one.
+Walks run in blocks of a fixed size. A block ends when all its walks have ended, so the results after a
+block depend only on the seed, and a run that stops at its first violation stops at the end of a block.
+Only a time budget stops a run within a block.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SIGNATURES = {"walk": 2, "expand": 6, "check": 5}
 
 @dataclass(frozen=True)
 class Place:
-    """Where a check was first hit: after `step` steps of a walk, and there in the first such walk."""
+    """Where a check was first hit: after the fewest steps, and then in the walk with the least number."""
 
     step: int
     walk: int
@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True)
 class WalkStats:
-    """Progress: walks begun, steps taken, seconds."""
+    """Progress: walks started, steps taken, seconds."""
 
     walks: int
     steps: int
@@ -61,13 +61,13 @@ class WalkStats:
 
 @dataclass
 class WalkResult:
-    """What all walks together have seen. Lists follow the program's instances.
+    """The combined result of all walks. Lists follow the program's instances.
 
-    ended: walks that are over; begun: also those a time budget cut off. deadlocks: walks that ended where
-    no action is enabled; blocked: where every enabled step leaves the budgets. enabled and cut count over
-    all visited states that were expanded, repeated ones included; taken are the steps of the walks.
-    first: for each check the place of least step, then least walk. distinct: an estimate of the number of
-    different states, with its standard error. reason: what ended the run early, if anything.
+    ended: walks that have ended; begun: includes walks cut off by a time budget. deadlocks: walks that ended
+    in a state where no action is enabled; blocked: where every enabled step leaves the budgets. enabled and
+    cut count over all expanded states, including repeated ones; taken counts the steps of the walks.
+    first: for each check, the place with the least step, then the least walk. distinct: estimated number of
+    distinct states; error: its standard error. reason: what stopped the run early, if anything.
     """
 
     begun: int
@@ -94,7 +94,7 @@ class Walks:
         self, program: Program, seed: int, depth: int, *, workers: int = 1, cache: KernelCache | None = None
     ) -> None:
         if not 1 <= depth <= MOST_STEPS:
-            raise ValueError(f"a walk has 1 to {MOST_STEPS} steps, not {depth}")
+            raise ValueError(f"the depth of a walk is 1 to {MOST_STEPS} steps, not {depth}")
         self.program, self.seed, self.depth, self.workers = program, seed, depth, workers
         self.layout = make_layout(program.leaves)
         self.record = Record(self.layout.words, flag_words(program))
@@ -118,7 +118,7 @@ class Walks:
         stop_at_first: bool = False,
         progress: Callable[[WalkStats], None] | None = None,
     ) -> WalkResult:
-        """Do the walks 0..walks - 1, or as many as the seconds allow. To be called once."""
+        """Run the walks 0..walks - 1, or as many as `seconds` allows. Call it only once."""
         started = time.perf_counter()
         deadline = None if seconds is None else started + seconds
         reason = None
@@ -144,7 +144,7 @@ class Walks:
         started: float,
         progress: Callable[[WalkStats], None] | None,
     ) -> bool:
-        """All walks of a block; False if the deadline came first."""
+        """Run all walks of a block; return False if the deadline came first."""
         for worker in self._owned:
             worker.restart()
         while True:
@@ -156,7 +156,7 @@ class Walks:
             if not any(left):
                 return True
             if deadline is not None and now >= deadline:
-                return False  # `run` looks at the time too: a block may be shorter than one call
+                return False  # `run` checks the time too, because a block may take less than one call
 
     @property
     def _begun(self) -> int:
@@ -210,7 +210,7 @@ class Walks:
     # -- single walks and states
 
     def state_hits(self, check: int, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """Which packed states a state check reports."""
+        """Return which packed states hit a state check."""
         rows = np.ascontiguousarray(rows)
         out = np.zeros((-(-len(rows) // self._lanes), len(self.checks)), np.int64)
         self.native.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
@@ -219,7 +219,7 @@ class Walks:
         return hits
 
     def again(self, walk: int, steps: int) -> list[tuple[int, ...]]:
-        """Leaf values of the states of a walk: the initial one and `steps` more, or fewer if it ends."""
+        """Replay a walk: leaf values of its initial state and of up to `steps` more, fewer if it ends."""
         row = self._start[0].copy()
         states = [self.layout.unpack(row.tolist())]
         worker, base = self._owned[0], self._base(walk)
@@ -282,12 +282,12 @@ class _Worker:
         self.context[Context.ROUNDS] = 16
 
     def restart(self) -> None:
-        """All lanes free."""
+        """Free all lanes."""
         self.context[Context.LANES] = LANES
         self.lanes[1] = ENDED
 
     def go(self) -> int:
-        """One native call; how many lanes are left."""
+        """Make one native call; return the number of lanes in use."""
         started = time.perf_counter()
         left: int = self._run(self._shared.ctypes.data, self.context.ctypes.data)
         seconds = time.perf_counter() - started
@@ -299,17 +299,17 @@ class _Worker:
 
 
 def _mix(z: int) -> int:
-    """The output function of splitmix64, as @mix."""
+    """The output function of splitmix64, like @mix."""
     z = (z ^ z >> 30) * MIX_1 & _WORD
     z = (z ^ z >> 27) * MIX_2 & _WORD
     return z ^ z >> 31
 
 
 def _chance(base: int, step: int) -> int:
-    """The number from which the step after `step` others follows."""
+    """Return the random number that determines the step after `step` others."""
     return _mix(base + (step + 1) * GOLDEN & _WORD)
 
 
 def _key(chance: int, instance: int) -> int:
-    """The key of a successor; the least one is taken."""
+    """Return the key of a successor; the successor with the least key is taken."""
     return _mix(chance + instance * MIX_2 & _WORD)

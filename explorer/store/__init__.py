@@ -1,1 +1,1 @@
-"""Where states are: whole in memory, as fingerprints, on disk, on shared storage."""
+"""State storage: whole states or fingerprints in memory, level files on disk or on shared storage."""

@@ -1,8 +1,8 @@
-"""The visited set that keeps fingerprints, and the two levels that are in memory beside it.
+"""The visited set of fingerprints, and the two levels kept in memory beside it.
 
-The rows of the newest level are expanded into a buffer for the next one; what was expanded is handed
-back to the system on the way, so the memory holds the table and little more than one level. Who needs
-older levels (traces, a resumed run) reads them from the level files.
+The rows of the newest level are expanded into a buffer for the next one; expanded rows are released to the
+system along the way, so memory holds the table and little more than one level. Older levels (needed for
+traces or a resumed run) are read from the level files.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ LOAD = 0.85
 
 
 def collision_probability(states: int, bits: int) -> float:
-    """Chance that any two of so many states share a fingerprint: at most n (n - 1) / 2^(bits + 1)."""
+    """Bound the probability that two of n states share a fingerprint: n (n - 1) / 2^(bits + 1)."""
     return min(1.0, states * (states - 1) / 2.0 ** (bits + 1))
 
 
 class FingerprintSet(RowSet):
-    """Table, credits and the rows of two levels. Row numbers count from the start of the new level."""
+    """Table, credits and the rows of two levels. Row numbers start at the new level."""
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None) -> None:
         super().__init__(kernel, crew, budget)
@@ -52,7 +52,7 @@ class FingerprintSet(RowSet):
 
     @property
     def count(self) -> int:
-        """Distinct states so far."""
+        """Number of distinct states so far."""
         return self.before + self.filled
 
     def move(self, source: int, target: int) -> None:
@@ -62,7 +62,7 @@ class FingerprintSet(RowSet):
     # -- levels
 
     def begin_level(self) -> None:
-        """The newest level becomes the frontier."""
+        """Begin a new level; the newest one becomes the frontier."""
         self.before += self.reserved
         self.frontier, self.rows = self.rows, self.frontier
         self.frontier_rows, self.released = self.reserved, 0
@@ -71,13 +71,13 @@ class FingerprintSet(RowSet):
         self._publish()
 
     def close_level(self) -> None:
-        """As every set does, and give up the frontier."""
+        """Close the level as in every set, and drop the frontier."""
         super().close_level()
         self.frontier.release(0, self.frontier.size)
         self.frontier_rows = self.released = 0
 
     def settle(self) -> Counts:
-        """Per instance the new states of the level; they are old ones from now on."""
+        """Count the new states of the level by instance, and mark them as old."""
         counts = [
             np.zeros(max(1, self.kernel.instances), np.int64) for _ in self.crew.workers
         ]
@@ -89,7 +89,7 @@ class FingerprintSet(RowSet):
         return total
 
     def expanded(self, cursor: int) -> None:
-        """Hand back the rows of the frontier before the cursor."""
+        """Release the rows of the frontier before the cursor to the system."""
         if cursor - self.released >= STEP // 8:
             size = 8 * self.words
             self.frontier.release(size * self.released, size * cursor)
@@ -99,7 +99,7 @@ class FingerprintSet(RowSet):
 
     @property
     def used_bytes(self) -> int:
-        """Memory of table, credits and rows in use."""
+        """Bytes used by the table, the credits and the rows in use."""
         rows = self.reserved + self.frontier_rows - self.released
         return self.slot_bytes * self.slots + 8 * self.words * rows
 

@@ -1,10 +1,10 @@
 """The levels of a search as Parquet files: `00012-0.parquet`, `00012-1.parquet` hold the states at depth 12.
 
 A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A level
-is in one file or, written by several threads, in several. In a partitioned level, one file, row group p
-is the part p of `PARTS` by hash (`spilled`); otherwise row groups mean nothing. Files appear whole or not
-at all, and are known by length and SHA-256, so that a damaged one is found and named before anything of
-it is used. pyarrow is imported when the first file is, for most searches never need one.
+is one file, or several if several threads wrote it. A partitioned level is one file whose row group p holds
+part p of `PARTS` by hash (`spilled`); otherwise row groups carry no meaning. Files are written atomically and
+identified by length and SHA-256, so a damaged file is detected and named before any of it is used. pyarrow
+is imported with the first file, because most searches never need one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FileMark:
 
 @dataclass(frozen=True)
 class SavedLevel:
-    """The files of a level. partitioned: there is one, and its row groups are the parts 0..PARTS-1."""
+    """The files of a level. partitioned: a single file whose row groups are the parts 0..PARTS-1."""
 
     depth: int
     files: tuple[FileMark, ...]
@@ -55,7 +55,7 @@ class SavedLevel:
 
 
 class _Hashing(io.RawIOBase):
-    """A file that is hashed while it is written."""
+    """A file that computes its hash as it is written."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -81,7 +81,7 @@ class _Hashing(io.RawIOBase):
 
 
 class LevelFiles:
-    """The folder of the level files of one run. place: how others find it."""
+    """The folder with the level files of one run. place: its location, as other processes see it."""
 
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
@@ -98,9 +98,9 @@ class LevelFiles:
         return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
 
     def write(self, depth: int, rows: Rows, threads: int = 1, name: str | None = None) -> SavedLevel:
-        """Write a level, in as many files as there are threads unless it is small.
+        """Write a level, one file per thread unless the level is small.
 
-        name: what the names of its files begin with, if not its depth alone.
+        name: prefix of the file names; the depth by default.
         """
         stem = f"{depth:05d}" if name is None else name
         threads = max(1, min(threads, len(rows) // GROUP))
@@ -118,7 +118,7 @@ class LevelFiles:
         return level
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
-        """Write a partitioned level; the parts in order, empty ones too."""
+        """Write a partitioned level; `parts` yields every part in order, including empty ones."""
         self._open.pop(depth, None)
         level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
         _give_back()
@@ -160,19 +160,19 @@ class LevelFiles:
         return pa.Table.from_arrays([column], schema=self._schema)
 
     def verify(self, level: SavedLevel) -> None:
-        """UsageFault if a file is not what was written."""
+        """Raise UsageFault if a file is missing or differs from what was written."""
         for mark in level.files:
             place = f"{self.place}/{mark.name}"
             found = self.digest(mark.name)
             if found is None:
                 raise damaged(place, "it is missing")
             if found[0] != mark.size:
-                raise damaged(place, f"it has {found[0]:,} bytes, {mark.size:,} were written")
+                raise damaged(place, f"it has {found[0]:,} bytes, but {mark.size:,} were written")
             if found[1] != mark.sha256:
                 raise damaged(place, "its contents differ from what was written (SHA-256)")
 
     def digest(self, name: str) -> tuple[int, str] | None:
-        """Bytes and SHA-256 of a file, None if there is none."""
+        """Return the size in bytes and the SHA-256 of a file, None if it does not exist."""
         place = self.folder / name
         digest, size = hashlib.sha256(), 0
         try:
@@ -188,7 +188,7 @@ class LevelFiles:
         return size, digest.hexdigest()
 
     def read(self, level: SavedLevel) -> Iterator[Rows]:
-        """The rows of a level, a row group at a time."""
+        """Yield the rows of a level, one row group at a time."""
         for file in self._files(level):
             for number in range(file.num_row_groups):
                 for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
@@ -196,12 +196,12 @@ class LevelFiles:
                         yield self._rows(chunk)
 
     def part_rows(self, level: SavedLevel) -> list[int]:
-        """The sizes of the parts of a partitioned level."""
+        """Return the number of rows in each part of a partitioned level."""
         metadata = self._files(level)[0].metadata
         return [metadata.row_group(number).num_rows for number in range(PARTS)]
 
     def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
-        """The rows of some parts of a partitioned level."""
+        """Yield the rows of the given parts of a partitioned level."""
         file = self._files(level)[0]
         for number in numbers:
             if file.metadata.row_group(number).num_rows:
@@ -224,7 +224,7 @@ class LevelFiles:
         return pq.ParquetFile(self.folder / name)
 
     def remove(self) -> None:
-        """Delete the level files and what an interrupted run may have left of them."""
+        """Delete the level files and any partial files of an interrupted run."""
         self._open.clear()
         for place in [*self.folder.glob("?????-*.parquet"), *self.folder.glob(".?????-*.parquet.*.tmp")]:
             place.unlink(missing_ok=True)
@@ -233,15 +233,15 @@ class LevelFiles:
 
 
 def _give_back() -> None:
-    """Have Arrow return what it keeps for later; the search has a use for it."""
+    """Make Arrow release its pooled memory; the search needs it."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
 
 
 def damaged(place: Path | str, why: str) -> UsageFault:
-    """What is said of a file that cannot be gone on from."""
+    """The fault for a checkpoint file from which a run cannot be resumed."""
     return UsageFault(
         "checkpoint-damaged", f"a file of the checkpoint is damaged: {why}", where=str(place),
-        help="nothing was changed; restore the file, or start again without --resume",
+        help="nothing was changed; restore the file, or start over without --resume",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where a run keeps its files: a path, or a URI of a file system that every executor sees."""
+"""The location of a run's files: a path, or a URI of a file system that every executor sees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
 
 Scheme: TypeAlias = Literal["file", "s3", "hdfs", "gs", "abfs"]
 
-# Every way to write a scheme, and what it means here.
+# Every accepted spelling of a scheme, and the scheme it stands for.
 SCHEMES: Mapping[str, Scheme] = {
     "file": "file", "s3": "s3", "s3a": "s3", "s3n": "s3", "hdfs": "hdfs",
     "gs": "gs", "gcs": "gs", "abfs": "abfs", "abfss": "abfs",
@@ -28,10 +28,10 @@ HDFS_HELP = (
 
 @dataclass(frozen=True)
 class Location:
-    """A parsed place; can be pickled and holds no credentials.
+    """A parsed location; picklable, and without credentials.
 
-    `path` is what the file system calls it (``bucket/key`` for S3), `authority` the host of HDFS,
-    `options` the settings of S3, e.g. its endpoint.
+    `path` is the file system's own name for it (``bucket/key`` for S3), `authority` the host of HDFS,
+    `options` the settings of S3, such as its endpoint.
     """
 
     text: str
@@ -42,19 +42,19 @@ class Location:
 
     @property
     def whole_objects(self) -> bool:
-        """An object appears when all of it is there; no renaming is needed, and there are no folders."""
+        """Objects appear only once complete, so no rename is needed; there are no folders."""
         return self.scheme in ("s3", "gs", "abfs")
 
 
 def parse_location(text: str, env: Mapping[str, str]) -> Location:
-    """A path or URI; AWS_ENDPOINT_URL of `env` counts for S3, so that executors use the same server.
+    """Parse a path or URI; S3 honours AWS_ENDPOINT_URL of `env`, so that executors use the same server.
 
-    UsageFault for an unknown scheme or option, or for credentials in the URI (reports show it).
+    Raise UsageFault for an unknown scheme or option, and for credentials in the URI, which reports show.
     """
     found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
     if found is None:
         if not text:
-            raise UsageFault("bad-location", "the path is empty", help="give a folder or a URI")
+            raise UsageFault("bad-location", "the path is empty", help="specify a folder or a URI")
         return Location(text, "file", str(Path(text).expanduser().absolute()))
     scheme = SCHEMES.get(found[1].lower())
     if scheme is None:
@@ -63,10 +63,10 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
     parts = urlsplit(text)
     if parts.password or (parts.username and scheme != "abfs"):  # there it is container@account
         help = "put them where the service's own tools look, e.g. AWS_ACCESS_KEY_ID"
-        raise UsageFault("bad-location", f"no credentials in a {scheme}: URI", help=help)
+        raise UsageFault("bad-location", f"a {scheme}: URI must not contain credentials", help=help)
     if scheme == "file":
         if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-            raise UsageFault("bad-location", f"`{text}` is no absolute path", help="write file:///folder")
+            raise UsageFault("bad-location", f"`{text}` is not an absolute path", help="write file:///folder")
         return Location(text, scheme, parts.path.rstrip("/") or "/")
     if scheme == "hdfs":
         return Location(text, scheme, parts.path.rstrip("/") or "/", parts.netloc)
@@ -83,9 +83,9 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
 
 
 def filesystem(location: Location) -> Any:
-    """The pyarrow file system; connects only as far as its kind does that at once.
+    """Return the pyarrow file system of a location; some kinds connect only on first use.
 
-    EnvironmentFault if it cannot be had.
+    Raise EnvironmentFault if it cannot be created.
     """
     from pyarrow import ArrowException, fs
 
@@ -127,7 +127,7 @@ def _s3(location: Location) -> Any:
     web_scheme, _, host = endpoint.rpartition("://")
     region = options.get("region")
     if region is None:
-        # AWS says which region a bucket is in; another server hardly cares.
+        # AWS can report the region of a bucket; other servers mostly ignore the region.
         region = "us-east-1" if endpoint else fs.resolve_s3_region(location.path.split("/")[0])
     return fs.S3FileSystem(
         region=region,

@@ -1,8 +1,8 @@
-"""Memory that a search asks the system for, and what the process uses.
+"""Memory mappings for a search, and the memory use of the process.
 
-Rows and slots live in anonymous memory mappings that are only backed by memory where they were
-touched, so capacity is free and only use counts. On Linux a mapping grows without being copied, and
-a table, where every access misses, asks for huge pages.
+Rows and slots live in anonymous memory mappings, which are backed by physical memory only where touched, so
+capacity is free and only use counts. On Linux a mapping grows without a copy, and a table, where every
+access misses the cache, requests huge pages.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-"""What says that a mapping is memory of this process; Windows has no flags for it."""
+"""Flags for a mapping private to this process; Windows has no such flags."""
 
 
 class Region:
-    """Zeroed memory that can grow. Views must be dropped before it grows."""
+    """Zeroed memory that can grow. Drop all views before it grows."""
 
     def __init__(self, size: int, huge: bool = False) -> None:
         self.size = max(size, mmap.PAGESIZE)
@@ -45,7 +45,7 @@ class Region:
         return int(self.array(np.uint8).ctypes.data)
 
     def grow(self, size: int) -> None:
-        """At least `size` bytes; the address may change."""
+        """Grow to at least `size` bytes; the address may change."""
         if size <= self.size:
             return
         if not self._resized(size):
@@ -56,7 +56,7 @@ class Region:
         self._advise(self._map)
 
     def _resized(self, size: int) -> bool:
-        """Only a private mapping can grow in its place."""
+        """Try to grow in place; only a private mapping can."""
         try:
             if PRIVATE:
                 self._map.resize(size)
@@ -65,7 +65,7 @@ class Region:
             return False
 
     def release(self, start: int, end: int) -> None:
-        """Give the whole pages of a range back; their contents are lost."""
+        """Return the whole pages in a range to the system; their contents are lost."""
         start = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
         end = end // mmap.PAGESIZE * mmap.PAGESIZE
         if start < end and hasattr(mmap, "MADV_DONTNEED"):
@@ -74,7 +74,7 @@ class Region:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has used so far (its greatest resident set); 0 where nothing tells."""
+    """Return the peak resident set size of this process in bytes; 0 where the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -84,7 +84,7 @@ def peak_bytes() -> int:
 
 
 def used_bytes() -> int:
-    """The memory this process uses now; its peak where the system does not tell."""
+    """Return the current memory use of this process in bytes; its peak where only that is reported."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * mmap.PAGESIZE

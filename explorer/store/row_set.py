@@ -1,4 +1,4 @@
-"""What the two kinds of visited set share: rows that workers reserve in blocks, and how rows are put in."""
+"""Common base of both kinds of visited set: rows that workers reserve in blocks, and insertion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Counts = npt.NDArray[np.int64]
 class RowSet(ABC):
     """Rows, and the struct through which native code sees them and the table.
 
-    budget: bytes that everything may take, None for no limit.
+    budget: limit on the total size in bytes, None for no limit.
     """
 
     rows: Region
@@ -31,39 +31,39 @@ class RowSet(ABC):
 
     @abstractmethod
     def make_room(self, more: int = 0) -> int | None:
-        """Grow so that every worker can go on.
+        """Grow so that every worker can continue.
 
-        Gives the number of rows that may be reserved, or None if the budget does not allow it.
+        Return the number of rows that may be reserved, or None if the budget does not allow it.
         """
 
     @abstractmethod
     def move(self, source: int, target: int) -> None:
-        """Move a row of the newest level to a place that no row has."""
+        """Move a row of the newest level to an unused place."""
 
     @property
     def reserved(self) -> int:
-        """Rows taken by workers, used or not."""
+        """Number of rows reserved by workers, used or not."""
         return int(self.shared[Shared.ROWS])
 
     @property
     def filled(self) -> int:
-        """Rows in use."""
+        """Number of rows in use."""
         unused = (int(w.context[Context.ROW_END] - w.context[Context.ROW]) for w in self.crew.workers)
         return self.reserved - sum(unused)
 
     def view(self, first: int, last: int) -> Rows:
-        """Some rows; drop the view before the set grows."""
+        """Return a view of the rows first..last; drop it before the set grows."""
         return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
 
     def start(self, rows: Rows) -> None:
-        """Put the initial states in; a limit stops the search, not its start."""
+        """Insert the initial states, whatever the budget: a limit stops the search, not its start."""
         budget, self.budget = self.budget, None
         self.insert(rows)
         self.budget = budget
         self.close_level()
 
     def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
-        """Put given states in, credited to instances; False if the memory does not suffice."""
+        """Insert states, credited to instances `whos`; return False if memory does not suffice."""
         flat = np.ascontiguousarray(rows)
         credited = np.zeros(len(flat), np.uint16) if whos is None else np.ascontiguousarray(whos)
         if self.make_room(len(flat)) is None:
@@ -77,7 +77,7 @@ class RowSet(ABC):
         return True
 
     def close_level(self) -> None:
-        """Close the gaps that reserved rows leave, so that rows are contiguous again."""
+        """Close the gaps left by unused reserved rows, so that rows are contiguous again."""
         gaps: set[int] = set()
         for worker in self.crew.workers:
             context = worker.context

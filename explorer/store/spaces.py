@@ -1,7 +1,7 @@
-"""Where the states of a search are: all in memory, or fingerprints in memory and levels on disk.
+"""State spaces: all states in memory, or fingerprints in memory and levels on disk.
 
-A space makes one level after the other and can give the states of any level again. `Spilled`
-(spilled.py) is the third kind. A search begins in one of the first two and may move on to the third.
+A space computes one level after another and can reproduce the states of any level. `Spilled`
+(spilled.py) is the third kind. A search starts in one of the first two and may move to the third.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ Rows = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 Pause = Callable[[int], str | None]
 Judge = Callable[[int, int, int], None]
-"""Judge(address, first, last): look at the new rows first..last of the array at the address."""
+"""Judge(address, first, last): evaluate the new rows first..last of the array at the address."""
 OUT_OF_MEMORY = ""
-"""The reason for which a level was not finished; others are for the user to read."""
+"""The reason of a level that did not fit into memory; all other reasons are texts for the user."""
 
 
 class Space(Protocol):
-    """sizes: states of each level. distinct: their sum. written: the level files that exist.
+    """The states of a search, level by level.
 
-    whole_levels: a level that was not finished leaves nothing.
+    sizes: number of states of each level. distinct: their sum. written: the existing level files.
+    whole_levels: an unfinished level leaves nothing behind.
     """
 
     sizes: list[int]
@@ -44,25 +45,28 @@ class Space(Protocol):
     def used_bytes(self) -> int: ...
 
     def start(self, rows: Rows, judge: Judge) -> None:
-        """The initial states, as level 0."""
+        """Store the initial states as level 0."""
         ...
 
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        """Make the next level. Gives the reason if it was not finished (see `Crew.expand`), and for each
-        instance the number of new states credited to it."""
+        """Compute the next level.
+
+        Return why it was not finished (see `Crew.expand`), and the number of new states credited to each
+        instance.
+        """
         ...
 
     def batches(self, depth: int) -> Iterator[Rows]:
-        """The states of a level, in any order; each array is only good until the next one."""
+        """Yield the states of a level in any order; each array is valid only until the next one."""
         ...
 
     def save(self, last: int) -> None:
-        """Have files of all levels up to this one."""
+        """Write the files of all levels up to this one that do not exist yet."""
         ...
 
 
 class Resident:
-    """Whole states, all of them in memory; files are only written when they are asked for."""
+    """All states in memory, stored whole; level files are written only by `save`."""
 
     whole_levels = False
 
@@ -94,7 +98,7 @@ class Resident:
         judge(self.visited.rows.address, 0, self.distinct)
 
     def load(self, written: list[SavedLevel]) -> bool:
-        """Take the levels from their files; False if the memory does not suffice."""
+        """Load the levels from their files; return False if memory does not suffice."""
         assert self.files is not None
         self.written = list(written)
         for level in written:
@@ -116,7 +120,7 @@ class Resident:
         return reason, histogram(visited.credits(), max(1, self.kernel.instances))
 
     def level(self, depth: int) -> tuple[int, int]:
-        """The rows of a level."""
+        """Return the first row of a level and the row after its last."""
         bounds = [*self.starts, self.distinct]
         return bounds[depth], bounds[depth + 1]
 
@@ -133,7 +137,7 @@ class Resident:
 
 
 class Hashed:
-    """Fingerprints of all states and the rows of the newest level in memory, every level on disk."""
+    """Fingerprints of all states and the rows of the newest level in memory; every level on disk."""
 
     whole_levels = False
 
@@ -156,7 +160,7 @@ class Hashed:
         self._close(judge)
 
     def load(self, written: list[SavedLevel]) -> bool:
-        """Take the levels from their files; False if the memory does not suffice."""
+        """Load the levels from their files; return False if memory does not suffice."""
         for level in written:
             self.visited.begin_level()
             for rows in self.files.read(level):
@@ -188,4 +192,4 @@ class Hashed:
         return self.files.read(self.written[depth])
 
     def save(self, last: int) -> None:
-        """Nothing to do: levels are written when they are made."""
+        """Nothing to do: every level is written as soon as it is complete."""

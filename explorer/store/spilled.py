@@ -1,16 +1,16 @@
-"""A search whose states do not fit the memory: they lie on disk, in level files in parts by hash.
+"""A search whose states exceed memory: they are spilled to disk, into level files partitioned by hash.
 
-A level is made in two passes (delayed duplicate detection):
+A level is computed in two passes (delayed duplicate detection):
 
-1. The newest level is read and expanded into a set that is as large as the memory allows. When that is
-   full its states, each with its credit, are appended to one file for each part and it is emptied.
-   The set already removes most duplicates, which lie close together.
-2. For one part after the other the states of all levels are read into a set, then the candidates; those
-   that were not there are the part's share of the new level.
+1. The newest level is read and expanded into a set as large as memory allows. Whenever that set is full,
+   its states, each with its credit, are appended to one file per part, and the set is emptied. The set
+   already removes most duplicates, which lie close together.
+2. For each part in turn, the states of all levels and then the candidates are read into a set; the
+   candidates not found in it are the part's share of the new level.
 
-So the memory holds one part at a time, a share of 1 in `PARTS`, or several if there is room, and
-everything is read and written front to back. The parts take the place of sorted runs (docs/adr/0012).
-A level that was not finished leaves nothing behind.
+So memory holds one part at a time, 1 / `PARTS` of the states, or several if there is room, and all files
+are read and written sequentially. The parts take the place of sorted runs (docs/adr/0012). An unfinished
+level leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
 CANDIDATES = 0.6
 PART = 0.85
 GROUP = 0.5
-"""Shares of the budget: the set of the first pass, at most that of the second, and what is aimed at there."""
+"""Shares of the budget: the set of the first pass, the limit for that of the second, and the target there."""
 BLOCK = 1 << 17
 
 
 class _Stopped(Exception):
-    """A level is given up; carries the reason."""
+    """Raised to abandon a level; carries the reason."""
 
 
 def by_part(kernel: Kernel, rows: Rows) -> list[npt.NDArray[np.int64]]:
-    """For each part the positions of its rows."""
+    """Return the positions of the rows of each part."""
     hashes = np.empty(len(rows), np.uint64)
     kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
     part = (hashes % np.uint64(PARTS)).astype(np.uint8)
@@ -52,7 +52,7 @@ def by_part(kernel: Kernel, rows: Rows) -> list[npt.NDArray[np.int64]]:
 
 
 class Buckets:
-    """Rows and their credits on disk, one pair of files for each part. Not meant to last."""
+    """Rows and their credits on disk, in a pair of temporary files per part."""
 
     def __init__(self, folder: Path, kernel: Kernel) -> None:
         self.kernel, self.words = kernel, kernel.layout.words
@@ -61,7 +61,7 @@ class Buckets:
         self.rows = [0] * PARTS
 
     def append(self, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
-        """Add rows, a block at a time, so that no large copy is made."""
+        """Append rows block by block, to avoid a large copy."""
         for start in range(0, len(rows), BLOCK):
             block = np.ascontiguousarray(rows[start : start + BLOCK])
             for number, chosen in enumerate(by_part(self.kernel, block)):
@@ -80,7 +80,7 @@ class Buckets:
         self.rows[number] += len(rows)
 
     def read(self, number: int) -> Iterator[tuple[Rows, npt.NDArray[np.uint16]]]:
-        """What was added to a part, a block at a time."""
+        """Yield the rows and credits appended to a part, block by block."""
         if self.rows[number] == 0:
             return
         with (
@@ -96,7 +96,7 @@ class Buckets:
 
 
 class _Candidates(ExactSet):
-    """The set of the first pass: when it is full it empties itself into buckets."""
+    """The set of the first pass, which empties itself into buckets when full."""
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int, buckets: Buckets) -> None:
         super().__init__(kernel, crew, budget)
@@ -116,7 +116,7 @@ class _Candidates(ExactSet):
 
 
 class Spilled:
-    """States on disk, in parts."""
+    """States on disk, partitioned by hash."""
 
     whole_levels = True
 
@@ -136,10 +136,10 @@ class Spilled:
         return self._used
 
     def start(self, rows: Rows, judge: Judge) -> None:
-        raise NotImplementedError("a search begins in memory")
+        raise NotImplementedError("a search starts in memory")
 
     def load(self, written: list[SavedLevel]) -> None:
-        """Go on from level files; those that are not in parts are written again."""
+        """Continue from level files; levels that are not partitioned are rewritten."""
         for level in written:
             if level.partitioned:
                 self._close(level)
@@ -181,7 +181,7 @@ class Spilled:
         return None, credit
 
     def _expand(self, pause: Pause, buckets: Buckets) -> None:
-        """The first pass."""
+        """Run the first pass."""
         candidates = _Candidates(self.kernel, self.crew, int(CANDIDATES * self.budget), buckets)
         for rows in self.files.read(self.written[-1]):
             block = np.ascontiguousarray(rows)
@@ -195,7 +195,7 @@ class Spilled:
         candidates.drain()
 
     def _parts(self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts) -> Iterator[Rows]:
-        """The second pass: as many parts at a time as fit the memory."""
+        """Run the second pass, as many parts at a time as fit into memory; yield each part's new states."""
         empty = np.zeros((0, self.kernel.layout.words), np.uint64)
         for parts in self._groups(buckets):
             count = sum(buckets.rows[part] for part in parts)
@@ -227,7 +227,7 @@ class Spilled:
                 yield fresh[places[part]]
 
     def _groups(self, buckets: Buckets) -> Iterator[range]:
-        """Consecutive parts that fit the memory together; a part that does not fit stands alone."""
+        """Yield groups of consecutive parts that fit into memory together; too large a part is alone."""
         cost = 8 * self.kernel.layout.words + 2 + 8 * GROWTH / LOAD
         most = GROUP * self.budget / cost - 2 * self.crew.margin
         first, total = 0, 0
@@ -243,11 +243,11 @@ class Spilled:
         return self.files.read(self.written[depth])
 
     def save(self, last: int) -> None:
-        """Nothing to do: levels are written when they are made."""
+        """Nothing to do: every level is written as soon as it is complete."""
 
 
 def forget_candidates(folder: Path) -> None:
-    """Remove what a killed run has left of a level."""
+    """Remove the candidates that a killed run left behind."""
     for left in folder.glob(".candidates-*"):
         with contextlib.suppress(OSError):
             shutil.rmtree(left)

@@ -1,4 +1,4 @@
-"""The files of a Spark run: written whole or not at all, on any file system that pyarrow knows."""
+"""The files of a Spark run, written atomically on any file system that pyarrow supports."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Data: TypeAlias = "bytes | bytearray | memoryview | pa.Buffer | pa.Table"
-SHARED = "on a cluster the place must be one that the driver and every executor see, under one name"
+SHARED = "on a cluster, the driver and every executor must see the storage under the same name"
 
-# What a service says, in lower case; what it means; what to do.
+# Fragments of a service's message in lower case, the meaning, and the remedy.
 REASONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("no_such_bucket", "bucket does not exist"), "no such bucket", "create the bucket, or check its name"),
     (
         ("access_denied", "forbidden", "permission denied", "accesscontrolexception", "accessdenied"),
         "permission denied",
-        "check the credentials that the driver and the executors have",
+        "check the credentials of the driver and the executors",
     ),
     (
         ("invalid_access_key", "signature_does_not_match", "no credentials", "unable to load credentials"),
-        "the credentials are not accepted",
+        "the service rejects the credentials",
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for the driver and the executors",
     ),
     (
@@ -39,13 +39,13 @@ REASONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "the service does not answer",
         "check the endpoint and the network",
     ),
-    (("no space left", "quota"), "no space is left", "free some space, or choose another place"),
+    (("no space left", "quota"), "no space is left", "free some space, or choose another location"),
 )
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What was written: `size` in bytes, `digest` its SHA-256 in hexadecimal."""
+    """A written file: `size` in bytes, `digest` its SHA-256 in hexadecimal."""
 
     name: str
     size: int
@@ -54,24 +54,24 @@ class Stored:
 
 @dataclass(frozen=True)
 class Storage:
-    """A folder of files with names such as ``00007/3.parquet``; can be pickled for executors.
+    """A folder of files with names such as ``00007/3.parquet``; picklable, for executors.
 
-    Writing a name twice is no error: a repeated task writes the same bytes.  Every operation raises
-    EnvironmentFault (exit 4) when the file system refuses.
+    Writing a name twice is not an error, because a repeated task writes the same bytes.  Every operation
+    raises EnvironmentFault (exit 4) when the file system refuses.
     """
 
     location: Location
 
     @classmethod
     def at(cls, place: str | os.PathLike[str]) -> Storage:
-        """A path or a URI; UsageFault for a URI that is not understood."""
+        """Return the storage at a path or URI; raise UsageFault for an invalid URI."""
         return cls(parse_location(os.fspath(place), os.environ))
 
     def __str__(self) -> str:
         return self.location.text
 
     def write(self, name: str, data: Data) -> Stored:
-        """Writes bytes, or a table as Parquet; the name appears when all of it is on disk."""
+        """Write bytes, or a table as Parquet; the name appears only once the file is complete on disk."""
         whole = _buffer(data)
         place = self._place(name)
         with self._refusals("write", name):
@@ -85,19 +85,19 @@ class Storage:
         return Stored(name, len(whole), hashlib.sha256(whole).hexdigest())
 
     def read(self, name: str) -> pa.Buffer:
-        """All bytes of a file."""
+        """Read a whole file."""
         with self._refusals("read", name), self._fs.open_input_file(self._place(name)) as file:
             return file.read_buffer()
 
     def read_table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """A Parquet file, or some of its columns."""
+        """Read a Parquet file, or some of its columns."""
         import pyarrow.parquet as pq
 
         with self._refusals("read", name), self._fs.open_input_file(self._place(name)) as file:
             return pq.ParquetFile(file).read(None if columns is None else list(columns))
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file, None if there is none."""
+        """Return the size of a file in bytes, None if it does not exist."""
         with self._refusals("read", name):
             info = self._fs.get_file_info(self._place(name))
         return int(info.size) if info.is_file else None
@@ -106,7 +106,7 @@ class Storage:
         return self.size(name) is not None
 
     def list(self, folder: str = "") -> tuple[str, ...]:
-        """Names of the files below a folder, sorted; drafts of writers that died are not among them."""
+        """Return the sorted names of the files below a folder, without drafts of writers that died."""
         from pyarrow import fs
 
         root = self._place(folder) if folder else self.location.path
@@ -117,16 +117,16 @@ class Storage:
         return tuple(sorted(name for name in names if not name.rpartition("/")[2].startswith(".")))
 
     def delete(self, name: str) -> None:
-        """Removes a file; one that is gone already is no error."""
+        """Delete a file; a missing file is not an error."""
         with self._refusals("delete", name), contextlib.suppress(FileNotFoundError):
             self._fs.delete_file(self._place(name))
 
     def check(self) -> None:
-        """Writes, reads and deletes a small file, so that a run fails at its start and not after hours."""
+        """Write, read and delete a small file, so that a run fails at its start and not after hours."""
         name = f"check-{uuid.uuid4().hex}"
         self.write(name, name.encode())
         if self.read(name).to_pybytes() != name.encode():
-            raise EnvironmentFault("no-storage", f"{self} returns other bytes than were written", help=SHARED)
+            raise EnvironmentFault("no-storage", f"{self} returns other bytes than it was given", help=SHARED)
         self.delete(name)
 
     @property
@@ -136,11 +136,11 @@ class Storage:
     def _place(self, name: str) -> str:
         parts = name.split("/")
         if any(part in ("", ".", "..") for part in parts):
-            raise ValueError(f"no file name: {name!r}")
+            raise ValueError(f"not a file name: {name!r}")
         return f"{self.location.path.rstrip('/')}/{name}"
 
     def _write_renamed(self, place: str, whole: Any) -> None:
-        """A file system with renames that is not ours to sync: closing a stream of HDFS does that."""
+        """Write to a draft and rename it; no fsync is needed, because closing an HDFS stream syncs it."""
         draft = _draft(place)
         self._fs.create_dir(place.rpartition("/")[0], recursive=True)
         try:
@@ -167,12 +167,12 @@ class Storage:
 
 @functools.lru_cache(maxsize=8)
 def _connected(location: Location) -> Any:
-    """One file system object per place and process: connections are reused."""
+    """Return one file system object per location and process, to reuse connections."""
     return filesystem(location)
 
 
 def _buffer(data: Data) -> pa.Buffer:
-    """One contiguous buffer: a single write cannot leave an object that ends early."""
+    """Return one contiguous buffer, because a single write cannot leave a truncated object."""
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
@@ -187,7 +187,7 @@ def _buffer(data: Data) -> pa.Buffer:
 
 
 def _draft(place: str) -> str:
-    """A name of this writer alone: two attempts of one task may write at the same time."""
+    """Return a draft name unique to this writer: two attempts of a task may write at the same time."""
     folder, _, name = place.rpartition("/")
     return f"{folder}/.{name}.{uuid.uuid4().hex}.tmp"
 
@@ -208,7 +208,7 @@ def _write_local(place: str, whole: Any) -> None:
 
 
 def _reason(fault: BaseException) -> tuple[str, str]:
-    """Why a file system refused, and what to do."""
+    """Return why a file system refused an operation, and the remedy."""
     if isinstance(fault, OSError):
         known: dict[int, int] = {errno.ENOSPC: 4, errno.EDQUOT: 4, errno.EACCES: 1, errno.EPERM: 1}
         at = known.get(fault.errno or 0)

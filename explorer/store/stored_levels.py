@@ -1,4 +1,4 @@
-"""Level files in a place that all executors see: a folder, or a URI of an object store or HDFS."""
+"""Level files at a location that all executors see: a folder, or a URI of an object store or HDFS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elrcheck.explorer.store.storage import Storage
 
 
 class StoredLevels(LevelFiles):
-    """The level files of a run that are not on a file system of this machine."""
+    """The level files of a run that are not on a local file system."""
 
     def __init__(self, place: str, words: int) -> None:
         super().__init__(Path(), words)
@@ -60,7 +60,7 @@ class StoredLevels(LevelFiles):
 
 
 def level_files(place: str, words: int) -> LevelFiles:
-    """The level files at a path or URI."""
+    """Return the level files at a path or URI."""
     location = Storage.at(place).location
     if location.scheme == "file":
         return LevelFiles(Path(location.path), words)

@@ -1,7 +1,7 @@
-"""The visited set that keeps whole states: rows in discovery order, and the table that finds them.
+"""The visited set of whole states: rows in discovery order, and the hash table that refers to them.
 
-Growing the table hands the old one back to the system while it is read (`@rehash` goes through both
-front to back), so growth needs no more memory than the new table alone.
+While the table grows, the old table is released to the system as it is read (`@rehash` goes through both
+sequentially), so growth needs no more memory than the new table alone.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LARGEST_SLOTS = 1 << 34
 GROWTH = 1.5
 LOAD = 0.75
 TIGHT_LOAD = 0.9
-"""Load factors at which the table grows, and up to which it is filled when memory does not allow that."""
+"""Load factor at which the table grows, and the one up to which it is filled if memory forbids growth."""
 STEP = 1 << 20
 
 
 def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
-    """How often each of 0..size-1 occurs; a part at a time, for bincount makes 64-bit copies."""
+    """Count the occurrences of each of 0..size-1, in pieces, because bincount makes 64-bit copies."""
     total = np.zeros(size, np.int64)
     for start in range(0, len(numbers), STEP):
         total += np.bincount(numbers[start : start + STEP], minlength=size)
@@ -36,7 +36,7 @@ def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
 class ExactSet(RowSet):
     """Rows, table and credits, and the struct through which native code sees them.
 
-    source: address of the rows to expand, if they are not rows of the set itself.
+    source: address of the rows to expand, None if they are rows of the set itself.
     """
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
@@ -64,7 +64,7 @@ class ExactSet(RowSet):
 
     @property
     def count(self) -> int:
-        """Distinct states so far."""
+        """Number of distinct states so far."""
         return self.filled
 
     def move(self, source: int, target: int) -> None:
@@ -73,19 +73,19 @@ class ExactSet(RowSet):
     # -- levels
 
     def begin_level(self) -> None:
-        """What is stored from now on belongs to a new level."""
+        """Begin a new level; rows stored from now on belong to it."""
         self.base = self.reserved
         self._publish()
 
     def clear(self) -> None:
-        """Forget all states; the memory of their rows goes back to the system."""
+        """Drop all states, and release the memory of their rows to the system."""
         self.rows.release(0, self.rows.size)
         self.table = Region(8 * self.slots, huge=True)
         self.shared[Shared.ROWS] = 0
         self.begin_level()
 
     def credits(self) -> npt.NDArray[np.uint16]:
-        """For every row of the current level the instance credited with it; a view."""
+        """Return a view with the instance credited with each row of the current level."""
         numbers: npt.NDArray[np.uint16] = self.credit.array(np.uint16)[: self.reserved - self.base]
         return numbers
 
@@ -93,7 +93,7 @@ class ExactSet(RowSet):
 
     @property
     def used_bytes(self) -> int:
-        """Memory of rows and table in use."""
+        """Bytes used by the rows and the table."""
         return 8 * self.words * self.reserved + 8 * self.slots
 
     @property
@@ -101,7 +101,7 @@ class ExactSet(RowSet):
         return 8 * self.words + 2
 
     def expanded(self, cursor: int) -> None:
-        """Rows stay: they are what states are compared with."""
+        """Keep the rows, because new states are compared with them."""
 
     def make_room(self, more: int = 0) -> int | None:
         need = self.reserved + 2 * self.crew.margin + more
@@ -125,7 +125,7 @@ class ExactSet(RowSet):
         return limit if self.reserved + self.crew.margin + more <= limit else None
 
     def _larger(self, rows: int) -> int:
-        """The number of slots to grow to; not more than now if the budget or the format is exhausted."""
+        """Return the number of slots to grow to; at most the current one if budget or format is exhausted."""
         wanted = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
         if self.budget is None or self.row_bytes * rows + 8 * wanted <= self.budget:
             return wanted

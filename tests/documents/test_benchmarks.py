@@ -110,7 +110,7 @@ def test_promela_keeps_a_value_that_is_overwritten_before_it_is_read() -> None:
 
 def test_promela_refuses_what_it_cannot_express() -> None:
     several = Program(**{**vars(rotation()), "init": ((-1, 2, 5), (0, 0, 0))})
-    with pytest.raises(ValueError, match="one initial state"):
+    with pytest.raises(ValueError, match="only one initial state"):
         promela_source(several)
 
 

@@ -157,7 +157,7 @@ def test_a_changed_model_is_refused(go: Go, kept: Path) -> None:
 
 def test_wrong_ways_to_resume(go: Go, kept: Path) -> None:
     cases = [
-        (("--resume", "nowhere"), "no run to go on with"),
+        (("--resume", "nowhere"), "no run to resume"),
         (("--resume", str(kept), "--run-dir", "x"), "leave out --run-dir"),
         (("--resume", str(kept), "--engine", "numpy"), "for the engines local and spark"),
         (("--run-dir", str(kept), *SMALL), f"--resume {kept}"),

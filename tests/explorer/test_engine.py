@@ -205,7 +205,7 @@ def vector_first(program: Program) -> SearchResult:
 def test_overflow_is_inconclusive_and_named() -> None:
     result = search(counter(top=7, room=5))
     assert not result.complete
-    assert result.reason == "numbers outgrew their room: x"
+    assert result.reason == "values out of range: x"
     assert result.overflow == {0: 1}
     assert result.distinct == 6
 

@@ -67,7 +67,7 @@ def test_no_java_that_serves_names_every_place(tmp_path: Path, monkeypatch: pyte
         find_java({"JAVA_HOME": str(tmp_path / "home"), "PATH": str(tmp_path)}, tmp_path)
     fault = caught.value
     assert (fault.code, fault.exit_code) == ("java-too-old", ExitCode.ENVIRONMENT)
-    assert "is Java 11.0.2, 17 is needed" in fault.message and "PATH has no java" in fault.message
+    assert "is Java 11.0.2, but 17 is needed" in fault.message and "PATH has no java" in fault.message
     assert fault.help is not None
     assert all(word in fault.help for word in ("JAVA_HOME", "elrcheck[java]", "--engine local"))
     with pytest.raises(EnvironmentFault, match="JAVA_HOME is not set") as caught:

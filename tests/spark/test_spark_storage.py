@@ -55,7 +55,7 @@ def test_the_endpoint_comes_from_the_uri_then_from_the_environment() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("", "give a folder"),
+        ("", "specify a folder"),
         ("sss://bucket/x", "known: "),
         ("hfds://host/x", "did you mean `hdfs`?"),
         ("s3:///x", "s3://BUCKET/FOLDER"),
@@ -110,7 +110,7 @@ def test_local_files(tmp_path: Path) -> None:
 
 def test_names_stay_inside(tmp_path: Path) -> None:
     for name in ("../x", "/x", "a//b", ""):
-        with pytest.raises(ValueError, match="no file name"):
+        with pytest.raises(ValueError, match="not a file name"):
             Storage.at(tmp_path).write(name, b"")
 
 

@@ -154,10 +154,10 @@ def test_java_home_comes_before_path(tmp_path: Path) -> None:
 
 def test_a_java_that_is_too_old_or_mute(tmp_path: Path) -> None:
     program(tmp_path, "java", "echo 'java version \"1.8.0_292\"' >&2")
-    with pytest.raises(EnvironmentFault, match=r"is Java 1\.8\.0_292, 11 is needed"):
+    with pytest.raises(EnvironmentFault, match=r"is Java 1\.8\.0_292, but 11 is needed"):
         find_java({"PATH": str(tmp_path)})
     program(tmp_path, "java", "exit 1")
-    with pytest.raises(EnvironmentFault, match="names no version"):
+    with pytest.raises(EnvironmentFault, match="reports no version"):
         find_java({"PATH": str(tmp_path)})
 
 
