@@ -29,6 +29,7 @@ from elrcheck.catalogue.model_entries import (
 )
 from elrcheck.invariants.fairness import fairness_of
 from elrcheck.invariants.modules import load_controller_model, load_whole_model, rules_of
+from elrcheck.lang.expr import NamedConjunction
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
@@ -114,12 +115,17 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
             "kind": fn.kind,
             "of": "behaviours" if fn.kind == "leads_to" else "steps" if fn.is_step else "states",
             "doc": fn.doc,
-            "conjuncts": [name for node in fn_nodes(fn) if node.kind == "conj" for name in node.x],
+            "conjuncts": _conjuncts(fn),
             "bounded_only": fn.note or None,
             "source": fn.place,
         }
         for fn in fns
     ]
+
+
+def _conjuncts(fn: Fn) -> list[str]:
+    """The names of the conjuncts of a property."""
+    return [name for node in fn_nodes(fn) if isinstance(node, NamedConjunction) for name in node.names]
 
 
 def _rules() -> list[Entry]:

@@ -17,6 +17,7 @@ from elrcheck.invariants.fairness import fair_actions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.traces.replay import Replayed
 
 MOST_STATES = 2_000_000
@@ -24,7 +25,7 @@ MOST_STATES = 2_000_000
 
 
 def explore_liveness(
-    model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model, config: ModelConfig, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """The counts of the search, and a replayed lasso for every property that one refutes.
 
@@ -56,7 +57,9 @@ def explore_liveness(
     return outcome, replayed
 
 
-def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress) -> tuple[Outcome, Any]:
+def _graph(
+    model: Model, config: ModelConfig, request: CheckRequest, progress: Progress
+) -> tuple[Outcome, Any]:
     """The search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
 

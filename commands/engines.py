@@ -7,7 +7,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import EnvironmentFault, Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
@@ -18,6 +18,7 @@ from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.explorer.store.memory import used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
     from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
@@ -39,7 +40,7 @@ OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
 
 def explore(
     model: Model,
-    config: Any,
+    config: ModelConfig,
     chosen: Sequence[Fn],
     request: CheckRequest,
     progress: Progress,
@@ -59,7 +60,7 @@ def explore(
 
 def run_search(
     model: Model,
-    config: Any,
+    config: ModelConfig,
     chosen: Sequence[Fn],
     request: CheckRequest,
     progress: Progress,
@@ -182,7 +183,7 @@ def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
 
 def _compiled(
     model: Model,
-    config: Any,
+    config: ModelConfig,
     chosen: Sequence[Fn],
     request: CheckRequest,
     progress: Progress,
@@ -212,7 +213,7 @@ def _compiled(
     return outcome
 
 
-def _reference(model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest) -> Outcome:
+def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request: CheckRequest) -> Outcome:
     from elrcheck.explorer.search.reference import search
 
     limits = request.limits

@@ -27,6 +27,7 @@ from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.model.config import RecoveryStrategy
 from elrcheck.results.prove_report import (
     CellReport,
@@ -98,7 +99,7 @@ class Proof:
     """One run over one configuration."""
 
     def __init__(
-        self, model: Model, config: Any, chosen: Sequence[Fn], timeout: float, progress: Progress
+        self, model: Model, config: ModelConfig, chosen: Sequence[Fn], timeout: float, progress: Progress
     ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.plain = PlainModel(model, config)

@@ -5,39 +5,55 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from elrcheck.lang.ir import E, View
+from elrcheck.lang.expr import (
+    AllBrokers,
+    Arithmetic,
+    BrokerList,
+    Call,
+    Cardinality,
+    Compare,
+    ConfigField,
+    Count,
+    Domain,
+    Elements,
+    Expression,
+    Extreme,
+    Field,
+    Filter,
+    First,
+    Implies,
+    Junction,
+    Length,
+    NamedConjunction,
+    Quantifier,
+    Record,
+    SequenceFilter,
+    SetLiteral,
+    Update,
+    Variable,
+    VectorOf,
+    VectorPut,
+)
+from elrcheck.lang.ir import View
 from elrcheck.lang.runtime import Role
-from elrcheck.lang.source import Source, error_in_field, near
-from elrcheck.lang.types import BOOL, INT, REPLICA, RSET, Ty, opt, type_of
+from elrcheck.lang.scope import Env, Scope, Value
+from elrcheck.lang.source import error_in_field, near
+from elrcheck.lang.tree import same
+from elrcheck.lang.types import REPLICA, Ty, opt, type_of
 
-if TYPE_CHECKING:
-    from elrcheck.lang.frontend import Frontend
-
-Env = dict[str, Any]
 BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
 
 
-class Calls:
-    """Mixin of `Expressions`: everything written as NAME(...)."""
+Builtin: TypeAlias = Callable[["Calls", ast.Call, Env], Value]
 
-    frontend: Frontend
-    source: Source
-    globals: dict[str, Any]
-    used: set[str]
 
-    if TYPE_CHECKING:
+class Calls(Scope):
+    """Everything written as NAME(...)."""
 
-        def ex(self, node: ast.expr, env: Env) -> Any: ...
-        def part(self, node: ast.expr, env: Env) -> E: ...
-        def boolean(self, node: ast.expr, env: Env) -> E: ...
-        def number(self, node: ast.expr, env: Env) -> E: ...
-        def coerce(self, made: Any, ty: Ty, node: ast.AST) -> E: ...
-        def value(self, value: Any, node: ast.AST) -> E: ...
-        def fresh(self, name: str) -> str: ...
-
-    def x_Call(self, node: ast.Call, env: Env) -> Any:
+    def call(self, node: ast.Call, env: Env) -> Value:
         if not isinstance(node.func, ast.Name):
             self.source.error(
                 node,
@@ -47,9 +63,8 @@ class Calls:
         name = node.func.id
         if name in BINDERS and node.args and isinstance(node.args[0], ast.GeneratorExp):
             return self._binder(name, node, node.args[0], env)
-        builtin = getattr(self, "c_" + name, None)
-        if builtin is not None:
-            return builtin(node, env)
+        if name in self.built_in:
+            return self.built_in[name](self, node, env)
         target = self.globals.get(name)
         if isinstance(target, type) and getattr(target, "__elr_role__", None) in ("record", "state"):
             return self._construct(node, target, env)
@@ -59,14 +74,14 @@ class Calls:
         if target is None and name not in dir(builtins):
             self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
         if target is None:
-            known = ", ".join(sorted({*BINDERS, *(n[2:] for n in dir(self) if n.startswith("c_"))}))
+            known = ", ".join(sorted({*BINDERS, *self.built_in}))
             said = f"'{name}' is not in the modelling language"
             self.source.error(node, said, f"it has {known}, and functions with @op")
         self.source.error(node, f"'{name}' is not a function of this model (decorate it with @op)")
 
     def _near(self, name: str) -> str:
         offered = [n for n, v in self.globals.items() if hasattr(v, "__elr_role__")]
-        return near(name, [*BINDERS, *(n[2:] for n in dir(self) if n.startswith("c_")), *offered])
+        return near(name, [*BINDERS, *self.built_in, *offered])
 
     def _taken(self, node: ast.Call, count: int, usage: str) -> list[ast.expr]:
         """The arguments of a built-in function that takes exactly so many, by position."""
@@ -76,36 +91,37 @@ class Calls:
 
     # ------------------------------------------------------------------------- builtins
 
-    def c_len(self, node: ast.Call, env: Env) -> E:
+    def _len(self, node: ast.Call, env: Env) -> Expression:
         arg = self.part(self._taken(node, 1, "len(set or sequence)")[0], env)
         if arg.ty.kind == "set":
-            return E("card", Ty("nat", "int"), (arg,))
+            return Cardinality(arg)
         if arg.ty.kind == "seq":
-            return E("slen", Ty("nat", "int", hi=arg.ty.hi), (arg,))
+            return Length(Ty("nat", "int", hi=arg.ty.hi), arg)
         self.source.error(node, f"len() of {arg.ty}")
 
-    def _extreme(self, kind: str, node: ast.Call, env: Env) -> E:
+    def _extreme(self, op: Literal["min", "max"], node: ast.Call, env: Env) -> Expression:
         if len(node.args) != 2 or node.keywords:
-            self.source.error(node, f"{kind}() takes two numbers, or a comprehension with default=")
-        return E(kind, INT, tuple(self.number(a, env) for a in node.args))
+            self.source.error(node, f"{op}() takes two numbers, or a comprehension with default=")
+        left, right = node.args
+        return Arithmetic(op, self.number(left, env), self.number(right, env))
 
-    def c_min(self, node: ast.Call, env: Env) -> E:
+    def _min(self, node: ast.Call, env: Env) -> Expression:
         return self._extreme("min", node, env)
 
-    def c_max(self, node: ast.Call, env: Env) -> E:
+    def _max(self, node: ast.Call, env: Env) -> Expression:
         return self._extreme("max", node, env)
 
-    def c_implies(self, node: ast.Call, env: Env) -> E:
+    def _implies(self, node: ast.Call, env: Env) -> Expression:
         premise, conclusion = self._taken(node, 2, "implies(premise, conclusion)")
-        return E("implies", BOOL, (self.boolean(premise, env), self.boolean(conclusion, env)))
+        return Implies(self.boolean(premise, env), self.boolean(conclusion, env))
 
-    def c_conj(self, node: ast.Call, env: Env) -> E:
+    def _conj(self, node: ast.Call, env: Env) -> Expression:
         if node.args or any(k.arg is None for k in node.keywords):
             self.source.error(node, "name every conjunct: conj(name=condition, ...)")
         parts = tuple(self.boolean(k.value, env) for k in node.keywords)
-        return E("conj", BOOL, parts, tuple(str(k.arg) for k in node.keywords))
+        return NamedConjunction(tuple(str(k.arg) for k in node.keywords), parts)
 
-    def c_within(self, node: ast.Call, env: Env) -> E:
+    def _within(self, node: ast.Call, env: Env) -> Expression:
         """A conjunction of one comparison for each field of the record, named by the field."""
         used, limits = (self.part(a, env) for a in self._taken(node, 2, "within(record, c)"))
         if used.ty.kind != "record" or limits.ty.kind != "config":
@@ -116,44 +132,44 @@ class Calls:
                 said = f"there is no field of this name in {limits.ty}"
                 raise error_in_field(used.ty.cls, name, said, f"declare it in {limits.ty}, with a default")
         parts = tuple(
-            E("le", BOOL, (E("field", ty, (used,), name), E("param", known[name], x=name)))
+            Compare("le", Field(ty, used, name), ConfigField(known[name], name))
             for name, ty in used.ty.fields.items()
         )
-        return E("conj", BOOL, parts, tuple(used.ty.fields))
+        return NamedConjunction(tuple(used.ty.fields), parts)
 
-    def c_frozenset(self, node: ast.Call, env: Env) -> E:
+    def _frozenset(self, node: ast.Call, env: Env) -> Expression:
         if not node.args and not node.keywords:
-            return E("setlit", RSET)
+            return SetLiteral(())
         arg = self.part(self._taken(node, 1, "frozenset({x}), or of a set or a list of brokers")[0], env)
         if arg.ty.kind == "set":
             return arg
         if arg.ty.kind == "seq" and arg.ty.elem.kind == "replica":
-            return E("elems", RSET, (arg,))
+            return Elements(arg)
         self.source.error(node, f"frozenset() of {arg.ty}")
 
-    def c_tuple(self, node: ast.Call, env: Env) -> E:
-        if len(node.args) != 1 or self.part(node.args[0], env).kind != "universe":
+    def _tuple(self, node: ast.Call, env: Env) -> Expression:
+        if len(node.args) != 1 or not isinstance(self.part(node.args[0], env), AllBrokers):
             self.source.error(node, "tuple(c.brokers) is the list of all brokers in order")
-        return E("ordered", Ty("seq", "Seq", REPLICA, hi="broker_count"))
+        return BrokerList(Ty("seq", "Seq", REPLICA, hi="broker_count"))
 
-    def c_put(self, node: ast.Call, env: Env) -> E:
+    def _put(self, node: ast.Call, env: Env) -> Expression:
         given = self._taken(node, 3, "put(vector, broker, value)")
         vector, index, value = (self.part(a, env) for a in given)
         if vector.ty.kind != "vec":
             self.source.error(node.args[0], f"put() changes a Vec, this is {vector.ty}")
         where = self.coerce(index, REPLICA, node.args[1])
-        return E("put", vector.ty, (vector, where, self.coerce(value, vector.ty.elem, node.args[2])))
+        return VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
 
-    def c_replace(self, node: ast.Call, env: Env) -> Any:
+    def _replace(self, node: ast.Call, env: Env) -> Value:
         if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
             self.source.error(node, "write replace(record, field=value, ...)")
         base = self.ex(node.args[0], env)
         if isinstance(base, View):
             fields = dict(base.fields)
             for keyword in node.keywords:
-                want = self._field(keyword, self.frontend.state_fields, "the state")
+                want = self._field(keyword, self.functions.state_fields, "the state")
                 fields[str(keyword.arg)] = self.coerce(self.ex(keyword.value, env), want, keyword.value)
-            return View(base.name, fields, False)
+            return View(base.moment, fields, False)
         if base.ty.kind != "record":
             self.source.error(node, f"replace() changes a record or the state, this is {base.ty}")
         known = base.ty.fields
@@ -161,7 +177,7 @@ class Calls:
             str(k.arg): self.coerce(self.ex(k.value, env), self._field(k, known, str(base.ty)), k.value)
             for k in node.keywords
         }
-        return E("upd", base.ty, (base, *changed.values()), tuple(changed))
+        return Update(base.ty, base, tuple(changed), tuple(changed.values()))
 
     def _field(self, keyword: ast.keyword, known: dict[str, Ty], what: str) -> Ty:
         if keyword.arg not in known:
@@ -170,7 +186,7 @@ class Calls:
             )
         return known[keyword.arg]
 
-    def _construct(self, node: ast.Call, cls: type, env: Env) -> Any:
+    def _construct(self, node: ast.Call, cls: type, env: Env) -> Value:
         ty = type_of(cls)
         known = ty.fields
         given = {str(k.arg): k.value for k in node.keywords}
@@ -190,10 +206,10 @@ class Calls:
         }
         if ty.kind == "state":
             return View("now", values, False)
-        return E("rec", ty, tuple(values.values()), tuple(values))
+        return Record(ty, tuple(values), tuple(values.values()))
 
-    def _call(self, node: ast.Call, target: Any, env: Env) -> E:
-        fn = self.frontend.fn(target)
+    def _call(self, node: ast.Call, target: Any, env: Env) -> Expression:
+        fn = self.functions.fn(target)
         if fn.ret.kind == "state":
             self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
         args = [self.ex(a, env) for a in node.args]
@@ -215,48 +231,62 @@ class Calls:
                 self.source.error(
                     where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead"
                 )
-            which.append(view.name)
+            which.append(view.moment)
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
-        return E("call", fn.ret, values, (fn.name, tuple(which)))
+        return Call(fn.ret, fn.name, tuple(which), values)
+
+    built_in: ClassVar[dict[str, Builtin]] = {
+        "len": _len,
+        "min": _min,
+        "max": _max,
+        "implies": _implies,
+        "conj": _conj,
+        "within": _within,
+        "frozenset": _frozenset,
+        "tuple": _tuple,
+        "put": _put,
+        "replace": _replace,
+    }
 
     # ------------------------------------------------------------------------- comprehensions
 
-    def _binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> E:
+    def _binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> Expression:
         """all/any/sum/min/max/tuple/frozenset/next over one 'for'."""
         loop = generator.generators[0]
         if len(generator.generators) != 1 or not isinstance(loop.target, ast.Name):
             self.source.error(generator, "one 'for' with one simple name for each comprehension")
         self._only(name, node)
         variable, domain, kind, inner = self._domain(loop.target.id, loop.iter, env)
-        condition: E | None = None
+        condition: Expression | None = None
         for test in loop.ifs:
             made = self.boolean(test, inner)
-            condition = made if condition is None else E("and", BOOL, (condition, made))
-        x = (variable, kind)
+            condition = made if condition is None else Junction("and", (condition, made))
         element = generator.elt
         if name in ("all", "any"):
-            return E(name, BOOL, (domain, condition, self.boolean(element, inner)), x)
+            body = self.boolean(element, inner)
+            return Quantifier(variable, kind, domain, condition, "all" if name == "all" else "any", body)
         if name == "sum":
             if not (isinstance(element, ast.Constant) and element.value == 1):
                 self.source.error(element, "sum() only counts: sum(1 for ... if ...)")
-            return E(
-                "count", Ty("nat", "int", hi=domain.ty.hi if kind == "seq" else None), (domain, condition), x
-            )
+            ty = Ty("nat", "int", hi=domain.ty.hi if kind == "seq" else None)
+            return Count(ty, variable, kind, domain, condition)
         if name in ("min", "max"):
             default = next((k.value for k in node.keywords if k.arg == "default"), None)
             if default is None:
                 self.source.error(node, f"{name}() over a comprehension needs default=")
             body = self.number(element, inner)
-            return E(name + "of", body.ty, (domain, condition, body, self.number(default, env)), x)
+            otherwise = self.number(default, env)
+            op: Literal["min", "max"] = "min" if name == "min" else "max"
+            return Extreme(body.ty, variable, kind, domain, condition, op, body, otherwise)
         if name == "tuple":
-            return self._tuple(node, element, domain, kind, condition, variable, inner)
+            return self._from_tuple(node, element, domain, kind, condition, variable, inner)
         made = self.part(element, inner)
-        if made is not variable:
+        if not same(made, variable):
             self.source.error(element, f"{name}() only filters: {name}(x for x in X if condition)")
         if name == "frozenset":
             if kind != "set":
                 self.source.error(loop.iter, "a set of brokers is filtered from a set of brokers")
-            return E("filter", RSET, (domain, condition), x)
+            return Filter(variable, kind, domain, condition)
         if (
             kind != "seq"
             or domain.ty.elem.kind != "replica"
@@ -266,7 +296,7 @@ class Calls:
             self.source.error(
                 node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers"
             )
-        return E("first", opt(REPLICA), (domain, condition), x)
+        return First(opt(REPLICA), variable, kind, domain, condition)
 
     def _only(self, name: str, node: ast.Call) -> None:
         """Nothing beside the comprehension but what the function is documented to take here."""
@@ -275,39 +305,42 @@ class Calls:
         if more:
             self.source.error(node, f"{name}() takes a comprehension here and no {', '.join(more)}")
 
-    def _tuple(
+    def _from_tuple(
         self,
         node: ast.Call,
         element: ast.expr,
-        domain: E,
-        kind: str,
-        condition: E | None,
-        variable: E,
+        domain: Expression,
+        kind: Domain,
+        condition: Expression | None,
+        variable: Variable,
         inner: Env,
-    ) -> E:
+    ) -> Expression:
         body = self.part(element, inner)
-        if kind == "seq" and body is variable:
-            return E("seqfilter", domain.ty, (domain, condition), (variable, kind))
-        if domain.kind != "universe" or condition is not None:
+        if kind == "seq" and same(body, variable):
+            return SequenceFilter(domain.ty, variable, kind, domain, condition)
+        if not isinstance(domain, AllBrokers) or condition is not None:
             self.source.error(
                 node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence"
             )
-        return E("vecmk", Ty("vec", "Vec", body.ty), (body,), (variable, "set"))
+        return VectorOf(Ty("vec", "Vec", body.ty), variable, body)
 
-    def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[E, E, str, Env]:
+    def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Env]:
+        kind: Domain
         local = self.fresh(name)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
             domain = self.number(self._taken(node, 1, "range(n): from 0 to n - 1")[0], env)
             kind, ty = "range", Ty("nat", "int", hi=domain.ty.hi)
         else:
             domain = self.part(node, env)
-            kind = domain.ty.kind
-            if kind not in ("set", "seq"):
+            if domain.ty.kind == "set":
+                kind, ty = "set", REPLICA
+            elif domain.ty.kind == "seq":
+                kind, ty = "seq", domain.ty.elem
+            else:
                 self.source.error(
                     node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}"
                 )
-            ty = REPLICA if kind == "set" else domain.ty.elem
-        variable = E("var", ty, x=local)
+        variable = Variable(ty, local)
         return variable, domain, kind, {**env, name: variable}
 
 

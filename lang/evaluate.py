@@ -15,16 +15,27 @@ each binding environment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
+from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, Walker
+from elrcheck.lang.expr import Comprehension, Expression, Field, StateVariable, Variable
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
+from elrcheck.lang.tree import UnsupportedNode, children, unsupported
 from elrcheck.lang.types import Ty
 
-Env = dict[str, Any]
+Env: TypeAlias = dict[str, Any]
+"""Local names with their values; the states and the memo are under names that no local can have."""
+TruthNode: TypeAlias = (
+    expr.Junction | expr.Equal | expr.Not | expr.Compare | expr.Member | expr.Implies
+    | expr.NamedConjunction | expr.IsNone | expr.Subset
+)  # fmt: skip
+SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.AllBrokers | expr.Cardinality
+Collecting: TypeAlias = expr.Count | expr.Filter | expr.SequenceFilter | expr.First | expr.Extreme
 MEMO = "$memo"
 STATES = "$states"
 
@@ -37,15 +48,14 @@ class Outcome:
     fields: Mapping[str, Any]
 
 
-class Evaluator(Walker):
+class Evaluator:
     """Evaluates functions of one model under one configuration and one algebra."""
 
     backend = "evaluator"
 
-    def __init__(self, fns: Mapping[str, Fn], config: Any, algebra: Algebra) -> None:
+    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra) -> None:
         self.fns, self.config, self.alg = fns, config, algebra
         self.structure = Structure(config, algebra)
-        self._on: dict[str, Callable[[E, Env], Any]] = {}
 
     # ------------------------------------------------------------------------- functions
 
@@ -73,11 +83,10 @@ class Evaluator(Walker):
                 return ([] if holds is True else [(name, holds)]) + guards, made
             case If(condition=condition, then=then, orelse=orelse):
                 return self._branch(self.ev(condition, env), then, orelse, env, ty)
-            case Ret(value=View() as view):
-                return [], {f: self.ev(e, env) for f, e in view.fields.items()}
-            case Ret(value=E() as value):
+            case Ret(value=value):
+                if isinstance(value, View):
+                    return [], {f: self.ev(e, env) for f, e in value.fields.items()}
                 return [], self.ev(value, env)
-        raise AssertionError(block)
 
     def _branch(
         self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty
@@ -96,146 +105,171 @@ class Evaluator(Walker):
 
     # ------------------------------------------------------------------------- expressions
 
-    def ev(self, e: E, env: Env) -> Any:
+    def ev(self, e: Expression, env: Env) -> Any:
+        """The value of an expression, once for each environment. Looking up costs less than the memo."""
+        if type(e) is Variable:
+            return env[e.name]
+        if type(e) is Field:
+            return self.ev(e.record, env)[e.name]
+        if type(e) is StateVariable:
+            return env[STATES][0 if e.moment == "now" else 1][e.name]
         memo = env[MEMO]
         found = memo.get(id(e))
         if found is None:
-            method = self._on.get(e.kind)
-            if method is None:
-                method = self._on[e.kind] = getattr(self, f"on_{e.kind}", self.dispatch)
-            found = memo[id(e)] = (method(e, env), e)
+            found = memo[id(e)] = (self._value(e, env), e)
         return found[0]
 
     @staticmethod
     def bind(env: Env, name: str, value: Any) -> Env:
         return {**env, name: value, MEMO: {}}
 
-    def on_const(self, e: E, env: Env) -> Any:
-        return e.x
+    def _value(self, e: Expression, env: Env) -> Any:
+        """What the model uses most often stands first: a `match` asks from the top."""
+        match e:
+            case expr.Truth():
+                return self._truth(e, env)
+            case expr.VectorGet():
+                return self.vector_entry(e, env)
+            case expr.Call():
+                return self._call(e, env)
+            case expr.BrokerSet() | expr.Cardinality():
+                return self._set(e, env)
+            case expr.EnumMember():
+                return e.ty.members.index(e.name)
+            case expr.ConfigField():
+                return self.structure.lift(getattr(self.config, e.name), e.ty)
+            case expr.IfElse():
+                c = self.ev(e.condition, env)
+                if isinstance(c, bool):
+                    return self.ev(e.then if c else e.orelse, env)
+                return self.structure.ite(c, self.ev(e.then, env), self.ev(e.orelse, env), e.ty)
+            case expr.Constant():
+                return e.value
+            case expr.Length():
+                return self.ev(e.sequence, env)[0]
+            case expr.Quantifier():
+                return self._quantifier(e, env)
+            case expr.Update():
+                changed = {f: self.ev(v, env) for f, v in zip(e.names, e.values, strict=True)}
+                return {**self.ev(e.record, env), **changed}
+            case expr.Some():
+                return self.ev(e.value, env)
+            case expr.Get():
+                return self.element(e, env)
+            case expr.SequenceGet():
+                return self.sequence_entry(e, env)
+            case expr.VectorPut():
+                return self._put(e, env)
+            case expr.Record():
+                return {f: self.ev(v, env) for f, v in zip(e.names, e.values, strict=True)}
+            case expr.Arithmetic():
+                return self._arithmetic(e, env)
+            case expr.LetIn():
+                return self.ev(e.body, self.bind(env, e.name, self.ev(e.value, env)))
+            case expr.NoneLiteral():
+                return -1
+            case expr.BrokerList():
+                return self.structure.lift(range(self.alg.brokers), e.ty)
+            case expr.EmptySequence():
+                return self.structure.blank(e.ty)
+            case expr.VectorOf():
+                return [self.ev(e.body, self.bind(env, e.variable.name, i)) for i in range(self.alg.brokers)]
+            case expr.Prefix() | expr.Append() | expr.Concatenation():
+                return self._sequence(e, env)
+            case expr.Binder():
+                return self._comprehension(e, env)
+            case Variable() | StateVariable() | Field():
+                return self.ev(e, env)
+            case expr.Configuration():
+                raise UnsupportedNode(self.backend, e)
+            case _:
+                unsupported(self.backend, e)
 
-    def on_param(self, e: E, env: Env) -> Any:
-        return self.structure.lift(getattr(self.config, e.x), e.ty)
+    def _truth(self, e: TruthNode, env: Env) -> Any:
+        alg = self.alg
+        match e:
+            case expr.Junction():
+                if e.op == "and":
+                    return alg.and_(self._until(e.parts, env, False))
+                return alg.or_(self._until(e.parts, env, True))
+            case expr.Equal():
+                return self.structure.eq(self.ev(e.left, env), self.ev(e.right, env), e.left.ty)
+            case expr.Not():
+                return alg.not_(self.ev(e.operand, env))
+            case expr.Compare():
+                return alg.cmp(e.op, self.ev(e.left, env), self.ev(e.right, env))
+            case expr.Member():
+                return self.structure.member(self.ev(e.element, env), self.ev(e.members, env))
+            case expr.Implies():
+                premise = self.ev(e.premise, env)
+                if premise is False:
+                    return True
+                return alg.or_([alg.not_(premise), self.ev(e.conclusion, env)])
+            case expr.NamedConjunction():
+                return alg.and_(self._until(e.parts, env, False))
+            case expr.IsNone():
+                return alg.cmp("eq", self.ev(e.value, env), -1)
+            case expr.Subset():
+                return alg.s_subset(self.ev(e.small, env), self.ev(e.large, env))
+            case _:
+                unsupported(self.backend, e)
 
-    def on_enumc(self, e: E, env: Env) -> Any:
-        return e.ty.members.index(e.x)
-
-    def on_universe(self, e: E, env: Env) -> Any:
-        return self.alg.s_const(range(self.alg.brokers))
-
-    def on_ordered(self, e: E, env: Env) -> Any:
-        return self.structure.lift(range(self.alg.brokers), e.ty)
-
-    def on_none(self, e: E, env: Env) -> Any:
-        return -1
-
-    def on_some(self, e: E, env: Env) -> Any:
-        return self.ev(e.args[0], env)
-
-    on_get = on_some
-
-    def on_seqnil(self, e: E, env: Env) -> Any:
-        return self.structure.blank(e.ty)
-
-    def on_var(self, e: E, env: Env) -> Any:
-        return env[e.x]
-
-    def on_svar(self, e: E, env: Env) -> Any:
-        which, name = e.x
-        return env[STATES][0 if which == "now" else 1][name]
-
-    def on_elet(self, e: E, env: Env) -> Any:
-        return self.ev(e.args[1], self.bind(env, e.x, self.ev(e.args[0], env)))
-
-    def on_field(self, e: E, env: Env) -> Any:
-        return self.ev(e.args[0], env)[e.x]
-
-    def on_rec(self, e: E, env: Env) -> Any:
-        return {f: self.ev(v, env) for f, v in zip(e.x, e.args, strict=True)}
-
-    def on_upd(self, e: E, env: Env) -> Any:
-        changed = {f: self.ev(v, env) for f, v in zip(e.x, e.args[1:], strict=True)}
-        return {**self.ev(e.args[0], env), **changed}
-
-    def on_ite(self, e: E, env: Env) -> Any:
-        c = self.ev(e.args[0], env)
-        if isinstance(c, bool):
-            return self.ev(e.args[1 if c else 2], env)
-        return self.structure.ite(c, self.ev(e.args[1], env), self.ev(e.args[2], env), e.ty)
-
-    def on_and(self, e: E, env: Env) -> Any:
-        return self.alg.and_(self._until(e.args, env, False))
-
-    on_conj = on_and
-
-    def on_or(self, e: E, env: Env) -> Any:
-        return self.alg.or_(self._until(e.args, env, True))
-
-    def _until(self, args: tuple[E, ...], env: Env, stop: bool) -> Iterator[Any]:
+    def _until(self, args: tuple[Expression, ...], env: Env, stop: bool) -> Iterator[Any]:
         for a in args:
             value = self.ev(a, env)
             yield value
             if value is stop:
                 return
 
-    def on_not(self, e: E, env: Env) -> Any:
-        return self.alg.not_(self.ev(e.args[0], env))
+    def element(self, e: expr.Get, env: Env) -> Any:
+        """An optional as its element: the same number."""
+        return self.ev(e.value, env)
 
-    def on_implies(self, e: E, env: Env) -> Any:
-        premise = self.ev(e.args[0], env)
-        return True if premise is False else self.alg.or_([self.alg.not_(premise), self.ev(e.args[1], env)])
+    def _call(self, e: expr.Call, env: Env) -> Any:
+        fn = self.fns[e.function]
+        args = {p: self.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
+        states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
+        return self.call(fn, states, args)
 
-    def on_isnone(self, e: E, env: Env) -> Any:
-        return self.alg.cmp("eq", self.ev(e.args[0], env), -1)
-
-    def on_eq(self, e: E, env: Env) -> Any:
-        return self.structure.eq(self.ev(e.args[0], env), self.ev(e.args[1], env), e.args[0].ty)
-
-    def _compare(self, e: E, env: Env) -> Any:
-        return self.alg.cmp(e.kind, self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    on_lt = on_le = on_gt = on_ge = _compare
-
-    def on_add(self, e: E, env: Env) -> Any:
-        return self.alg.add(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_sub(self, e: E, env: Env) -> Any:
-        return self.alg.sub(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_min(self, e: E, env: Env) -> Any:
-        a, b = (self.ev(x, env) for x in e.args)
-        return self.alg.ite(self.alg.cmp("le", a, b), a, b)
-
-    def on_max(self, e: E, env: Env) -> Any:
-        a, b = (self.ev(x, env) for x in e.args)
-        return self.alg.ite(self.alg.cmp("ge", a, b), a, b)
+    def _arithmetic(self, e: expr.Arithmetic, env: Env) -> Any:
+        alg, a, b = self.alg, self.ev(e.left, env), self.ev(e.right, env)
+        match e.op:
+            case "add":
+                return alg.add(a, b)
+            case "sub":
+                return alg.sub(a, b)
+            case "min":
+                return alg.ite(alg.cmp("le", a, b), a, b)
+            case "max":
+                return alg.ite(alg.cmp("ge", a, b), a, b)
 
     # ------------------------------------------------------------------------- sets
 
-    def on_in(self, e: E, env: Env) -> Any:
-        return self.structure.member(self.ev(e.args[0], env), self.ev(e.args[1], env))
+    def _set(self, e: SetNode, env: Env) -> Any:
+        alg = self.alg
+        match e:
+            case expr.SetOperation():
+                a, b = self.ev(e.left, env), self.ev(e.right, env)
+                match e.op:
+                    case "union":
+                        return alg.s_union(a, b)
+                    case "inter":
+                        return alg.s_inter(a, b)
+                    case "diff":
+                        return alg.s_diff(a, b)
+            case expr.Elements():
+                return self._elements(e, env)
+            case expr.Cardinality():
+                return alg.s_card(self.ev(e.members, env))
+            case expr.AllBrokers():
+                return alg.s_const(range(alg.brokers))
+            case expr.SetLiteral():
+                values = [self.ev(element, env) for element in e.elements]
+                brokers = range(alg.brokers)
+                return alg.s_from([alg.or_([alg.cmp("eq", v, i) for v in values]) for i in brokers])
 
-    def on_setlit(self, e: E, env: Env) -> Any:
-        elements = [self.ev(x, env) for x in e.args]
-        brokers = range(self.alg.brokers)
-        return self.alg.s_from([self.alg.or_([self.alg.cmp("eq", x, i) for x in elements]) for i in brokers])
-
-    def on_union(self, e: E, env: Env) -> Any:
-        return self.alg.s_union(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_inter(self, e: E, env: Env) -> Any:
-        return self.alg.s_inter(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_diff(self, e: E, env: Env) -> Any:
-        return self.alg.s_diff(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_subset(self, e: E, env: Env) -> Any:
-        return self.alg.s_subset(self.ev(e.args[0], env), self.ev(e.args[1], env))
-
-    def on_card(self, e: E, env: Env) -> Any:
-        return self.alg.s_card(self.ev(e.args[0], env))
-
-    def on_elems(self, e: E, env: Env) -> Any:
-        length, slots = self.ev(e.args[0], env)
+    def _elements(self, e: expr.Elements, env: Env) -> Any:
+        length, slots = self.ev(e.sequence, env)
         alg = self.alg
         flags = []
         for i in range(alg.brokers):
@@ -245,136 +279,119 @@ class Evaluator(Walker):
 
     # ------------------------------------------------------------------------- vectors and sequences
 
-    def on_vget(self, e: E, env: Env) -> Any:
-        return self.structure.select(self.ev(e.args[0], env), self.ev(e.args[1], env), e.ty)
+    def vector_entry(self, e: expr.VectorGet, env: Env) -> Any:
+        return self.structure.select(self.ev(e.vector, env), self.ev(e.index, env), e.ty)
 
-    def on_put(self, e: E, env: Env) -> Any:
-        vector, index, value = (self.ev(a, env) for a in e.args)
+    def sequence_entry(self, e: expr.SequenceGet, env: Env) -> Any:
+        return self.structure.select(self.ev(e.sequence, env)[1], self.ev(e.index, env), e.ty)
+
+    def _put(self, e: expr.VectorPut, env: Env) -> Any:
+        vector, index, value = self.ev(e.vector, env), self.ev(e.index, env), self.ev(e.value, env)
         if isinstance(index, int):
             return [*vector[:index], value, *vector[index + 1 :]]
         chosen = (self.alg.cmp("eq", index, k) for k in range(len(vector)))
         return [self.structure.ite(c, value, old, e.ty.elem) for c, old in zip(chosen, vector, strict=True)]
 
-    def on_vecmk(self, e: E, env: Env) -> Any:
-        return [self.ev(e.args[0], self.bind(env, e.x[0].x, i)) for i in range(self.alg.brokers)]
-
-    def on_slen(self, e: E, env: Env) -> Any:
-        return self.ev(e.args[0], env)[0]
-
-    def on_sget(self, e: E, env: Env) -> Any:
-        return self.structure.select(self.ev(e.args[0], env)[1], self.ev(e.args[1], env), e.ty)
-
-    def on_take(self, e: E, env: Env) -> Any:
-        return self.structure.take(self.ev(e.args[0], env), self.ev(e.args[1], env), e.ty.elem)
-
-    def on_append(self, e: E, env: Env) -> Any:
-        return self.structure.append(self.ev(e.args[0], env), self.ev(e.args[1], env), e.ty.elem)
-
-    def on_concat(self, e: E, env: Env) -> Any:
-        made, (length, slots) = (self.ev(a, env) for a in e.args)
-        for k, value in enumerate(slots):
-            longer = self.structure.append(made, value, e.ty.elem)
-            made = self.structure.ite(self.alg.cmp("lt", k, length), longer, made, e.ty)
-        return made
-
-    def on_seqfilter(self, e: E, env: Env) -> Any:
-        made = self.structure.blank(e.ty)
-        for holds, value, _ in self.over(e, env):
-            longer = self.structure.append(made, value, e.ty.elem)
-            made = self.structure.ite(holds, longer, made, e.ty)
-        return made
+    def _sequence(self, e: expr.Prefix | expr.Append | expr.Concatenation, env: Env) -> Any:
+        structure, elem = self.structure, e.ty.elem
+        match e:
+            case expr.Prefix():
+                return structure.take(self.ev(e.sequence, env), self.ev(e.count, env), elem)
+            case expr.Append():
+                return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
+            case expr.Concatenation():
+                made, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)
+                for k, value in enumerate(slots):
+                    longer = structure.append(made, value, elem)
+                    made = structure.ite(self.alg.cmp("lt", k, length), longer, made, e.ty)
+                return made
 
     # ------------------------------------------------------------------------- binders
 
-    def over(self, e: E, env: Env) -> Iterator[tuple[Any, Any, Env]]:
+    def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
         """(in the domain and condition holds, value, environment) for each possible element."""
-        variable, kind = e.x
-        domain, condition = e.args[0], e.args[1]
-        alg, value = self.alg, self.ev(domain, env)
+        alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
         items: Iterator[tuple[Any, Any]]
-        if kind == "set":
+        if e.over == "set":
             items = ((alg.s_mem(value, i), i) for i in range(alg.brokers))
-        elif kind == "seq":
+        elif e.over == "seq":
             items = ((alg.cmp("lt", i, value[0]), x) for i, x in enumerate(value[1]))
         else:
-            most = value if isinstance(value, int) else self._most(domain)
+            most = value if isinstance(value, int) else self._most(e.domain)
             items = ((alg.cmp("lt", i, value), i) for i in range(most))
         for inside, element in items:
             if inside is False:
                 continue
-            inner = self.bind(env, variable.x, element)
-            holds = inside if condition is None else alg.and_([inside, self.ev(condition, inner)])
+            inner = self.bind(env, name, element)
+            holds = inside if e.condition is None else alg.and_([inside, self.ev(e.condition, inner)])
             if holds is not False:
                 yield holds, element, inner
 
-    def _most(self, e: E) -> int:
+    def _most(self, e: Expression) -> int:
         """An upper bound of a number, from its type or its parts; how far a loop is unrolled."""
-        match e.kind:
-            case "const":
-                return int(e.x)
-            case "add":
-                return self._most(e.args[0]) + self._most(e.args[1])
-            case "sub":
-                return self._most(e.args[0])
-            case "min":
-                known = [a for a in e.args if a.kind != "field" or a.ty.hi is not None]
+        match e:
+            case expr.Constant():
+                return int(e.value)
+            case expr.Arithmetic(op="add"):
+                return self._most(e.left) + self._most(e.right)
+            case expr.Arithmetic(op="sub"):
+                return self._most(e.left)
+            case expr.Arithmetic(op="min"):
+                known = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
                 return min(self._most(a) for a in known)
-            case "ite":
-                return max(self._most(e.args[1]), self._most(e.args[2]))
+            case expr.IfElse():
+                return max(self._most(e.then), self._most(e.orelse))
             case _:
                 return self.structure.limit(e.ty.hi)
 
-    def on_all(self, e: E, env: Env) -> Any:
-        alg = self.alg
-        parts = []
+    def _quantifier(self, e: expr.Quantifier, env: Env) -> Any:
+        alg, parts = self.alg, []
+        if e.op == "all":
+            for holds, _, inner in self.over(e, env):
+                parts.append(alg.or_([alg.not_(holds), self.ev(e.body, inner)]))
+                if parts[-1] is False:
+                    break
+            return alg.and_(parts)
         for holds, _, inner in self.over(e, env):
-            parts.append(alg.or_([alg.not_(holds), self.ev(e.args[2], inner)]))
-            if parts[-1] is False:
-                break
-        return alg.and_(parts)
-
-    def on_any(self, e: E, env: Env) -> Any:
-        parts = []
-        for holds, _, inner in self.over(e, env):
-            parts.append(self.alg.and_([holds, self.ev(e.args[2], inner)]))
+            parts.append(alg.and_([holds, self.ev(e.body, inner)]))
             if parts[-1] is True:
                 break
-        return self.alg.or_(parts)
+        return alg.or_(parts)
 
-    def on_count(self, e: E, env: Env) -> Any:
-        total: Any = 0
-        for holds, _, _ in self.over(e, env):
-            total = self.alg.add(total, self.alg.ite(holds, 1, 0))
-        return total
+    def _comprehension(self, e: Collecting, env: Env) -> Any:
+        alg, structure = self.alg, self.structure
+        match e:
+            case expr.Count():
+                total: Any = 0
+                for holds, _, _ in self.over(e, env):
+                    total = alg.add(total, alg.ite(holds, 1, 0))
+                return total
+            case expr.Filter():
+                flags: list[Any] = [False] * alg.brokers
+                for holds, value, _ in self.over(e, env):
+                    flags[value] = holds
+                return alg.s_from(flags)
+            case expr.SequenceFilter():
+                made = structure.blank(e.ty)
+                for holds, value, _ in self.over(e, env):
+                    longer = structure.append(made, value, e.ty.elem)
+                    made = structure.ite(holds, longer, made, e.ty)
+                return made
+            case expr.First():
+                result: Any = -1
+                for holds, value, _ in reversed(list(self.over(e, env))):
+                    result = alg.ite(holds, value, result)
+                return result
+            case expr.Extreme():
+                return self._extreme(e, env)
 
-    def on_first(self, e: E, env: Env) -> Any:
-        result: Any = -1
-        for holds, value, _ in reversed(list(self.over(e, env))):
-            result = self.alg.ite(holds, value, result)
-        return result
-
-    def on_filter(self, e: E, env: Env) -> Any:
-        flags: list[Any] = [False] * self.alg.brokers
-        for holds, value, _ in self.over(e, env):
-            flags[value] = holds
-        return self.alg.s_from(flags)
-
-    def _extreme(self, e: E, env: Env) -> Any:
-        alg, order = self.alg, "lt" if e.kind == "minof" else "gt"
+    def _extreme(self, e: expr.Extreme, env: Env) -> Any:
+        alg, order = self.alg, "lt" if e.op == "min" else "gt"
         some: Any = False
-        best = self.ev(e.args[3], env)
+        best = self.ev(e.default, env)
         for holds, _, inner in self.over(e, env):
-            value = self.ev(e.args[2], inner)
+            value = self.ev(e.body, inner)
             better = alg.or_([alg.not_(some), alg.cmp(order, value, best)])
             best = alg.ite(alg.and_([holds, better]), value, best)
             some = alg.or_([some, holds])
         return best
-
-    on_minof = on_maxof = _extreme
-
-    def on_call(self, e: E, env: Env) -> Any:
-        name, which = e.x
-        fn = self.fns[name]
-        args = {p: self.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
-        states = tuple(env[STATES][0 if w == "now" else 1] for w in which)
-        return self.call(fn, states, args)

@@ -13,15 +13,17 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, free_names
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, state_view
 from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo, Role
+from elrcheck.lang.scope import Env, Value
 from elrcheck.lang.source import ModelError, Source, error_at
+from elrcheck.lang.tree import free_names
 from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, record_fields, type_of
 
-Env = dict[str, Any]
 # Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
 ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
     "init": ((0,), "state", "the configuration, (c)"),
@@ -83,6 +85,8 @@ class Frontend:
 
 class FunctionCompiler(Expressions):
     """Compiles the body of one function; expressions are handled by the base class."""
+
+    source: Source
 
     def __init__(self, frontend: Frontend, function: Callable[..., Any]) -> None:
         super().__init__(frontend, Source(function), function.__globals__)
@@ -165,8 +169,8 @@ class FunctionCompiler(Expressions):
             ty = type_of(hint)
         except ModelTypeError as error:
             self.source.error(node, str(error), error.help)
-        if isinstance(ty.hi, str) and not hasattr(self.frontend.config, ty.hi):
-            config = self.frontend.config.__name__
+        if isinstance(ty.hi, str) and not hasattr(self.functions.config, ty.hi):
+            config = self.functions.config.__name__
             self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
         return ty
 
@@ -174,15 +178,14 @@ class FunctionCompiler(Expressions):
         ty = self._type(arg, hint)
         if ty.kind == "config":
             fn.has_config = True
-            env[arg.arg] = E("config", ty)
+            env[arg.arg] = Configuration(ty)
         elif ty.kind == "state":
             fn.states.append(arg.arg)
-            which = "next" if len(fn.states) == 2 else "now"
-            fields = {f: E("svar", t, x=(which, f)) for f, t in self.frontend.state_fields.items()}
-            env[arg.arg] = View(which, fields, True)
+            moment: Moment = "next" if len(fn.states) == 2 else "now"
+            env[arg.arg] = state_view(moment, self.functions.state_fields)
         else:
             fn.params.append((arg.arg, ty))
-            env[arg.arg] = E("var", ty, x=arg.arg)
+            env[arg.arg] = Variable(ty, arg.arg)
 
     # ------------------------------------------------------------------------- statements
 
@@ -220,7 +223,7 @@ class FunctionCompiler(Expressions):
                     help,
                 )
 
-    def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[E, str]:
+    def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[Expression, str]:
         """The condition and the name of a guard."""
         if fn.kind != "action":
             self.source.error(
@@ -233,7 +236,7 @@ class FunctionCompiler(Expressions):
             self.source.error(call, 'write require(condition, "what has to hold")')
         return self.boolean(condition, env), label(call)
 
-    def _result(self, node: ast.expr, env: Env, fn: Fn) -> E | View:
+    def _result(self, node: ast.expr, env: Env, fn: Fn) -> Value:
         value = self.ex(node, env)
         if fn.ret.kind == "state":
             if not isinstance(value, View):
@@ -263,7 +266,7 @@ class FunctionCompiler(Expressions):
             name = names[index]
             if name not in env_then or name not in env_else:  # local to one branch
                 return join(index + 1, {k: v for k, v in env.items() if k != name})
-            value = self.ite(condition, env_then[name], env_else[name], node)
+            value = self.either(condition, env_then[name], env_else[name], node)
             return self._assign(name, value, env, lambda e: join(index + 1, e))
 
         return join(0, env)
@@ -271,7 +274,7 @@ class FunctionCompiler(Expressions):
     def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
         """Names assigned by a branch that falls through; their values are left in env."""
         names: list[str] = []
-        binds: list[tuple[str, E]] = []
+        binds: list[tuple[str, Expression]] = []
         for statement in body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -282,7 +285,7 @@ class FunctionCompiler(Expressions):
                         continue
                     local = self.fresh(name)
                     binds.append((local, made))
-                    env[name] = E("var", made.ty, x=local)
+                    env[name] = Variable(made.ty, local)
                 case _:
                     self.source.error(statement, "a branch that falls through may only assign names")
         for name in set(names):
@@ -290,20 +293,20 @@ class FunctionCompiler(Expressions):
             if isinstance(value_, View):
                 continue
             for local, made in reversed(binds):
-                if value_.kind == "var" and value_.x == local:
+                if isinstance(value_, Variable) and value_.name == local:
                     value_ = made
                 elif local in free_names(value_):
-                    value_ = E("elet", value_.ty, (made, value_), local)
+                    value_ = LetIn(value_.ty, local, made, value_)
             env[name] = value_
         return names
 
-    def _assign(self, name: str, value: E | View, env: Env, then: Callable[[Env], Block]) -> Block:
+    def _assign(self, name: str, value: Value, env: Env, then: Callable[[Env], Block]) -> Block:
         env = dict(env)
         if isinstance(value, View):
             env[name] = value
             return then(env)
         local = self.fresh(name)
-        env[name] = E("var", value.ty, x=local)
+        env[name] = Variable(value.ty, local)
         return Let(local, value, then(env))
 
 

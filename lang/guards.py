@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, walk
+from elrcheck.lang.expr import Call, Expression, StateVariable, Variable
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret
 from elrcheck.lang.source import Source
+from elrcheck.lang.tree import walk
 
 
 def requires(block: Block) -> Iterator[Require]:
@@ -54,11 +56,17 @@ def _of_state(block: Block, locals_: frozenset[str]) -> Iterator[str]:
             yield from _of_state(orelse, locals_)
 
 
-def _reads(root: E, locals_: frozenset[str]) -> bool:
-    return any(
-        e.kind == "svar" or (e.kind == "var" and e.x in locals_) or (e.kind == "call" and bool(e.x[1]))
-        for e in walk(root)
-    )
+def _reads(root: Expression, locals_: frozenset[str]) -> bool:
+    """Whether an expression depends on the state."""
+    for e in walk(root):
+        match e:
+            case StateVariable():
+                return True
+            case Variable(name=name) if name in locals_:
+                return True
+            case Call(states=(_, *_)):
+                return True
+    return False
 
 
 def label(call: ast.Call) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.runtime import Role
+from elrcheck.lang.runtime import ModelConfig, Role
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.types import Ty, record_fields, type_of
 
@@ -123,7 +123,7 @@ def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
     return sorted(own, key=lambda f: int(f.__code__.co_firstlineno))
 
 
-def domain(ty: Ty, config: Any) -> list[Any]:
+def domain(ty: Ty, config: ModelConfig) -> list[Any]:
     """All plain values of a parameter type under a configuration, in ascending order."""
     brokers = list(config.brokers)
     match ty.kind:
@@ -143,6 +143,6 @@ def domain(ty: Ty, config: Any) -> list[Any]:
     raise ModelError(f"a parameter of type {ty} has no finite domain")
 
 
-def instances(fn: Fn, config: Any) -> Iterator[tuple[Any, ...]]:
+def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[Any, ...]]:
     """Every choice of the parameters of an action or a property, in lexicographic order."""
     return itertools.product(*(domain(ty, config) for _, ty in fn.params))

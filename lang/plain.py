@@ -12,7 +12,7 @@ from typing import Any
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
-from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.runtime import ModelConfig, NotEnabled
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Label:
 class PlainModel:
     """The model's functions bound to one configuration, without any compiled form."""
 
-    def __init__(self, model: Model, config: Any) -> None:
+    def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model, self.config = model, config
         self.steps: list[tuple[Label, Callable[..., Any]]] = [
             (Label(fn.name, args), fn.source) for fn in model.actions for args in instances(fn, config)

@@ -15,10 +15,25 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.evaluate import MEMO, STATES, Evaluator
+from elrcheck.lang.evaluate import Env as Values
+from elrcheck.lang.expr import (
+    Configuration,
+    Constant,
+    Count,
+    Expression,
+    Extreme,
+    Get,
+    Quantifier,
+    SequenceGet,
+    VectorGet,
+)
 from elrcheck.lang.expressions import Expressions
-from elrcheck.lang.ir import E, Fn, View, walk
+from elrcheck.lang.ir import Fn, View, state_view
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.scope import Env, Value
+from elrcheck.lang.tree import walk
 from elrcheck.lang.types import Ty, record_fields
 
 LONGEST = 2000
@@ -46,7 +61,7 @@ class Query:
     """A compiled expression. is_step: it is about a state and the next one."""
 
     text: str
-    expression: E
+    expression: Expression
     is_step: bool
 
     @property
@@ -68,9 +83,11 @@ def compile_query(model: Model, text: str) -> Query:
     source = _Typed(text.strip())
     reader = _Reader(_Known(model), source, _scope(model))
     fields = model.state_fields
-    env: dict[str, Any] = {"c": E("config", _config_type(model))}
-    for name, which in (("s", "now"), ("t", "next")):
-        env[name] = View(which, {f: E("svar", ty, x=(which, f)) for f, ty in fields.items()}, True)
+    env: Env = {
+        "c": Configuration(_config_type(model)),
+        "s": state_view("now", fields),
+        "t": state_view("next", fields),
+    }
     try:
         made = reader.ex(tree, env)
     except RecursionError as fault:
@@ -86,14 +103,14 @@ def compile_query(model: Model, text: str) -> Query:
 class Asker:
     """Evaluates queries over plain states of one configuration."""
 
-    def __init__(self, model: Model, config: Any) -> None:
+    def __init__(self, model: Model, config: ModelConfig) -> None:
         self.ty = model.state_ty
         self.evaluator = _Careful(model.fns, config, ConcreteAlgebra(config.broker_count))
 
     def value(self, query: Query, *states: Any) -> Any:
         """A plain value of `query.ty`; NoValue if it has none here. states: one, or two for a step."""
         structure = self.evaluator.structure
-        env: Env = {STATES: tuple(structure.lift(state, self.ty) for state in states), MEMO: {}}
+        env: Values = {STATES: tuple(structure.lift(state, self.ty) for state in states), MEMO: {}}
         return structure.lower(self.evaluator.ev(query.expression, env), query.ty)
 
 
@@ -140,10 +157,10 @@ class _Reader(Expressions):
     """The expressions of the language, for text that nobody has tried before."""
 
     def __init__(self, known: _Known, source: _Typed, scope: dict[str, Any]) -> None:
-        super().__init__(known, source, scope)  # type: ignore[arg-type]
+        super().__init__(known, source, scope)
         self.known = known
 
-    def ex(self, node: ast.expr, env: dict[str, Any]) -> Any:
+    def ex(self, node: ast.expr, env: Env) -> Value:
         """As in the model; what the language has no message for is an error at the innermost place."""
         try:
             made = super().ex(node, env)
@@ -153,17 +170,13 @@ class _Reader(Expressions):
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
             self.source.error(node, "this is not written as the modelling language wants it")
-        if isinstance(made, E):
-            self._limit(made, node)
+        if isinstance(made, Quantifier | Count | Extreme) and made.over == "range":
+            numbers = (e.value for e in walk(made.domain) if isinstance(e, Constant))
+            if any(int(number) > WIDEST for number in numbers):
+                self.source.error(node, f"a range of more than {WIDEST} numbers")
         return made
 
-    def _limit(self, made: E, node: ast.expr) -> None:
-        if made.kind in ("all", "any", "count", "minof", "maxof") and made.x[1] == "range":
-            wide = [e for e in walk(made.args[0]) if e.kind == "const" and int(e.x) > WIDEST]
-            if wide:
-                self.source.error(node, f"a range of more than {WIDEST} numbers")
-
-    def _meant(self, node: ast.expr, fault: QueryError, env: Mapping[str, Any]) -> tuple[str, ...]:
+    def _meant(self, node: ast.expr, fault: QueryError, env: Env) -> tuple[str, ...]:
         """Names that could have stood where the fault is."""
         if isinstance(node, ast.Attribute):
             records = {ty.name: ty for ty in _records(self.known.model)}
@@ -216,7 +229,7 @@ class _Careful(Evaluator):
     Within the model's operators the rules of the language hold: what does not matter may be anything.
     """
 
-    def __init__(self, fns: Mapping[str, Fn], config: Any, algebra: ConcreteAlgebra) -> None:
+    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: ConcreteAlgebra) -> None:
         super().__init__(fns, config, algebra)
         self.depth = 0
 
@@ -227,24 +240,24 @@ class _Careful(Evaluator):
         finally:
             self.depth -= 1
 
-    def on_get(self, e: E, env: Env) -> Any:
-        value = self.ev(e.args[0], env)
+    def element(self, e: Get, env: Values) -> Any:
+        value = self.ev(e.value, env)
         if not self.depth and value == -1:
-            raise NoValue(f"{_text(e.args[0])} is none")
+            raise NoValue(f"{_text(e.value)} is none")
         return value
 
-    def on_vget(self, e: E, env: Env) -> Any:
-        index = self.ev(e.args[1], env)
+    def vector_entry(self, e: VectorGet, env: Values) -> Any:
+        index = self.ev(e.index, env)
         if not self.depth and not 0 <= index < self.alg.brokers:
             raise NoValue(f"there is no broker {index}")
-        return super().on_vget(e, env)
+        return super().vector_entry(e, env)
 
-    def on_sget(self, e: E, env: Env) -> Any:
-        (length, _), index = self.ev(e.args[0], env), self.ev(e.args[1], env)
+    def sequence_entry(self, e: SequenceGet, env: Values) -> Any:
+        (length, _), index = self.ev(e.sequence, env), self.ev(e.index, env)
         if not self.depth and not 0 <= index < length:
-            raise NoValue(f"{_text(e.args[0])} has {length} elements, none at {index}")
-        return super().on_sget(e, env)
+            raise NoValue(f"{_text(e.sequence)} has {length} elements, none at {index}")
+        return super().sequence_entry(e, env)
 
 
-def _text(e: E) -> str:
+def _text(e: Expression) -> str:
     return "the value" if e.node is None else ast.unparse(e.node)

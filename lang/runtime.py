@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace as replace
-from typing import Any, TypeVar, cast, dataclass_transform, overload
+from typing import Any, ClassVar, Protocol, TypeVar, cast, dataclass_transform, overload
 
 from elrcheck.lang.marks import NO_MARKS, Fair, Marks, Message, Names, Unfair
 
@@ -36,6 +36,17 @@ class Universe(frozenset[int]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))
+
+
+class ModelConfig(Protocol):
+    """What the configuration of any model offers, beside the fields that its rules read."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    @property
+    def broker_count(self) -> int: ...
+    @property
+    def brokers(self) -> Universe: ...
 
 
 class Conjunction:
@@ -103,7 +114,7 @@ def state(cls: C) -> C:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: C) -> C:
-    """The constants of the model: sizes, knobs and budgets. Must offer `brokers` (a Universe)."""
+    """The constants of the model: sizes, knobs and budgets. Must be a `ModelConfig`."""
     made: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     made.__elr_role__ = "config"
     return cast(C, made)

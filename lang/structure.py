@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty
 
 
 class Structure:
     """Operations on values of a type, for one configuration and algebra."""
 
-    def __init__(self, config: Any, algebra: Algebra) -> None:
+    def __init__(self, config: ModelConfig, algebra: Algebra) -> None:
         self.config, self.alg = config, algebra
 
     def limit(self, bound: int | str | None) -> int:

@@ -19,6 +19,7 @@ import enum
 import types as pytypes
 import typing
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from elrcheck.lang.source import error_in_field, near
@@ -63,7 +64,7 @@ class Ty:
         """Fields of a record, in order."""
         return record_fields(self.cls)
 
-    @property
+    @cached_property
     def members(self) -> tuple[str, ...]:
         """Member names of an enum, in order; a value is encoded as its position."""
         return tuple(self.cls.__members__)

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
+from elrcheck.lang.expr import Update
 from elrcheck.lang.ir import fn_nodes
 from elrcheck.lang.load import Model, demand_documents, demand_listed, load
 from elrcheck.lang.source import error_in_field
@@ -68,7 +69,8 @@ def load_model(*extra: ModuleType) -> Model:
 def demand_counted(model: Model) -> None:
     """That some rule counts each budget: what nothing counts bounds nothing."""
     nodes = (node for fn in model.fns.values() for node in fn_nodes(fn))
-    counted = {name for node in nodes if node.kind == "upd" and node.ty.cls is Spent for name in node.x}
+    updates = (node for node in nodes if isinstance(node, Update) and node.ty.cls is Spent)
+    counted = {name for update in updates for name in update.names}
     for part in fields(Spent):
         if part.name not in counted:
             help = f"its action has spent=replace(s.spent, {part.name}=s.spent.{part.name} + 1)"

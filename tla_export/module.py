@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from elrcheck.base.atomic import write_files
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.tla_export.names import camel
 from elrcheck.tla_export.reading.values import identifier
 from elrcheck.tla_export.spec import Spec, spec_text
@@ -17,7 +17,7 @@ def module_name(variant: str, scope: str) -> str:
     return identifier(camel(f"{variant}_{Path(scope).stem}".replace("-", "_")), fallback="Elrcheck")
 
 
-def write_spec(model: Model, config: Any, folder: Path, name: str, comment: str = "") -> Spec:
+def write_spec(model: Model, config: ModelConfig, folder: Path, name: str, comment: str = "") -> Spec:
     """NAME.tla and NAME.cfg in a folder."""
     spec = spec_text(model, config, name, comment)
     write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})

@@ -1,4 +1,4 @@
-r"""IR expressions as TLA+: one small method for each node kind, precedence kept, names kept.
+r"""IR expressions as TLA+, node by node: precedence kept, names kept.
 
 A printed expression is a `Printed`: a document and how tightly it binds. Operands that bind less than
 their place asks for get parentheses. Quantifiers, IF, LET and => bind least.
@@ -14,18 +14,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from elrcheck.lang.ir import E, Fn, UnsupportedNode, Walker
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.tree import UnsupportedNode, unsupported
 from elrcheck.tla_export.names import Names, camel, local_name
 from elrcheck.tla_export.pretty import Bullets, Chain, Doc, Group, Head, If, Item, Items, Let, Text
 from elrcheck.tla_export.rigid import Rigidity, lets_of
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
-INFIX = {"eq": "=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "subset": "\\subseteq", "in": "\\in"}
-NEGATED = {"eq": "#", "in": "\\notin"}
+COMPARED: dict[expr.Order, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # A local name may stand for an access with several names in it, such as `broker[b].log[k]`.
 WORD = re.compile(r"[A-Za-z_]\w*")
-ACCESS = ("var", "svar", "field", "vget")
-SETS_INFIX = {"union": "\\cup", "inter": "\\cap", "diff": "\\"}
+SETS_INFIX: dict[expr.SetOperator, str] = {"union": "\\cup", "inter": "\\cap", "diff": "\\"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Scope:
         return replace(self, local={**self.local, name: text})
 
 
-class Expressions(Walker):
+class Expressions:
     """Prints expressions of the functions of one model."""
 
     backend = "TLA+"
@@ -63,16 +64,16 @@ class Expressions(Walker):
         self.lets = {name: lets_of(fn) for name, fn in fns.items()}
         self.copies: dict[str, str] = {}
 
-    def doc(self, e: E, scope: Scope, least: int = LOOSE) -> Doc:
+    def doc(self, e: Expression, scope: Scope, least: int = LOOSE) -> Doc:
         """The expression, in parentheses if it binds less than `least`."""
-        printed: Printed = self.dispatch(e, scope)
+        printed = self.printed(e, scope)
         return Group("(", printed.doc, ")") if printed.prec < least else printed.doc
 
-    def text(self, e: E, scope: Scope, least: int = LOOSE) -> str:
+    def text(self, e: Expression, scope: Scope, least: int = LOOSE) -> str:
         """The expression on one line, for places that cannot be broken."""
         flat = self.doc(e, scope, least).flat
         if flat is None:
-            raise UnsupportedNode(f"{self.backend}, inside another expression,", e.kind, e.line)
+            raise UnsupportedNode(f"{self.backend}, inside another expression,", e)
         return flat
 
     def fresh(self, name: str, scope: Scope) -> str:
@@ -80,115 +81,130 @@ class Expressions(Walker):
         taken = self.names.taken.union(*(WORD.findall(text) for text in scope.local.values()))
         return local_name(name, taken)
 
-    # ------------------------------------------------------------------------- atoms
+    def printed(self, e: Expression, scope: Scope) -> Printed:
+        """The expression with its precedence."""
+        match e:
+            case expr.Constant(value=bool()):
+                return Printed(Text("TRUE" if e.value else "FALSE"))
+            case expr.Constant():
+                return Printed(Text(str(e.value)))
+            case expr.ConfigField():
+                return Printed(Text(self.constants[e.name]))
+            case expr.EnumMember():
+                return Printed(Text(f'"{e.name}"'))
+            case expr.AllBrokers():
+                return Printed(Text("Brokers"))
+            case expr.BrokerList():
+                return Printed(Text(f"[i \\in 1..{self.constants['broker_count']} |-> i - 1]"))
+            case expr.NoneLiteral():
+                return Printed(Text("None"))
+            case expr.EmptySequence():
+                return Printed(Text("<<>>"))
+            case expr.Variable():
+                text = scope.local[e.name]
+                return Printed(Text(text), APPLY if "[" in text else ATOM)
+            case expr.StateVariable():
+                return Printed(Text(f"{e.name}'" if e.moment == "next" or scope.primed else e.name))
+            case expr.Some() | expr.Get():
+                return self.printed(e.value, scope)
+            case expr.IsNone():
+                return Printed(Chain("=", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
+            case expr.Field():
+                return Printed(Text(f"{self.text(e.record, scope, APPLY)}.{e.name}"), APPLY)
+            case expr.Record():
+                pairs = zip(e.names, e.values, strict=True)
+                return Printed(Items("[", [Head(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))
+            case expr.Update():
+                return self._except(self.text(e.record, scope), self._paths("", e, scope))
+            case expr.VectorPut():
+                return self._put(e, scope)
+            case expr.VectorGet():
+                where = self.text(e.index, scope)
+                return Printed(Text(f"{self.text(e.vector, scope, APPLY)}[{where}]"), APPLY)
+            case expr.VectorOf():
+                name = self.fresh(e.variable.name, scope)
+                body = self.doc(e.body, scope.bind(e.variable.name, name))
+                return Printed(Group("[", Head(f"{name} \\in Brokers |->", body), "]"))
+            case expr.IfElse():
+                c, a, b = (self.doc(part, scope) for part in (e.condition, e.then, e.orelse))
+                return Printed(If(c, a, b), LOOSE)
+            case expr.Junction(op="and"):
+                return self._list("/\\", AND, e.parts, scope, [""] * len(e.parts))
+            case expr.Junction():
+                return self._list("\\/", OR, e.parts, scope, [""] * len(e.parts))
+            case expr.NamedConjunction():
+                return self._list("/\\", AND, e.parts, scope, e.names)
+            case expr.Implies():
+                sides = [self.doc(e.premise, scope, OR), self.doc(e.conclusion, scope, OR)]
+                return Printed(Chain("=>", sides), IMPLIES)
+            case expr.Not():
+                return self._not(e.operand, scope)
+            case expr.Equal():
+                return self._infix("=", COMPARE, (e.left, e.right), scope)
+            case expr.Compare():
+                return self._infix(COMPARED[e.op], COMPARE, (e.left, e.right), scope)
+            case expr.Subset():
+                return self._infix("\\subseteq", COMPARE, (e.small, e.large), scope)
+            case expr.Member():
+                return self._infix("\\in", COMPARE, (e.element, e.members), scope)
+            case expr.Arithmetic(op="add"):
+                return self._infix("+", SUM, (e.left, e.right), scope)
+            case expr.Arithmetic(op="sub"):
+                return self._infix("-", SUM, (e.left, e.right), scope)
+            case expr.Arithmetic():
+                return self._applied("Least" if e.op == "min" else "Greatest", (e.left, e.right), scope)
+            case expr.SetLiteral():
+                return Printed(Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements
+                               else Text("{}"))  # fmt: skip
+            case expr.SetOperation():
+                return self._infix(SETS_INFIX[e.op], SETS, (e.left, e.right), scope)
+            case expr.Cardinality():
+                return self._applied("Cardinality", (e.members,), scope)
+            case expr.Elements():
+                return self._applied("Elements", (e.sequence,), scope)
+            case expr.Length():
+                return self._applied("Len", (e.sequence,), scope)
+            case expr.SequenceGet():
+                return self._element(e, scope)
+            case expr.Prefix():
+                return self._applied("Prefix", (e.sequence, e.count), scope)
+            case expr.Append():
+                return self._applied("Append", (e.sequence, e.element), scope)
+            case expr.Concatenation():
+                return self._infix("\\o", SUM, (e.left, e.right), scope)
+            case expr.SequenceFilter():
+                return self._selecting("SelectSeq", e, scope)
+            case expr.First():
+                return self._selecting("First", e, scope)
+            case expr.Quantifier():
+                return self._quantified(e, scope)
+            case expr.Filter():
+                return Printed(self._chosen(e, scope)[2])
+            case expr.Count():
+                return Printed(Group("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
+            case expr.Extreme():
+                return self._extreme(e, scope)
+            case expr.LetIn():
+                name = self.fresh(e.name, scope)
+                body = self.doc(e.body, scope.bind(e.name, name))
+                return Printed(Let([(name, self.doc(e.value, scope))], body, stacked=False), LOOSE)
+            case expr.Call():
+                return self._call(e, scope)
+            case expr.Configuration():
+                raise UnsupportedNode(self.backend, e)
+            case _:
+                unsupported(self.backend, e)
 
-    def on_const(self, e: E, scope: Scope) -> Printed:
-        if isinstance(e.x, bool):
-            return Printed(Text("TRUE" if e.x else "FALSE"))
-        return Printed(Text(str(e.x)))
+    # ------------------------------------------------------------------------- common shapes
 
-    def on_param(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(self.constants[e.x]))
+    def _infix(self, operator: str, prec: int, args: Sequence[Expression], scope: Scope) -> Printed:
+        return Printed(Chain(operator, [self.doc(a, scope, prec + 1) for a in args]), prec)
 
-    def on_enumc(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(f'"{e.x}"'))
-
-    def on_universe(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text("Brokers"))
-
-    def on_ordered(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(f"[i \\in 1..{self.constants['broker_count']} |-> i - 1]"))
-
-    def on_none(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text("None"))
-
-    def on_some(self, e: E, scope: Scope) -> Printed:
-        printed: Printed = self.dispatch(e.args[0], scope)
-        return printed
-
-    on_get = on_some
-
-    def on_seqnil(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text("<<>>"))
-
-    def on_var(self, e: E, scope: Scope) -> Printed:
-        text = scope.local[e.x]
-        return Printed(Text(text), APPLY if "[" in text else ATOM)
-
-    def on_svar(self, e: E, scope: Scope) -> Printed:
-        which, name = e.x
-        return Printed(Text(f"{name}'" if which == "next" or scope.primed else name))
-
-    # ------------------------------------------------------------------------- records and functions
-
-    def on_field(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(f"{self.text(e.args[0], scope, APPLY)}.{e.x}"), APPLY)
-
-    def on_rec(self, e: E, scope: Scope) -> Printed:
-        fields = [Head(f"{f} |->", self.doc(v, scope)) for f, v in zip(e.x, e.args, strict=True)]
-        return Printed(Items("[", fields, "]"))
-
-    def on_upd(self, e: E, scope: Scope) -> Printed:
-        return self._except(self.text(e.args[0], scope), self._paths("", e, scope))
-
-    def on_put(self, e: E, scope: Scope) -> Printed:
-        if e.args[0].kind != "put":
-            return self._except(self.text(e.args[0], scope), self._paths("", e, scope))
-        changed, base = [], e
-        while base.kind == "put":
-            changed.append((base.args[1], base.args[2]))
-            base = base.args[0]
-        heads = [(f"[{self.text(i, scope)}]", self.doc(v, scope)) for i, v in reversed(changed)]
-        return self._except(self.text(base, scope), heads)
-
-    def _except(self, base: str, changed: Sequence[tuple[str, Doc]]) -> Printed:
-        heads = [Head(f"!{path} =", doc) for path, doc in changed]
-        return Printed(Items(f"[{base} EXCEPT ", heads, "]"))
-
-    def _paths(self, path: str, e: E, scope: Scope) -> list[tuple[str, Doc]]:
-        """What an update changes, as deep paths: `![b].view.leader = x` instead of nested EXCEPTs.
-
-        An update of an update is followed while it changes the very value that stood at that path.
-        """
-        old = self.text(e.args[0], scope, APPLY)
-        if e.kind == "upd":
-            steps = [(f".{field}", value) for field, value in zip(e.x, e.args[1:], strict=True)]
-        else:
-            steps = [(f"[{self.text(e.args[1], scope)}]", e.args[2])]
-        found: list[tuple[str, Doc]] = []
-        for step, value in steps:
-            if value.kind in ("upd", "put") and f"{old}{step}" in self._spellings(value.args[0], scope):
-                found += self._paths(path + step, value, scope)
-            else:
-                found.append((path + step, self.doc(value, scope)))
-        return found
-
-    def _spellings(self, e: E, scope: Scope) -> set[str]:
-        """The ways to write an expression: as it is, and with the LET it names written out."""
-        found = {self.text(e, scope, APPLY)}
-        if e.kind == "var" and (value := self.lets[scope.fn].get(e.x)) is not None and value.kind in ACCESS:
-            found |= self._spellings(value, scope)
-        if e.kind in ("field", "vget"):
-            tail = f".{e.x}" if e.kind == "field" else f"[{self.text(e.args[1], scope)}]"
-            found |= {base + tail for base in self._spellings(e.args[0], scope)}
-        return found
-
-    def on_vget(self, e: E, scope: Scope) -> Printed:
-        return Printed(Text(f"{self.text(e.args[0], scope, APPLY)}[{self.text(e.args[1], scope)}]"), APPLY)
-
-    def on_vecmk(self, e: E, scope: Scope) -> Printed:
-        name = self.fresh(e.x[0].x, scope)
-        body = self.doc(e.args[0], scope.bind(e.x[0].x, name))
-        return Printed(Group("[", Head(f"{name} \\in Brokers |->", body), "]"))
-
-    # ------------------------------------------------------------------------- booleans
-
-    def on_ite(self, e: E, scope: Scope) -> Printed:
-        c, a, b = (self.doc(x, scope) for x in e.args)
-        return Printed(If(c, a, b), LOOSE)
+    def _applied(self, name: str, args: Sequence[Expression], scope: Scope) -> Printed:
+        return Printed(Items(f"{name}(", [self.doc(a, scope) for a in args], ")"), APPLY)
 
     def _list(
-        self, operator: str, prec: int, parts: Sequence[E], scope: Scope, names: Sequence[str]
+        self, operator: str, prec: int, parts: Sequence[Expression], scope: Scope, names: Sequence[str]
     ) -> Printed:
         items = [
             Item(self.doc(part, scope), inline=self.doc(part, scope, AND + 1), comment=name)
@@ -198,183 +214,150 @@ class Expressions(Walker):
             return Printed(Bullets(operator, items), LOOSE)
         return Printed(Bullets(operator, items), prec)
 
-    def on_and(self, e: E, scope: Scope) -> Printed:
-        return self._list("/\\", AND, e.args, scope, [""] * len(e.args))
+    def _not(self, e: Expression, scope: Scope) -> Printed:
+        match e:
+            case expr.Equal():
+                return self._infix("#", COMPARE, (e.left, e.right), scope)
+            case expr.Member():
+                return self._infix("\\notin", COMPARE, (e.element, e.members), scope)
+            case expr.IsNone():
+                return Printed(Chain("#", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
+            case _:
+                return Printed(Group("~", self.doc(e, scope, APPLY), ""), NOT)
 
-    def on_or(self, e: E, scope: Scope) -> Printed:
-        return self._list("\\/", OR, e.args, scope, [""] * len(e.args))
+    # ------------------------------------------------------------------------- records and functions
 
-    def on_conj(self, e: E, scope: Scope) -> Printed:
-        return self._list("/\\", AND, e.args, scope, e.x)
+    def _put(self, e: expr.VectorPut, scope: Scope) -> Printed:
+        if not isinstance(e.vector, expr.VectorPut):
+            return self._except(self.text(e.vector, scope), self._paths("", e, scope))
+        changed: list[expr.VectorPut] = []
+        base: Expression = e
+        while isinstance(base, expr.VectorPut):
+            changed.append(base)
+            base = base.vector
+        heads = [(f"[{self.text(x.index, scope)}]", self.doc(x.value, scope)) for x in reversed(changed)]
+        return self._except(self.text(base, scope), heads)
 
-    def on_implies(self, e: E, scope: Scope) -> Printed:
-        return Printed(Chain("=>", [self.doc(x, scope, OR) for x in e.args]), IMPLIES)
+    def _except(self, base: str, changed: Sequence[tuple[str, Doc]]) -> Printed:
+        heads = [Head(f"!{path} =", doc) for path, doc in changed]
+        return Printed(Items(f"[{base} EXCEPT ", heads, "]"))
 
-    def on_not(self, e: E, scope: Scope) -> Printed:
-        inner: E = e.args[0]
-        if inner.kind in NEGATED:
-            return self._infix(NEGATED[inner.kind], COMPARE, inner.args, scope)
-        if inner.kind == "isnone":
-            return Printed(Chain("#", [self.doc(inner.args[0], scope, SETS), Text("None")]), COMPARE)
-        return Printed(Group("~", self.doc(inner, scope, APPLY), ""), NOT)
+    def _paths(self, path: str, e: expr.Update | expr.VectorPut, scope: Scope) -> list[tuple[str, Doc]]:
+        """What an update changes, as deep paths: `![b].view.leader = x` instead of nested EXCEPTs.
 
-    def _infix(self, operator: str, prec: int, args: Sequence[E], scope: Scope) -> Printed:
-        return Printed(Chain(operator, [self.doc(a, scope, prec + 1) for a in args]), prec)
+        An update of an update is followed while it changes the very value that stood at that path.
+        """
+        old = self.text(_updated(e), scope, APPLY)
+        if isinstance(e, expr.Update):
+            steps = [(f".{field}", value) for field, value in zip(e.names, e.values, strict=True)]
+        else:
+            steps = [(f"[{self.text(e.index, scope)}]", e.value)]
+        found: list[tuple[str, Doc]] = []
+        for step, value in steps:
+            if isinstance(value, expr.Update | expr.VectorPut) and f"{old}{step}" in self._spellings(
+                _updated(value), scope
+            ):
+                found += self._paths(path + step, value, scope)
+            else:
+                found.append((path + step, self.doc(value, scope)))
+        return found
 
-    def _compare(self, e: E, scope: Scope) -> Printed:
-        return self._infix(INFIX[e.kind], COMPARE, e.args, scope)
-
-    on_eq = on_lt = on_le = on_gt = on_ge = on_subset = on_in = _compare
-
-    def on_isnone(self, e: E, scope: Scope) -> Printed:
-        return Printed(Chain("=", [self.doc(e.args[0], scope, SETS), Text("None")]), COMPARE)
-
-    # ------------------------------------------------------------------------- numbers and sets
-
-    def on_add(self, e: E, scope: Scope) -> Printed:
-        return self._infix("+", SUM, e.args, scope)
-
-    def on_sub(self, e: E, scope: Scope) -> Printed:
-        return self._infix("-", SUM, e.args, scope)
-
-    def _applied(self, name: str, args: Sequence[E], scope: Scope) -> Printed:
-        return Printed(Items(f"{name}(", [self.doc(a, scope) for a in args], ")"), APPLY)
-
-    def on_min(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Least", e.args, scope)
-
-    def on_max(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Greatest", e.args, scope)
-
-    def on_setlit(self, e: E, scope: Scope) -> Printed:
-        return (
-            Printed(Items("{", [self.doc(a, scope) for a in e.args], "}")) if e.args else Printed(Text("{}"))
-        )
-
-    def _sets(self, e: E, scope: Scope) -> Printed:
-        return self._infix(SETS_INFIX[e.kind], SETS, e.args, scope)
-
-    on_union = on_inter = on_diff = _sets
-
-    def on_card(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Cardinality", e.args, scope)
-
-    def on_elems(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Elements", e.args, scope)
+    def _spellings(self, e: Expression, scope: Scope) -> set[str]:
+        """The ways to write an expression: as it is, and with the LET it names written out."""
+        found = {self.text(e, scope, APPLY)}
+        match e:
+            case expr.Variable():
+                value = self.lets[scope.fn].get(e.name)
+                if isinstance(value, expr.Variable | expr.StateVariable | expr.Field | expr.VectorGet):
+                    found |= self._spellings(value, scope)
+            case expr.Field():
+                found |= {f"{base}.{e.name}" for base in self._spellings(e.record, scope)}
+            case expr.VectorGet():
+                where = self.text(e.index, scope)
+                found |= {f"{base}[{where}]" for base in self._spellings(e.vector, scope)}
+        return found
 
     # ------------------------------------------------------------------------- sequences
 
-    def on_slen(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Len", e.args, scope)
+    def _element(self, e: expr.SequenceGet, scope: Scope) -> Printed:
+        """TLA+ counts from 1."""
+        match e.index:
+            case expr.Arithmetic(op="sub", left=left, right=expr.Constant(value=1)):
+                where = self.text(left, scope)
+            case expr.Constant(value=value):
+                where = str(value + 1)
+            case index:
+                where = f"{self.text(index, scope, SUM)} + 1"
+        return Printed(Text(f"{self.text(e.sequence, scope, APPLY)}[{where}]"), APPLY)
 
-    def on_sget(self, e: E, scope: Scope) -> Printed:
-        base, index = e.args
-        if index.kind == "sub" and index.args[1].kind == "const" and index.args[1].x == 1:
-            where = self.text(index.args[0], scope)
-        elif index.kind == "const":
-            where = str(index.x + 1)
-        else:
-            where = f"{self.text(index, scope, SUM)} + 1"
-        return Printed(Text(f"{self.text(base, scope, APPLY)}[{where}]"), APPLY)
-
-    def on_take(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Prefix", e.args, scope)
-
-    def on_append(self, e: E, scope: Scope) -> Printed:
-        return self._applied("Append", e.args, scope)
-
-    def on_concat(self, e: E, scope: Scope) -> Printed:
-        return self._infix("\\o", SUM, e.args, scope)
-
-    def on_seqfilter(self, e: E, scope: Scope) -> Printed:
-        return self._selecting("SelectSeq", e, scope)
-
-    def on_first(self, e: E, scope: Scope) -> Printed:
-        return self._selecting("First", e, scope)
-
-    def _selecting(self, operator: str, e: E, scope: Scope) -> Printed:
-        name = self.fresh(e.x[0].x, scope)
-        condition = self.doc(e.args[1], scope.bind(e.x[0].x, name))
+    def _selecting(self, operator: str, e: expr.SequenceFilter | expr.First, scope: Scope) -> Printed:
+        name = self.fresh(e.variable.name, scope)
+        inner = scope.bind(e.variable.name, name)
+        condition = Text("TRUE") if e.condition is None else self.doc(e.condition, inner)
         return Printed(
-            Items(f"{operator}(", [self.doc(e.args[0], scope), Head(f"LAMBDA {name} :", condition)], ")"),
+            Items(f"{operator}(", [self.doc(e.domain, scope), Head(f"LAMBDA {name} :", condition)], ")"),
             APPLY,
         )
 
     # ------------------------------------------------------------------------- binders
 
-    def _domain(self, e: E, scope: Scope) -> tuple[str, str, Scope]:
+    def _domain(self, e: Comprehension, scope: Scope) -> tuple[str, str, Scope]:
         """(bound name, set it ranges over, scope of the body)."""
-        variable, kind = e.x
-        name = self.fresh(variable.x, scope)
-        domain = self.text(e.args[0], scope, SETS)
-        if kind == "set":
-            return name, domain, scope.bind(variable.x, name)
-        if kind == "range":
-            return name, f"0..({self.text(e.args[0], scope)} - 1)", scope.bind(variable.x, name)
-        sequence = self.text(e.args[0], scope, APPLY)
-        return name, f"DOMAIN {sequence}", scope.bind(variable.x, f"{sequence}[{name}]")
+        variable = e.variable.name
+        name = self.fresh(variable, scope)
+        domain = self.text(e.domain, scope, SETS)
+        if e.over == "set":
+            return name, domain, scope.bind(variable, name)
+        if e.over == "range":
+            return name, f"0..({self.text(e.domain, scope)} - 1)", scope.bind(variable, name)
+        sequence = self.text(e.domain, scope, APPLY)
+        return name, f"DOMAIN {sequence}", scope.bind(variable, f"{sequence}[{name}]")
 
-    def _quantified(self, e: E, scope: Scope, quantifier: str) -> Printed:
+    def _quantified(self, e: expr.Quantifier, scope: Scope) -> Printed:
+        r"""Quantifiers of one kind over one set are one: `\A a, b \in S : p`."""
+        quantifier = "\\A" if e.op == "all" else "\\E"
         name, domain, inner = self._domain(e, scope)
         names = [name]
-        while e.args[1] is None and e.x[1] == "set" and _repeats(e):
-            name, again, inside = self._domain(e.args[2], inner)
+        while e.condition is None and e.over == "set":
+            body = e.body
+            if not isinstance(body, expr.Quantifier) or body.op != e.op or body.over != e.over:
+                break
+            name, again, inside = self._domain(body, inner)
             if again != domain:
                 break
-            names, inner, e = [*names, name], inside, e.args[2]
+            names, inner, e = [*names, name], inside, body
         head = f"{quantifier} {', '.join(names)} \\in {domain} :"
-        condition, body = e.args[1], e.args[2]
-        if condition is None:
-            return Printed(Head(head, self.doc(body, inner)), LOOSE)
-        if quantifier == "\\A":
-            joined: Doc = Chain("=>", [self.doc(condition, inner, OR), self.doc(body, inner, OR)])
+        if e.condition is None:
+            return Printed(Head(head, self.doc(e.body, inner)), LOOSE)
+        if e.op == "all":
+            joined: Doc = Chain("=>", [self.doc(e.condition, inner, OR), self.doc(e.body, inner, OR)])
         else:
-            joined = Bullets("/\\", [Item(self.doc(x, inner, NOT)) for x in (condition, body)])
+            joined = Bullets("/\\", [Item(self.doc(x, inner, NOT)) for x in (e.condition, e.body)])
         return Printed(Head(head, joined), LOOSE)
 
-    def on_all(self, e: E, scope: Scope) -> Printed:
-        return self._quantified(e, scope, "\\A")
-
-    def on_any(self, e: E, scope: Scope) -> Printed:
-        return self._quantified(e, scope, "\\E")
-
-    def _chosen(self, e: E, scope: Scope) -> tuple[str, Scope, Doc]:
+    def _chosen(self, e: expr.Filter | expr.Count | expr.Extreme, scope: Scope) -> tuple[str, Scope, Doc]:
         """The set of bound values that satisfy the condition."""
         name, domain, inner = self._domain(e, scope)
-        if e.args[1] is None:
+        if e.condition is None:
             return name, inner, Text(domain)
-        return name, inner, Group("{", Head(f"{name} \\in {domain} :", self.doc(e.args[1], inner)), "}")
+        return name, inner, Group("{", Head(f"{name} \\in {domain} :", self.doc(e.condition, inner)), "}")
 
-    def on_filter(self, e: E, scope: Scope) -> Printed:
-        return Printed(self._chosen(e, scope)[2])
-
-    def on_count(self, e: E, scope: Scope) -> Printed:
-        return Printed(Group("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
-
-    def _extreme(self, e: E, scope: Scope) -> Printed:
+    def _extreme(self, e: expr.Extreme, scope: Scope) -> Printed:
         name, inner, chosen = self._chosen(e, scope)
-        body, default = self.doc(e.args[2], inner), self.doc(e.args[3], scope)
+        body, default = self.doc(e.body, inner), self.doc(e.default, scope)
         image = Group("{", Chain(":", [body, Head(f"{name} \\in", chosen)]), "}")
-        operator = "MinOf(" if e.kind == "minof" else "MaxOf("
+        operator = "MinOf(" if e.op == "min" else "MaxOf("
         return Printed(Items(operator, [image, default], ")"), APPLY)
-
-    on_minof = on_maxof = _extreme
-
-    def on_elet(self, e: E, scope: Scope) -> Printed:
-        name = self.fresh(e.x, scope)
-        body = self.doc(e.args[1], scope.bind(e.x, name))
-        return Printed(Let([(name, self.doc(e.args[0], scope))], body, stacked=False), LOOSE)
 
     # ------------------------------------------------------------------------- calls
 
-    def on_call(self, e: E, scope: Scope) -> Printed:
-        name, which = e.x
-        operator, prime = self.operators[name], ""
-        if self.fns[name].states and (scope.primed or which == ("next",)):
+    def _call(self, e: expr.Call, scope: Scope) -> Printed:
+        operator, prime = self.operators[e.function], ""
+        if self.fns[e.function].states and (scope.primed or e.states == ("next",)):
             if all(self.rigidity.is_rigid(scope.fn, a) for a in e.args) and not scope.primed:
                 prime = "'"
             else:
-                operator = self._copy(name)
+                operator = self._copy(e.function)
         if not e.args:
             return Printed(Text(operator + prime), APPLY)
         return Printed(Items(f"{operator}(", [self.doc(a, scope) for a in e.args], f"){prime}"), APPLY)
@@ -386,7 +369,6 @@ class Expressions(Walker):
         return self.copies[name]
 
 
-def _repeats(e: E) -> bool:
-    r"""Whether a quantifier stands directly inside one of its kind: `\A a : \A b : p`."""
-    inner: E = e.args[2]
-    return inner.kind == e.kind and inner.x[1] == e.x[1]
+def _updated(e: expr.Update | expr.VectorPut) -> Expression:
+    """The record or the vector that is changed."""
+    return e.record if isinstance(e, expr.Update) else e.vector

@@ -15,15 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, fn_nodes, walk
+from elrcheck.lang.expr import (
+    Call,
+    Count,
+    Expression,
+    First,
+    IfElse,
+    Implies,
+    Junction,
+    LetIn,
+    NamedConjunction,
+    Quantifier,
+    SequenceFilter,
+    StateVariable,
+    Variable,
+)
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, fn_nodes
+from elrcheck.lang.tree import walk
 
-BINDERS = ("all", "any", "count", "filter", "first", "minof", "maxof", "vecmk", "seqfilter")
-# Elements handed to a LAMBDA are an operator's parameter, and elements of a counted sequence are
-# printed as an access to it: neither is a quantified variable.
-UNQUANTIFIED = ("first", "seqfilter")
 
-
-def block_lets(block: Block) -> Iterator[tuple[str, E]]:
+def block_lets(block: Block) -> Iterator[tuple[str, Expression]]:
     """The names a block binds, with their values."""
     match block:
         case Let(name=name, value=value, rest=rest):
@@ -36,10 +47,10 @@ def block_lets(block: Block) -> Iterator[tuple[str, E]]:
             yield from block_lets(orelse)
 
 
-def lets_of(fn: Fn) -> dict[str, E]:
+def lets_of(fn: Fn) -> dict[str, Expression]:
     """Every LET of a function; local names are unique within a function."""
     found = dict(block_lets(fn.body))
-    found.update((node.x, node.args[0]) for node in fn_nodes(fn) if node.kind == "elet")
+    found.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, LetIn))
     return found
 
 
@@ -60,20 +71,23 @@ class Rigidity:
         before = len(self._flexible)
         for fn in self.fns.values():
             for node in fn_nodes(fn):
-                if node.kind == "call":
-                    callee = self.fns[node.x[0]]
+                if isinstance(node, Call):
+                    callee = self.fns[node.function]
                     for (param, _), argument in zip(callee.params, node.args, strict=True):
                         if not self.is_rigid(fn.name, argument):
                             self._flexible.add((callee.name, param))
         return len(self._flexible) > before
 
-    def is_rigid(self, within: str, e: E) -> bool:
+    def is_rigid(self, within: str, e: Expression) -> bool:
         """Whether an expression of the function `within` has the same value in every state."""
         for node in walk(e):
-            if node.kind == "svar" or (node.kind == "call" and self.fns[node.x[0]].states):
-                return False
-            if node.kind == "var" and not self._name_is_rigid(within, node.x):
-                return False
+            match node:
+                case StateVariable():
+                    return False
+                case Call() if self.fns[node.function].states:
+                    return False
+                case Variable() if not self._name_is_rigid(within, node.name):
+                    return False
         return True
 
     def _name_is_rigid(self, within: str, name: str) -> bool:
@@ -85,11 +99,13 @@ class Rigidity:
 
 
 def _loose_elements(fn: Fn) -> set[str]:
-    return {
-        node.x[0].x
-        for node in fn_nodes(fn)
-        if node.kind in UNQUANTIFIED or (node.kind == "count" and node.x[1] == "seq")
-    }
+    """Elements that are no quantified variables: a LAMBDA's parameter, or printed as an access."""
+    found = set()
+    for node in fn_nodes(fn):
+        match node:
+            case First() | SequenceFilter() | Count(over="seq"):
+                found.add(node.variable.name)
+    return found
 
 
 class Branching:
@@ -99,34 +115,34 @@ class Branching:
         self.fns = fns
         self._lets = {name: lets_of(fn) for name, fn in fns.items()}
 
-    def branches(self, within: str, e: E) -> bool:
-        match e.kind:
-            case "or" | "any":
+    def branches(self, within: str, e: Expression) -> bool:
+        match e:
+            case Junction(op="or") | Quantifier(op="any"):
                 return True
-            case "and" | "conj":
-                return any(self.branches(within, a) for a in e.args)
-            case "ite":
-                return any(self.branches(within, a) for a in e.args[1:])
-            case "implies":
-                return self.branches(within, e.args[1])
-            case "elet":
-                return self.branches(within, e.args[1])
-            case "var" if e.x in self._lets[within]:
-                return self.branches(within, self._lets[within][e.x])
-            case "call":
-                callee = self.fns[e.x[0]]
+            case Junction() | NamedConjunction():
+                return any(self.branches(within, part) for part in e.parts)
+            case IfElse():
+                return self.branches(within, e.then) or self.branches(within, e.orelse)
+            case Implies():
+                return self.branches(within, e.conclusion)
+            case LetIn():
+                return self.branches(within, e.body)
+            case Variable() if e.name in self._lets[within]:
+                return self.branches(within, self._lets[within][e.name])
+            case Call():
+                callee = self.fns[e.function]
                 inside = any(self.branches(callee.name, r) for r in _results(callee.body))
                 return inside or any(self.branches(within, a) for a in e.args if a.ty.kind == "bool")
             case _:
                 return False
 
 
-def _results(block: Block) -> Iterator[E]:
+def _results(block: Block) -> Iterator[Expression]:
     match block:
         case Let(rest=rest) | Require(rest=rest):
             yield from _results(rest)
         case If(then=then, orelse=orelse):
             yield from _results(then)
             yield from _results(orelse)
-        case _ if isinstance(block.value, E):
-            yield block.value
+        case Ret(value=value) if not isinstance(value, View):
+            yield value

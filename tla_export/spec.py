@@ -19,10 +19,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret, View, fn_nodes
+from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, fn_nodes
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
 from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.pretty import Bullets, Doc, Group, Head, Item, Items, Text, render
@@ -87,13 +88,13 @@ def checked_name(fn: Fn) -> str:
     return f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget"
 
 
-def spec_text(model: Model, config: Any, module: str, comment: str = "") -> Spec:
+def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "") -> Spec:
     """The module and configuration of one model under one configuration."""
     return _Module(model, config, module, comment).build()
 
 
 class _Module:
-    def __init__(self, model: Model, config: Any, module: str, comment: str) -> None:
+    def __init__(self, model: Model, config: ModelConfig, module: str, comment: str) -> None:
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
@@ -103,7 +104,8 @@ class _Module:
 
     def _read_fields(self) -> list[str]:
         """Configuration fields that the model reads, in the order they are declared, then derived limits."""
-        used = {node.x for fn in self.model.fns.values() for node in fn_nodes(fn) if node.kind == "param"}
+        nodes = (node for fn in self.model.fns.values() for node in fn_nodes(fn))
+        used = {node.name for node in nodes if isinstance(node, ConfigField)}
         for fn in self.model.actions:
             used |= {field for _, ty in fn.params for field in limits(ty)}
         used |= {"broker_count", *limits(self.model.state_ty)}
@@ -267,7 +269,7 @@ class _Module:
                 body: Doc = IfDoc(
                     self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
                 )
-            case Ret(value=E() as value):
+            case Ret(value=value) if not isinstance(value, View):
                 body = self.printer.doc(value, scope)
             case _:
                 raise ValueError(f"{scope.fn} is not an operator")
@@ -286,7 +288,11 @@ class _Module:
         """A block of an action: guards with their names, then branches or the new values."""
         items: list[Item] = []
         while isinstance(block, Require):
-            parts = block.condition.args if block.condition.kind == "and" else (block.condition,)
+            match block.condition:
+                case Junction(op="and", parts=parts):
+                    pass
+                case condition:
+                    parts = (condition,)
             names = [block.name] + [""] * (len(parts) - 1)
             items += [Item(self._guard(e, scope), comment=name) for e, name in zip(parts, names, strict=True)]
             block = block.rest
@@ -310,20 +316,25 @@ class _Module:
             block = block.rest
         return lets, scope, block
 
-    def _guard(self, e: E, scope: Scope) -> Doc:
+    def _guard(self, e: Expression, scope: Scope) -> Doc:
         doc = self.printer.doc(e, scope)
         if not self.branching.branches(scope.fn, e):
             return doc
-        return Head("TRUE =", doc if e.kind == "call" else Group("(", doc, ")"))
+        return Head("TRUE =", doc if isinstance(e, Call) else Group("(", doc, ")"))
 
     def _assignments(self, view: View, scope: Scope, prime: str) -> Iterator[Doc]:
-        same = [f for f, e in view.fields.items() if e.kind == "svar" and e.x == ("now", f)]
+        same = [f for f, e in view.fields.items() if _is_variable(e, f)]
         for field, e in view.fields.items():
             if field not in same:
                 yield Head(f"{field}{prime} =", self.printer.doc(e, scope))
         if same:
             many = Items("UNCHANGED <<", [Text(f) for f in same], ">>")
             yield Text(f"UNCHANGED {same[0]}") if len(same) == 1 else many
+
+
+def _is_variable(e: Expression, field: str) -> bool:
+    """Whether an expression is what a state variable is now."""
+    return isinstance(e, StateVariable) and e.moment == "now" and e.name == field
 
 
 def _names(keyword: str, names: Sequence[str]) -> list[str]:

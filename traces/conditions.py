@@ -18,10 +18,30 @@ from typing import Any
 
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.expr import (
+    Call,
+    ConfigField,
+    Constant,
+    Expression,
+    Field,
+    IfElse,
+    Implies,
+    Junction,
+    LetIn,
+    NamedConjunction,
+    Not,
+    Quantifier,
+    Record,
+    StateVariable,
+    Variable,
+    VectorGet,
+)
 from elrcheck.lang.guards import requires
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Require, Ret
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View
 from elrcheck.lang.load import Model
-from elrcheck.results.trace_reports import Clause
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.tree import children
+from elrcheck.results.trace_reports import Clause, Looked
 from elrcheck.results.trace_view import Argument
 from elrcheck.traces.places import ALIAS, looked_at, place_of, source_text, value_text
 
@@ -46,7 +66,7 @@ class Guards:
 class Conditions:
     """Evaluates conditions of one model under one configuration, and keeps why."""
 
-    def __init__(self, model: Model, config: Any) -> None:
+    def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model = model
         self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
 
@@ -61,7 +81,8 @@ class Conditions:
         env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
         env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
         made, env = self._returned(fn.body, env)
-        parts = dict(zip(made.x, made.args, strict=True))
+        assert isinstance(made, Record), f"{fn.name} returns LeadsTo(..)"
+        parts = dict(zip(made.names, made.values, strict=True))
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 
     def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
@@ -90,7 +111,7 @@ class Conditions:
                 return (then if ev.ev(condition, env) else orelse), env
         raise AssertionError(block)
 
-    def _alias(self, name: str, value: E, env: Env) -> dict[str, str]:
+    def _alias(self, name: str, value: Expression, env: Env) -> dict[str, str]:
         """A name for a place of the state is shown as that place."""
         place = place_of(self.evaluator, value, env)
         return {} if place is None else {ALIAS + name: place}
@@ -99,91 +120,91 @@ class Conditions:
         value, env = self._returned(block, env)
         return self.clause(value, env, depth)
 
-    def _returned(self, block: Block, env: Env) -> tuple[E, Env]:
+    def _returned(self, block: Block, env: Env) -> tuple[Expression, Env]:
         """The expression that a body returns, and what its names mean."""
         while not isinstance(block, Ret):
             block, env = self._next(block, env, [])
-        assert isinstance(block.value, E)
+        assert not isinstance(block.value, View)
         return block.value, env
 
     # ------------------------------------------------------------------------- expressions
 
-    def clause(self, e: E, env: Env, depth: int = 0) -> Clause:
+    def clause(self, e: Expression, env: Env, depth: int = 0) -> Clause:
         """An expression of type bool, with the parts that decide it."""
         env = dict(env)
         value = bool(self.evaluator.ev(e, env))
         made = Clause(source_text(e), value)
         if depth >= DEEPEST:
-            return replace(made, looked=looked_at(self.evaluator, e, env))
-        match e.kind:
-            case "conj":
-                named = zip(e.x, e.args, strict=True)
+            return replace(made, looked=self._looked(e, env))
+        match e:
+            case NamedConjunction():
+                named = zip(e.names, e.parts, strict=True)
                 parts = tuple(replace(self.clause(p, env, depth + 1), name=name) for name, p in named)
                 return replace(made, parts=parts)
-            case "and" | "or":
+            case Junction():
                 return replace(made, parts=self._junction(e, env, depth, value))
-            case "not":
-                return replace(made, parts=(self.clause(e.args[0], env, depth + 1),))
-            case "implies":
-                premise = self.clause(e.args[0], env, depth + 1)
+            case Not():
+                return replace(made, parts=(self.clause(e.operand, env, depth + 1),))
+            case Implies():
+                premise = self.clause(e.premise, env, depth + 1)
                 if not premise.value:
                     return replace(made, parts=(premise,))
-                return replace(made, parts=(premise, self.clause(e.args[1], env, depth + 1)))
-            case "all" | "any":
+                return replace(made, parts=(premise, self.clause(e.conclusion, env, depth + 1)))
+            case Quantifier():
                 return self._quantifier(e, env, depth, made)
-            case "ite":
-                chosen = self.clause(e.args[0], env, depth + 1)
-                branch = self.clause(e.args[1 if chosen.value else 2], env, depth + 1)
+            case IfElse():
+                chosen = self.clause(e.condition, env, depth + 1)
+                branch = self.clause(e.then if chosen.value else e.orelse, env, depth + 1)
                 return replace(made, parts=(chosen, branch))
-            case "elet":
-                inner = self.evaluator.bind(env, e.x, self.evaluator.ev(e.args[0], env))
-                return self.clause(e.args[1], inner, depth)
-            case "call":
-                looked = looked_at(self.evaluator, e, env)
-                return replace(made, looked=looked, parts=(self._call(e, env, depth + 1),))
-            case "var" if (meant := env.get(MEANS + str(e.x))) is not None:
+            case LetIn():
+                inner = self.evaluator.bind(env, e.name, self.evaluator.ev(e.value, env))
+                return self.clause(e.body, inner, depth)
+            case Call():
+                return replace(made, looked=self._looked(e, env), parts=(self._call(e, env, depth + 1),))
+            case Variable() if (meant := env.get(MEANS + e.name)) is not None:
                 return replace(made, parts=(self.clause(meant, env, depth + 1),))
-            case "var" | "svar" | "field" | "vget" | "const" | "param":
+            case Variable() | StateVariable() | Field() | VectorGet() | Constant() | ConfigField():
                 return made
-        return replace(made, looked=looked_at(self.evaluator, e, env))
+            case _:
+                return replace(made, looked=self._looked(e, env))
 
-    def _junction(self, e: E, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
+    def _looked(self, e: Expression, env: Env) -> tuple[Looked, ...]:
+        return looked_at(self.evaluator, children(e), env)
+
+    def _junction(self, e: Junction, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
         """All parts where all of them decide, else the first one that does."""
-        decisive = e.kind == "or"
+        decisive = e.op == "or"
         if value is not decisive:
-            return tuple(self.clause(part, env, depth + 1) for part in e.args)
-        first = next(part for part in e.args if bool(self.evaluator.ev(part, env)) is decisive)
+            return tuple(self.clause(part, env, depth + 1) for part in e.parts)
+        first = next(part for part in e.parts if bool(self.evaluator.ev(part, env)) is decisive)
         return (self.clause(first, env, depth + 1),)
 
-    def _quantifier(self, e: E, env: Env, depth: int, made: Clause) -> Clause:
+    def _quantifier(self, e: Quantifier, env: Env, depth: int, made: Clause) -> Clause:
         """`all` is decided by an element that fails, `any` by one that does not; else by their number."""
         inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
-        decisive = e.kind == "any"
+        decisive = e.op == "any"
         for value, inner in inside:
-            if bool(self.evaluator.ev(e.args[2], inner)) is decisive:
-                return replace(made, witness=self._bound(e, value),
-                               parts=(self.clause(e.args[2], inner, depth + 1),))  # fmt: skip
+            if bool(self.evaluator.ev(e.body, inner)) is decisive:
+                parts = (self.clause(e.body, inner, depth + 1),)
+                return replace(made, witness=self._bound(e, value), parts=parts)
         if inside and decisive:
-            parts = tuple(
-                replace(self.clause(e.args[2], inner, depth + 1), witness=self._bound(e, value))
+            found = tuple(
+                replace(self.clause(e.body, inner, depth + 1), witness=self._bound(e, value))
                 for value, inner in inside
             )
-            return replace(made, over=len(inside), parts=parts)
-        domain = looked_at(self.evaluator, E("domain", e.ty, (e.args[0],)), env)
-        return replace(made, over=len(inside), looked=domain)
+            return replace(made, over=len(inside), parts=found)
+        return replace(made, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
 
-    def _bound(self, e: E, value: Any) -> tuple[Argument, ...]:
+    def _bound(self, e: Quantifier, value: Any) -> tuple[Argument, ...]:
         """The variable of a quantifier and the element it stands for."""
-        variable = e.x[0]
-        shown = value_text(self.evaluator, value, variable.ty)
-        return (Argument(str(variable.x).rstrip("_"), shown),)
+        shown = value_text(self.evaluator, value, e.variable.ty)
+        return (Argument(e.variable.name.rstrip("_"), shown),)
 
-    def _call(self, e: E, env: Env, depth: int) -> Clause:
-        name, which = e.x
-        fn = self.model.fns[name]
+    def _call(self, e: Call, env: Env, depth: int) -> Clause:
+        fn = self.model.fns[e.function]
         values = (self.evaluator.ev(argument, env) for argument in e.args)
-        args: dict[str, Any] = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
+        args: Env = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
         for (param, _), argument in zip(fn.params, e.args, strict=True):
             args |= self._alias(param, argument, env)
-        states = tuple(env[STATES][0 if w == "now" else 1] for w in which)
+        states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
         return self._block(fn.body, {STATES: states, MEMO: {}, **args}, depth)

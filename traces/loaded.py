@@ -16,6 +16,7 @@ from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty
 from elrcheck.traces.tracefile import (
     Step,
@@ -31,7 +32,7 @@ class Loaded:
     """A trace with the model and configuration it belongs to."""
 
     model: Model
-    config: Any
+    config: ModelConfig
     trace: Trace
 
     @property

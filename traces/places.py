@@ -7,36 +7,103 @@ found in a trace; an expression that is no place is written as the source has it
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from elrcheck.lang.evaluate import Env, Evaluator
-from elrcheck.lang.ir import E
+from elrcheck.lang.expr import (
+    AllBrokers,
+    Arithmetic,
+    BrokerList,
+    Compare,
+    ConfigField,
+    Configuration,
+    Constant,
+    Count,
+    Elements,
+    EmptySequence,
+    EnumMember,
+    Equal,
+    Expression,
+    Extreme,
+    Field,
+    Filter,
+    First,
+    Get,
+    IfElse,
+    IsNone,
+    Junction,
+    Length,
+    Member,
+    NoneLiteral,
+    Operator,
+    Order,
+    Quantifier,
+    SequenceFilter,
+    SequenceGet,
+    SetOperation,
+    SetOperator,
+    Some,
+    StateVariable,
+    Subset,
+    Variable,
+    VectorGet,
+    VectorOf,
+)
+from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Looked
 from elrcheck.traces.describe import text as in_words
 
 ALIAS = "@"
 """In an environment: before the name of a local that is a place, for its path."""
-WRAPPERS = ("get", "some")
-OPERATORS = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "in", "subset": "<=", "add": "+",
-             "sub": "-", "union": "|", "inter": "&", "diff": "-"}  # fmt: skip
+INFIX: dict[Order | SetOperator | Operator, str] = {
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "union": "|", "inter": "&", "diff": "-", "add": "+", "sub": "-",
+}  # fmt: skip
 
 
-def source_text(e: E) -> str:
-    """The expression as the model's source has it, on one line."""
+def unwrapped(e: Expression) -> Expression:
+    """The expression, without the steps from an optional to its element and back."""
+    while isinstance(e, Some | Get):
+        e = e.value
+    return e
+
+
+def source_text(e: Expression) -> str:
+    """The expression on one line, as the model's source has it or, where it is derived, would have it."""
     if e.node is not None:
         return _single(ast.unparse(e.node))
-    if e.kind in WRAPPERS:
-        return source_text(e.args[0])
-    parts = [source_text(part) for part in e.children()]
-    if e.kind in OPERATORS and len(parts) == 2:
-        return f"{parts[0]} {OPERATORS[e.kind]} {parts[1]}"
-    if e.kind in ("and", "or"):
-        return f" {e.kind} ".join(parts)
-    if e.kind in ("const", "var", "enumc", "param"):
-        return str(e.x)
-    return f"{e.kind}({', '.join(parts)})"
+    parts = [source_text(part) for part in children(e)]
+    match e:
+        case Some() | Get():
+            return parts[0]
+        case Constant():
+            return str(e.value)
+        case Variable() | EnumMember() | ConfigField():
+            return e.name
+        case Field():
+            return f"{parts[0]}.{e.name}"
+        case IsNone():
+            return f"{parts[0]} is None"
+        case Equal():
+            return " == ".join(parts)
+        case Member():
+            return " in ".join(parts)
+        case Subset():
+            return " <= ".join(parts)
+        case Junction():
+            return f" {e.op} ".join(parts)
+        case Compare() | SetOperation() | Arithmetic():
+            return f" {INFIX[e.op]} ".join(parts) if e.op in INFIX else f"{e.op}({', '.join(parts)})"
+        case Length():
+            return f"len({parts[0]})"
+        case Elements():
+            return f"frozenset({parts[0]})"
+        case IfElse():
+            return f"{parts[1]} if {parts[0]} else {parts[2]}"
+        case _:
+            return f"{type(e).__name__}({', '.join(parts)})"
 
 
 def _single(text: str) -> str:
@@ -58,50 +125,59 @@ def value_text(evaluator: Evaluator, value: Any, ty: Ty) -> str:
     return in_words(evaluator.structure.lower(value, ty), ty)
 
 
-def looked_at(evaluator: Evaluator, e: E, env: Env) -> tuple[Looked, ...]:
+def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) -> tuple[Looked, ...]:
     """The values behind an expression: its operands that are no constants, then the places in them."""
     found: dict[str, str] = {}
-    for operand in e.children():
+    for operand in operands:
         for text, value in _values(evaluator, operand, env):
             found.setdefault(text, value)
     return tuple(Looked(text, value) for text, value in found.items())
 
 
-def _values(evaluator: Evaluator, e: E, env: Env) -> Iterator[tuple[str, str]]:
-    while e.kind in WRAPPERS:
-        e = e.args[0]
-    if e.kind in ("const", "enumc", "none", "universe", "ordered", "seqnil") or e.ty.kind == "config":
-        return
+def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str, str]]:
+    e = unwrapped(e)
+    match e:
+        case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
+            return
+        case Configuration():
+            return
     place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and e.ty.name == "Entry"):
         shown = value_text(evaluator, evaluator.ev(e, env), e.ty)
         yield place or source_text(e), shown
-    if place is None and e.kind not in ("var", "param"):
-        for part in e.children():
-            if not _binds(e, part):
-                yield from _values(evaluator, part, env)
+    if place is None:
+        for part in _outside(e):
+            yield from _values(evaluator, part, env)
 
 
-def _binds(e: E, part: E) -> bool:
-    """Whether a part of a comprehension is about its own variable, which has no value outside."""
-    return isinstance(e.x, tuple) and bool(e.x) and isinstance(e.x[0], E) and part is not e.args[0]
+def _outside(e: Expression) -> tuple[Expression, ...]:
+    """The parts that have a value where the expression stands: none about a variable that it binds."""
+    match e:
+        case Quantifier() | Count() | Filter() | SequenceFilter() | First() | Extreme():
+            return (e.domain,)
+        case VectorOf():
+            return ()
+        case _:
+            return children(e)
 
 
-def place_of(evaluator: Evaluator, e: E, env: Env) -> str | None:
+def place_of(evaluator: Evaluator, e: Expression, env: Env) -> str | None:
     """The path of a place in the state, None for any other expression."""
-    match e.kind:
-        case "svar":
-            which, name = e.x
-            return str(name) if which == "now" else f"{name}'"
-        case "field":
-            base = place_of(evaluator, e.args[0], env)
-            return None if base is None else f"{base}.{e.x}"
-        case "vget" | "sget":
-            base = place_of(evaluator, e.args[0], env)
-            return None if base is None else f"{base}[{evaluator.ev(e.args[1], env)}]"
-        case "var":
-            known = env.get(ALIAS + str(e.x))
+    match e:
+        case StateVariable():
+            return e.name if e.moment == "now" else f"{e.name}'"
+        case Field():
+            base = place_of(evaluator, e.record, env)
+            return None if base is None else f"{base}.{e.name}"
+        case VectorGet():
+            base = place_of(evaluator, e.vector, env)
+            return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"
+        case SequenceGet():
+            base = place_of(evaluator, e.sequence, env)
+            return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"
+        case Variable():
+            known = env.get(ALIAS + e.name)
             return None if known is None else str(known)
-        case "get" | "some":
-            return place_of(evaluator, e.args[0], env)
+        case Some() | Get():
+            return place_of(evaluator, e.value, env)
     return None

@@ -15,6 +15,7 @@ from elrcheck.catalogue.configuration import config_values
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.trace_view import TraceView
 from elrcheck.traces.describe import ReplayError, label_steps, trace_view
 from elrcheck.traces.tracefile import Step, Trace, write_trace
@@ -38,7 +39,7 @@ class Finding:
         return (*self.states, self.states[self.loop or 0]) if closes else self.states
 
 
-def replay(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Finding:
+def replay(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any]) -> Finding:
     """The trace in words, and which part of the property broke; ReplayError if plain Python disagrees."""
     plain = PlainModel(model, config)
     labels, repro = label_steps(plain, states)
@@ -62,7 +63,7 @@ class Origin:
 
     variant: str
     scope: str
-    config: Any
+    config: ModelConfig
     changed: tuple[str, ...]
 
 

@@ -8,17 +8,18 @@ from typing import Any, Literal
 
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.trace_view import Truth
 from elrcheck.traces.replay import Finding
 
 
-def with_truths(model: Model, config: Any, finding: Finding) -> Finding:
+def with_truths(model: Model, config: ModelConfig, finding: Finding) -> Finding:
     """The finding whose view also says where on the trace each property is hit."""
     view = replace(finding.view, truths=truths(model, config, finding.visited))
     return replace(finding, view=view)
 
 
-def truths(model: Model, config: Any, states: Sequence[Any]) -> tuple[Truth, ...]:
+def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Truth, ...]:
     """Every `always` and `sometimes` property on the states of a trace, or on the steps into them."""
     plain = PlainModel(model, config)
     found = []

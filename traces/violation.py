@@ -13,20 +13,45 @@ Values are named as traces name them; after a step a name has a prime, `partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
-from elrcheck.lang.ir import Block, E, Fn, If, Let, Ret
+from elrcheck.lang.expr import (
+    AllBrokers,
+    Arithmetic,
+    BrokerList,
+    Call,
+    Cardinality,
+    ConfigField,
+    Constant,
+    EmptySequence,
+    EnumMember,
+    Equal,
+    Expression,
+    IfElse,
+    Implies,
+    Junction,
+    LetIn,
+    NamedConjunction,
+    NoneLiteral,
+    Not,
+    Quantifier,
+    SetLiteral,
+    SetOperation,
+    Subset,
+    Variable,
+)
+from elrcheck.lang.ir import Block, Fn, If, Let, Ret, View
 from elrcheck.lang.load import Model
-from elrcheck.lang.runtime import Conjunction
+from elrcheck.lang.runtime import Conjunction, ModelConfig
+from elrcheck.lang.tree import children
 from elrcheck.lang.types import RSET
-from elrcheck.traces.places import ALIAS, WRAPPERS, place_of, source_text, value_text
+from elrcheck.traces.places import ALIAS, place_of, source_text, unwrapped, value_text
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-SILENT = ("const", "enumc", "none", "universe", "ordered", "seqnil", "setlit", "param")
 OPENED = ("record", "state", "vec", "config")
 """Types of values that are too long for one line."""
 
@@ -39,7 +64,7 @@ class Broken:
     witness: str | None
 
 
-def explain(model: Model, config: Any, fn: Fn, states: Sequence[Any], before: Any = None) -> Broken:
+def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], before: Any = None) -> Broken:
     """Why an `always` property is false on a state or a step. before: of a state, the one before it."""
     value = fn.source(config, *states)
     conjunct = value.broken[0] if isinstance(value, Conjunction) and value.broken else None
@@ -62,13 +87,13 @@ class _At:
     env: Env
     past: Env | None = None
     named: bool = False
-    lets: dict[str, E] = field(default_factory=dict)
+    lets: dict[str, Expression] = field(default_factory=dict)
 
 
 class _Finder:
     """Goes down the parts that decide."""
 
-    def __init__(self, model: Model, config: Any) -> None:
+    def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model = model
         self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
 
@@ -76,7 +101,7 @@ class _Finder:
         ty = self.model.state_ty
         return {STATES: tuple(self.evaluator.structure.lift(s, ty) for s in states), MEMO: {}}
 
-    def body(self, block: Block, at: _At, follow: Callable[[E, _At], Pairs]) -> Pairs:
+    def body(self, block: Block, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
         """What the expression that a function returns says."""
         ev = self.evaluator.ev
         while not isinstance(block, Ret):
@@ -87,40 +112,40 @@ class _Finder:
                     block = then if ev(condition, at.env) else orelse
                 case _:
                     return ()
-        return follow(block.value, at) if isinstance(block.value, E) else ()
+        return () if isinstance(block.value, View) else follow(block.value, at)
 
     # -------------------------------------------------------------------------------- false
 
-    def why(self, e: E, at: _At) -> Pairs:
+    def why(self, e: Expression, at: _At) -> Pairs:
         """What makes a false expression false."""
         ev = self.evaluator.ev
-        match e.kind:
-            case "all":
+        match e:
+            case Quantifier(op="all"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
-                    if holds and not ev(e.args[2], inner):
-                        return self._bound(e, value) + self.why(e.args[2], self._inside(at, e, value))
-            case "any":
+                    if holds and not ev(e.body, inner):
+                        return self._bound(e, value) + self.why(e.body, self._inside(at, e, value))
+                return ()
+            case Quantifier():
                 return self._nobody(e, at)
-            case "and" | "conj":
-                return self.why(next(part for part in e.args if not ev(part, at.env)), at)
-            case "or":
-                return next(filter(None, (self.why(part, at) for part in e.args)), ())
-            case "implies":
-                premise, conclusion = e.args
-                return self.why(conclusion, at) + self.who(premise, at) or self._values(premise, at)
-            case "not":
-                return self.who(e.args[0], at) or self._values(e.args[0], at)
+            case Junction(op="and") | NamedConjunction():
+                return self.why(next(part for part in e.parts if not ev(part, at.env)), at)
+            case Junction():
+                return next(filter(None, (self.why(part, at) for part in e.parts)), ())
+            case Implies():
+                broken = self.why(e.conclusion, at) + self.who(e.premise, at)
+                return broken or self._values(e.premise, at)
+            case Not():
+                return self.who(e.operand, at) or self._values(e.operand, at)
             case _:
                 return self._further(e, at, self.why)
-        return ()
 
-    def _nobody(self, e: E, at: _At) -> Pairs:
+    def _nobody(self, e: Quantifier, at: _At) -> Pairs:
         """Whom the step took away, of those that a false `any` could have been about."""
         if at.past is None:
             return ()
         ev = self.evaluator.ev
         held = [
-            value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.args[2], inner)
+            value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.body, inner)
         ]
         texts = (text for value in held for _, text in self._bound(e, value))
         before = f" ({','.join(texts)} before the step)" if held else ""
@@ -128,43 +153,42 @@ class _Finder:
 
     # --------------------------------------------------------------------------------- true
 
-    def who(self, e: E, at: _At) -> Pairs:
+    def who(self, e: Expression, at: _At) -> Pairs:
         """The elements that a true expression is about."""
         ev = self.evaluator.ev
-        match e.kind:
-            case "any":
+        match e:
+            case Quantifier(op="any"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
-                    if holds and ev(e.args[2], inner):
-                        return self._bound(e, value) + self.who(e.args[2], self._inside(at, e, value))
-            case "and" | "conj":
-                return tuple(pair for part in e.args for pair in self.who(part, at))
-            case "or":
-                return self.who(next(part for part in e.args if ev(part, at.env)), at)
-            case "call" | "ite" | "elet":
+                    if holds and ev(e.body, inner):
+                        return self._bound(e, value) + self.who(e.body, self._inside(at, e, value))
+            case Junction(op="and") | NamedConjunction():
+                return tuple(pair for part in e.parts for pair in self.who(part, at))
+            case Junction():
+                return self.who(next(part for part in e.parts if ev(part, at.env)), at)
+            case Call() | IfElse() | LetIn():
                 return self._further(e, at, self.who)
-            case "var" if e.x in at.lets:
+            case Variable() if e.name in at.lets:
                 return self._further(e, at, self.who)
         return ()
 
     # -------------------------------------------------------------------------------- both
 
-    def _further(self, e: E, at: _At, follow: Callable[[E, _At], Pairs]) -> Pairs:
+    def _further(self, e: Expression, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
         """Through what only stands for something else; else the values themselves."""
-        match e.kind:
-            case "call":
+        match e:
+            case Call():
                 return self._call(e, at, follow)
-            case "ite":
-                chosen = bool(self.evaluator.ev(e.args[0], at.env))
-                return follow(e.args[1 if chosen else 2], at)
-            case "elet":
-                return follow(e.args[1], self._let(at, e.x, e.args[0]))
-            case "var" if e.x in at.lets:
-                return follow(at.lets[e.x], at)
+            case IfElse():
+                chosen = bool(self.evaluator.ev(e.condition, at.env))
+                return follow(e.then if chosen else e.orelse, at)
+            case LetIn():
+                return follow(e.body, self._let(at, e.name, e.value))
+            case Variable() if e.name in at.lets:
+                return follow(at.lets[e.name], at)
         return self._values(e, at)
 
-    def _call(self, e: E, at: _At, follow: Callable[[E, _At], Pairs]) -> Pairs:
-        name, which = e.x
-        fn = self.model.fns[name]
+    def _call(self, e: Call, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
+        fn = self.model.fns[e.function]
         aliases: dict[str, str] = {}
         for (param, _), argument in zip(fn.params, e.args, strict=True):
             place = place_of(self.evaluator, argument, at.env)
@@ -172,12 +196,13 @@ class _Finder:
 
         def env_in(env: Env) -> Env:
             values = {p: self.evaluator.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
-            return {STATES: tuple(env[STATES][0 if w == "now" else 1] for w in which), MEMO: {}, **values}
+            states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
+            return {STATES: states, MEMO: {}, **values}
 
         past = None if at.past is None else env_in(at.past)
         return self.body(fn.body, _At({**env_in(at.env), **aliases}, past, at.named), follow)
 
-    def _let(self, at: _At, name: str, value: E) -> _At:
+    def _let(self, at: _At, name: str, value: Expression) -> _At:
         def bound(env: Env) -> Env:
             return self.evaluator.bind(env, name, self.evaluator.ev(value, env))
 
@@ -185,50 +210,62 @@ class _Finder:
         env = bound(at.env) | ({} if place is None else {ALIAS + name: place})
         return replace(at, env=env, past=past, lets={**at.lets, name: value})
 
-    def _inside(self, at: _At, e: E, value: Any) -> _At:
+    def _inside(self, at: _At, e: Quantifier, value: Any) -> _At:
         """Within a quantifier, for one element."""
-        name, bind = str(e.x[0].x), self.evaluator.bind
+        name, bind = e.variable.name, self.evaluator.bind
         past = None if at.past is None else bind(at.past, name, value)
         return replace(at, env=bind(at.env, name, value), past=past, named=True)
 
-    def _variable(self, e: E) -> str:
-        return str(e.x[0].x).rstrip("_")
+    def _variable(self, e: Quantifier) -> str:
+        return e.variable.name.rstrip("_")
 
-    def _bound(self, e: E, value: Any) -> Pairs:
-        return ((self._variable(e), value_text(self.evaluator, value, e.x[0].ty)),)
+    def _bound(self, e: Quantifier, value: Any) -> Pairs:
+        return ((self._variable(e), value_text(self.evaluator, value, e.variable.ty)),)
 
     # ------------------------------------------------------------------------------- values
 
-    def _values(self, e: E, at: _At) -> Pairs:
+    def _values(self, e: Expression, at: _At) -> Pairs:
         """What a comparison compares."""
-        of_truths = e.kind == "eq" and e.args[0].ty.kind == "bool"
-        if e.kind in ("and", "conj") or of_truths:
-            return tuple(pair for part in e.args for pair in self._values(part, at))
-        if e.kind == "subset":
-            small, large = e.args
-            over = E("diff", RSET, (small, large))
-            name = f"{self._name(small, at, True)} - {self._name(large, at, True)}"
-            return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), RSET)),)
+        match e:
+            case Junction(op="and") | NamedConjunction():
+                return self._all_values(e.parts, at)
+            case Equal() if e.left.ty.kind == "bool":
+                return self._all_values((e.left, e.right), at)
+            case Subset():
+                over = SetOperation("diff", e.small, e.large)
+                name = f"{self._name(e.small, at, True)} - {self._name(e.large, at, True)}"
+                return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), RSET)),)
         found: list[tuple[str, str]] = []
-        for operand in e.children():
-            if operand.kind in ("min", "max", "add", "sub"):
+        for operand in children(e):
+            if isinstance(operand, Arithmetic):
                 found += self._values(operand, at)
-                continue
-            counted = operand.kind == "card"
-            shown = operand.args[0] if counted else operand
-            while shown.kind in WRAPPERS:
-                shown = shown.args[0]
-            of_quantifier = shown.kind == "var" and shown.x not in at.lets and ALIAS + shown.x not in at.env
-            if shown.kind in SILENT or shown.ty.kind in OPENED or of_quantifier or (at.named and not counted):
-                continue
-            value = value_text(self.evaluator, self.evaluator.ev(shown, at.env), shown.ty)
-            found.append((self._name(shown, at), value))
+            else:
+                found += self._operand(operand, at)
         return tuple(found)
 
-    def _name(self, e: E, at: _At, within: bool = False) -> str:
+    def _all_values(self, parts: Iterable[Expression], at: _At) -> Pairs:
+        return tuple(pair for part in parts for pair in self._values(part, at))
+
+    def _operand(self, e: Expression, at: _At) -> Pairs:
+        """One side of a comparison with its value, unless that says nothing."""
+        counted = isinstance(e, Cardinality)
+        shown = unwrapped(e.members if isinstance(e, Cardinality) else e)
+        if shown.ty.kind in OPENED or (at.named and not counted):
+            return ()
+        match shown:
+            case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
+                return ()
+            case SetLiteral() | ConfigField():
+                return ()
+            case Variable() if shown.name not in at.lets and ALIAS + shown.name not in at.env:
+                return ()  # of a quantifier, which has named it
+        value = value_text(self.evaluator, self.evaluator.ev(shown, at.env), shown.ty)
+        return ((self._name(shown, at), value),)
+
+    def _name(self, e: Expression, at: _At, within: bool = False) -> str:
         """The place in the state, or else the source, in parentheses where it would be misread."""
         place = place_of(self.evaluator, e, at.env)
         if place is not None:
             return place
         text = source_text(e)
-        return f"({text})" if within and e.kind in ("union", "inter", "diff", "ite") else text
+        return f"({text})" if within and isinstance(e, SetOperation | IfElse) else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from elrcheck.base.progress import LevelDone, ObligationDone, PointsDone, Progress, WalksDone
 from elrcheck.base.requests import CheckRequest, Limits, MutateRequest
@@ -13,6 +13,7 @@ from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.mutation_report import Unmutated
 from elrcheck.traces.replay import Finding, of_lasso
 
@@ -49,7 +50,11 @@ class _Levels:
 
 
 def outcome_of(
-    model: Model, config: Any, checks: Sequence[Fn], searches: Searches, stop: Literal["first", "complete"]
+    model: Model,
+    config: ModelConfig,
+    checks: Sequence[Fn],
+    searches: Searches,
+    stop: Literal["first", "complete"],
 ) -> Outcome:
     """Search with the compiled engine; a limit is named as the option of `mutate` that sets it."""
     request = CheckRequest(workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first")
@@ -57,7 +62,7 @@ def outcome_of(
 
 
 def lassos_of(
-    model: Model, config: Any, checks: Sequence[Fn], searches: Searches
+    model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
 ) -> tuple[Outcome, dict[str, Finding]]:
     """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
     from elrcheck.commands.check_liveness import explore_liveness

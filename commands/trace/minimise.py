@@ -24,7 +24,7 @@ from elrcheck.catalogue.select import Selected, choose, resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.runtime import ModelConfig, NotEnabled
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Shortened
 from elrcheck.traces.describe import label_steps
@@ -46,7 +46,7 @@ class Run:
 class Replays:
     """Replays of label lists in one configuration; counts them over all configurations."""
 
-    def __init__(self, model: Model, config: Any, fn: Fn, bounded: bool) -> None:
+    def __init__(self, model: Model, config: ModelConfig, fn: Fn, bounded: bool) -> None:
         self.plain, self.fn, self.bounded = PlainModel(model, config), fn, bounded
         self.source: Mapping[Label, Callable[..., Any]] = dict(self.plain.steps)
         self.number = 0

@@ -19,6 +19,7 @@ from elrcheck.explorer.graph.graph import Bools, Graph, Ints, Question
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
+from elrcheck.lang.runtime import ModelConfig
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
     return Claims(claim, tuple(step.strong for step in steps))
 
 
-def check_leads_to(arena: Arena, config: Any, fn: Fn) -> tuple[Waiting, ...]:
+def check_leads_to(arena: Arena, config: ModelConfig, fn: Fn) -> tuple[Waiting, ...]:
     """Check a `leads_to` property; return one result per choice of its parameters."""
     choices = list(instances(fn, config))
     fields = ("premise", "conclusion")

@@ -15,12 +15,17 @@ from elrcheck.explorer.graph.networkx_graph import plain_marks, state_graph
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.drawn_graph import MOST_STATES, DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.trace_view import Change
 
 
 def small_graph(
-    model: Model, config: Any, chosen: Sequence[Fn], traces: Mapping[str, Sequence[Any]], graph: Graph | None
+    model: Model,
+    config: ModelConfig,
+    chosen: Sequence[Fn],
+    traces: Mapping[str, Sequence[Any]],
+    graph: Graph | None,
 ) -> SmallGraph | None:
     """Return the state graph for a report, None if it has more than MOST_STATES states.
 

@@ -19,7 +19,7 @@ from typing import Any
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.plain import Label
-from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.runtime import ModelConfig, NotEnabled
 from elrcheck.lang.source import Source
 
 PROBE = "probe of elrcheck.explorer.search.branch_coverage"
@@ -92,7 +92,7 @@ class CoverageSearch:
         self._counts = [[0, 0] for _ in self._conditions]
         self._sum()
 
-    def explore(self, config: Any, *, max_states: int, after: Sequence[Label] = ()) -> Coverage:
+    def explore(self, config: ModelConfig, *, max_states: int, after: Sequence[Label] = ()) -> Coverage:
         """Explore breadth-first, up to `max_states` distinct states, from the state that `after` leads to.
 
         The steps in `after` start in the initial state and count too. Return the sum over all explorations
@@ -129,7 +129,7 @@ class CoverageSearch:
         return self.coverage
 
     def _successors(
-        self, config: Any, state: Any, steps: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]
+        self, config: ModelConfig, state: Any, steps: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]
     ) -> Iterator[Any]:
         within = self.model.bound.source
         for action, run, args in steps:

@@ -13,6 +13,7 @@ from typing import Any
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 
 
 @dataclass
@@ -40,7 +41,7 @@ class ReferenceResult:
 
 
 def search(
-    model: Model, config: Any, *, max_states: int | None = None, deadline: float | None = None
+    model: Model, config: ModelConfig, *, max_states: int | None = None, deadline: float | None = None
 ) -> ReferenceResult:
     """Explore everything within the bound. The result is incomplete if a limit was reached."""
     plain = PlainModel(model, config)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from elrcheck.base.worker_pool import each
 from elrcheck.invariants.modules import load_proof_model
@@ -16,6 +15,7 @@ from elrcheck.invariants.proof.obligations import FRAME, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 
 Obligation = tuple[str, Fn | None, Discharge]
 """What a cell is called, the lemma or step property (None for `Frame`), and the answer."""
@@ -28,7 +28,7 @@ Sent = tuple[str, str | None, Discharge]
 class Share:
     """The instances first, first + stride, ... of a configuration, against the goals of these names."""
 
-    config: Any
+    config: ModelConfig
     goals: tuple[str, ...]
     timeout: float
     first: int
@@ -65,7 +65,7 @@ def _sent(cells: Iterable[Obligation]) -> list[Sent]:
 
 
 def in_processes(
-    config: Any, goals: Sequence[Fn], timeout: float, workers: int
+    config: ModelConfig, goals: Sequence[Fn], timeout: float, workers: int
 ) -> Iterator[tuple[int, list[Obligation]]]:
     """As `obligations` for every instance of the proof model, in no particular order of instances."""
     names = tuple(fn.name for fn in goals)

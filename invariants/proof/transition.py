@@ -19,6 +19,7 @@ from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.lower import Slot, lower
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 
 
@@ -36,7 +37,7 @@ class Instance:
 class Transitions:
     """Solver terms for one configuration."""
 
-    def __init__(self, model: Model, config: Any) -> None:
+    def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model, self.config = model, config
         self.alg = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, config, self.alg)

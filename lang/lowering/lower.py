@@ -21,12 +21,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.lang.algebra import Algebra, ConcreteAlgebra
-from elrcheck.lang.ir import E, Fn, Ret
+from elrcheck.lang.evaluate import MEMO, STATES, Env
+from elrcheck.lang.expr import Junction, NamedConjunction
+from elrcheck.lang.ir import Fn, Ret
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 
@@ -197,7 +200,7 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
             return ty.lo, structure.limit(ty.hi if ty.hi is not None else ty.cap)
 
 
-def lower(model: Model, config: Any, properties: Sequence[Fn] | None = None) -> Lowered:
+def lower(model: Model, config: ModelConfig, properties: Sequence[Fn] | None = None) -> Lowered:
     """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default."""
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
     start = _initial(model, config)
@@ -211,7 +214,7 @@ def lower(model: Model, config: Any, properties: Sequence[Fn] | None = None) -> 
         varying |= written
 
 
-def _initial(model: Model, config: Any) -> list[tuple[str, Ty, Any]]:
+def _initial(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Any]]:
     plain = Structure(config, ConcreteAlgebra(config.broker_count))
     state = model.init.source(config)
     return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
@@ -238,7 +241,7 @@ class _Attempt:
     def __init__(
         self,
         model: Model,
-        config: Any,
+        config: ModelConfig,
         start: list[tuple[str, Ty, Any]],
         varying: set[int],
         before: _Attempt | None,
@@ -383,11 +386,12 @@ class _Attempt:
     def _within(self, after: Mapping[str, Any]) -> Iterable[Node]:
         """Conjuncts of the bound on the successor; one that also holds now for certain folds away."""
         body = self.model.bound.body
-        if isinstance(body, Ret) and isinstance(body.value, E) and body.value.kind in ("conj", "and"):
-            env: dict[str, Any] = {"$states": (after,), "$memo": {}}
-            values = [self.evaluator.ev(part, env) for part in body.value.args]
-        else:
-            values = [self.evaluator.call(self.model.bound, (after,), {})]
+        match body:
+            case Ret(value=NamedConjunction(parts=parts) | Junction(op="and", parts=parts)):
+                env: Env = {STATES: (after,), MEMO: {}}
+                values = [self.evaluator.ev(part, env) for part in parts]
+            case _:
+                values = [self.evaluator.call(self.model.bound, (after,), {})]
         for value in values:
             if value is not True:
                 yield self._node(value)

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.expr import Call, StateVariable
 from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.runtime import ModelConfig
 
 Reads = tuple[tuple[int, str], ...]
 
@@ -20,7 +22,7 @@ Reads = tuple[tuple[int, str], ...]
 class RememberingEvaluator(Evaluator):
     """`Evaluator`, for algebras whose terms are immutable."""
 
-    def __init__(self, fns: Mapping[str, Fn], config: Any, algebra: Any) -> None:
+    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Any) -> None:
         super().__init__(fns, config, algebra)
         self._known: dict[tuple[object, ...], tuple[Any, list[Any]]] = {}
         self._reads: dict[Fn, Reads] = {}
@@ -40,12 +42,12 @@ class RememberingEvaluator(Evaluator):
         if found is None:
             reads: set[tuple[int, str]] = set()
             for node in fn_nodes(fn):
-                if node.kind == "svar":
-                    which, name = node.x
-                    reads.add((0 if which == "now" else 1, name))
-                elif node.kind == "call":
-                    name, passed = node.x
-                    at = [0 if which == "now" else 1 for which in passed]
-                    reads.update((at[which], field) for which, field in self.reads(self.fns[name]))
+                match node:
+                    case StateVariable():
+                        reads.add((0 if node.moment == "now" else 1, node.name))
+                    case Call():
+                        at = [0 if moment == "now" else 1 for moment in node.states]
+                        inside = self.reads(self.fns[node.function])
+                        reads.update((at[which], field) for which, field in inside)
             found = self._reads[fn] = tuple(sorted(reads))
         return found

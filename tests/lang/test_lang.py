@@ -5,17 +5,19 @@ from __future__ import annotations
 import importlib.util
 import sys
 import textwrap
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import Evaluator
-from elrcheck.lang.ir import E, UnsupportedNode, Walker
+from elrcheck.lang.evaluate import MEMO, Evaluator
+from elrcheck.lang.expr import Configuration, Constant, Expr
 from elrcheck.lang.load import Model, instances, load
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.types import BOOL
+from elrcheck.lang.tree import UnsupportedNode
+from elrcheck.lang.types import BOOL, CONFIG
 
 HEADER = """
 from __future__ import annotations
@@ -307,6 +309,18 @@ def test_lift_and_lower_are_inverse(tmp_path: Path) -> None:
     assert structure.lower(structure.lift(state, model.state_ty), model.state_ty) == state
 
 
-def test_unknown_node_is_a_typed_error() -> None:
-    with pytest.raises(UnsupportedNode, match="walker cannot print the node 'teleport'"):
-        Walker().dispatch(E("teleport", BOOL))
+class Teleport(Expr):
+    """A node that no back end knows."""
+
+
+@pytest.mark.parametrize("node", [Teleport(BOOL), Configuration(CONFIG)], ids=["unknown", "no value"])
+def test_a_node_without_a_reading_is_a_typed_error(tmp_path: Path, node: Expr) -> None:
+    model, made = loaded(tmp_path, "")
+    evaluator = Evaluator(model.fns, made.C(), ConcreteAlgebra(3))
+    with pytest.raises(UnsupportedNode, match=f"evaluator cannot print the node '{type(node).__name__}'"):
+        evaluator.ev(node, {MEMO: {}})  # type: ignore[arg-type]
+
+
+def test_nodes_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Constant(BOOL, True).value = False  # type: ignore[misc]

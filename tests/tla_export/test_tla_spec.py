@@ -12,8 +12,9 @@ from tiny_model import Colour, Room, Tiny
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.ir import E, UnsupportedNode
+from elrcheck.lang.expr import Constant, Expr, NamedConjunction
 from elrcheck.lang.load import Model, load
+from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL
 from elrcheck.model.config import CleanCheck, Config
 from elrcheck.tla_export.names import Names
@@ -145,17 +146,21 @@ def test_next_state_of_an_operator(spec: Spec, tiny: Model) -> None:
     assert "MineNext(b) == slots_of'[b]" in text.tla
 
 
+class Power(Expr):
+    """A node that the printer does not know."""
+
+
 def test_unknown_node_is_refused() -> None:
     printer = Expressions({}, {}, Names())
-    with pytest.raises(UnsupportedNode, match=r"TLA\+ cannot print the node 'power' \(source line 7\)"):
-        printer.doc(E("power", BOOL, line=7), Scope("f", {}))
+    with pytest.raises(UnsupportedNode, match=r"TLA\+ cannot print the node 'Power' \(source line 7\)"):
+        printer.doc(Power(BOOL, line=7), Scope("f", {}))  # type: ignore[arg-type]
 
 
 def test_nothing_is_dropped_inside_one_line() -> None:
     """A named conjunction has comments, so it cannot stand where only one line fits."""
-    parts = (E("const", BOOL, x=True), E("const", BOOL, x=False))
-    named = E("conj", BOOL, parts, ("a", "b"))
-    with pytest.raises(UnsupportedNode, match="conj"):
+    parts = (Constant(BOOL, True), Constant(BOOL, False))
+    named = NamedConjunction(("a", "b"), parts)
+    with pytest.raises(UnsupportedNode, match="NamedConjunction"):
         Expressions({}, {}, Names()).text(named, Scope("f", {}))
 
 

@@ -1,0 +1,170 @@
+"""What reading an expression needs to know, and the types that it checks.
+
+`Scope` holds the function that is read: its source, the names of its module and the compiled functions that
+it may call. `calls` and `expressions` add the syntax, each on top of the one before.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+from elrcheck.lang.expr import (
+    Constant,
+    EmptySequence,
+    EnumMember,
+    Expression,
+    Get,
+    IfElse,
+    NoneLiteral,
+    SetLiteral,
+    Some,
+    VectorOf,
+)
+from elrcheck.lang.ir import Fn, View
+from elrcheck.lang.tree import same
+from elrcheck.lang.types import BOOL, INT, Ty, opt, type_of
+
+Value: TypeAlias = Expression | View
+"""What an expression of the source stands for: a value, or a whole state."""
+Env: TypeAlias = dict[str, Value]
+
+
+class Functions(Protocol):
+    """The compiled functions of a model, and the classes of its state and its configuration."""
+
+    @property
+    def config(self) -> type: ...
+    @property
+    def state_fields(self) -> dict[str, Ty]: ...
+    def fn(self, function: Callable[..., Any], /) -> Fn: ...
+
+
+class Text(Protocol):
+    """The source that is read: where a node stands, and how a mistake is reported."""
+
+    def line_of(self, node: ast.AST, /) -> int: ...
+    def error(self, node: ast.AST, message: str, help: str = "", /) -> NoReturn: ...
+
+
+class Scope:
+    """One function, or one query, while it is read."""
+
+    def __init__(self, functions: Functions, source: Text, globals_: dict[str, Any]) -> None:
+        self.functions, self.source, self.globals = functions, source, globals_
+        self.used: set[str] = set()
+
+    def fresh(self, name: str) -> str:
+        """A local name that no other local of the function has."""
+        while name in self.used:
+            name += "_"
+        self.used = self.used | {name}
+        return name
+
+    def read(self, node: ast.expr, env: Env) -> Value:
+        """What an expression of the source stands for, without its place."""
+        raise NotImplementedError
+
+    def ex(self, node: ast.expr, env: Env) -> Value:
+        """What an expression of the source stands for. A node keeps the first place it stands at."""
+        made = self.read(node, env)
+        if isinstance(made, View) or (made.line and made.node is not None):
+            return made
+        return made.at(self.source.line_of(node), node)
+
+    def part(self, node: ast.expr, env: Env) -> Expression:
+        """An expression that is no whole state."""
+        made = self.ex(node, env)
+        if isinstance(made, View):
+            self.source.error(node, "this is a whole state: name a part of it, such as s.partition")
+        return made
+
+    # ------------------------------------------------------------------------- types
+
+    def boolean(self, node: ast.expr, env: Env) -> Expression:
+        made = self.ex(node, env)
+        if isinstance(made, View) or made.ty.kind != "bool":
+            what = "the state" if isinstance(made, View) else str(made.ty)
+            self.source.error(
+                node, f"a condition must be a bool, this is {what}: write an explicit comparison"
+            )
+        return made
+
+    def number(self, node: ast.expr, env: Env) -> Expression:
+        made = self.ex(node, env)
+        if (
+            isinstance(made, View)
+            or made.ty.kind not in ("nat", "opt")
+            or (made.ty.kind == "opt" and made.ty.elem.kind != "nat")
+        ):
+            what = "the state" if isinstance(made, View) else str(made.ty)
+            self.source.error(node, f"a number is expected, this is {what}")
+        return Get(made.ty.elem, made) if made.ty.kind == "opt" else made
+
+    def coerce(self, made: Value, ty: Ty, node: ast.AST) -> Expression:
+        """The expression at the wanted type; an error when it cannot have it."""
+        if isinstance(made, View):
+            self.source.error(node, f"expected {ty}, this is a whole state")
+        if ty.kind == "opt":
+            if made.ty.kind == "none":
+                return NoneLiteral(ty, line=made.line)
+            if made.ty.kind != "opt":
+                return Some(ty, self.coerce(made, ty.elem, node), line=made.line)
+        if made.ty.kind == "opt" and ty.kind == made.ty.elem.kind:
+            return Get(ty, made, line=made.line)
+        if ty.kind == "replica" and isinstance(made, Constant):
+            return Constant(ty, made.value)
+        if ty.kind == "seq" and isinstance(made, EmptySequence):
+            return EmptySequence(ty)
+        fits = made.ty.kind == ty.kind and (ty.kind not in ("enum", "record") or made.ty.cls is ty.cls)
+        if fits and ty.kind in ("vec", "seq", "opt"):
+            fits = made.ty.elem.kind == ty.elem.kind or made.ty.elem.kind == "none"
+        if not fits:
+            self.source.error(node, f"expected {ty}, this is {made.ty}")
+        if isinstance(made, VectorOf):
+            return VectorOf(ty, made.variable, self.coerce(made.body, ty.elem, node), line=made.line)
+        return made
+
+    def either(self, condition: Expression, a: Value, b: Value, node: ast.AST) -> Value:
+        """One of two values; of two whole states, field by field."""
+        if isinstance(a, View) and isinstance(b, View):
+            both = {name: (value, b.fields[name]) for name, value in a.fields.items()}
+            fields = {
+                name: x if same(x, y) else self._either(condition, x, y, node)
+                for name, (x, y) in both.items()
+            }
+            return View(a.moment, fields, False)
+        if isinstance(a, View) or isinstance(b, View):
+            self.source.error(node, "one side is a whole state, the other is not")
+        return self._either(condition, a, b, node)
+
+    def _either(self, condition: Expression, a: Expression, b: Expression, node: ast.AST) -> Expression:
+        ty = a.ty
+        if a.ty.kind == "none" or b.ty.kind == "none":
+            other = b.ty if a.ty.kind == "none" else a.ty
+            ty = other if other.kind in ("opt", "none") else opt(other)
+        elif "opt" in (a.ty.kind, b.ty.kind):
+            ty = a.ty if a.ty.kind == "opt" else b.ty
+        elif isinstance(a, EmptySequence) or (isinstance(a, Constant) and b.ty.kind == "nat"):
+            ty = b.ty
+        if ty.kind == "none":
+            return a
+        return IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
+
+    def value(self, value: Any, node: ast.AST) -> Expression:
+        """A plain value of the module as a constant."""
+        if isinstance(value, bool):
+            return Constant(BOOL, value)
+        if isinstance(value, int):
+            return Constant(INT, value)
+        if isinstance(value, frozenset) and not value:
+            return SetLiteral(())
+        if isinstance(value, enum.Enum):
+            return EnumMember(type_of(type(value)), value.name)
+        self.source.error(
+            node,
+            f"the Python value {value!r} cannot be used in a model",
+            "constants are bools, whole numbers, enum members and EMPTY; a function is called: f(..)",
+        )

@@ -1,0 +1,170 @@
+"""Walking over expressions, and the end of every `match` over them.
+
+A `match` over `Expression` ends in `unsupported(backend, node)`, whose parameter is `Never`: the type
+checker refuses a back end that forgets a node, and a node without a reading is a typed error, never a
+wrong print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Never, NoReturn
+
+from elrcheck.lang.expr import (
+    AllBrokers,
+    Append,
+    Arithmetic,
+    BrokerList,
+    Call,
+    Cardinality,
+    Compare,
+    Comprehension,
+    Concatenation,
+    ConfigField,
+    Configuration,
+    Constant,
+    Count,
+    Elements,
+    EmptySequence,
+    EnumMember,
+    Equal,
+    Expr,
+    Expression,
+    Extreme,
+    Field,
+    Filter,
+    First,
+    Get,
+    IfElse,
+    Implies,
+    IsNone,
+    Junction,
+    Length,
+    LetIn,
+    Member,
+    NamedConjunction,
+    NoneLiteral,
+    Not,
+    Prefix,
+    Quantifier,
+    Record,
+    SequenceFilter,
+    SequenceGet,
+    SetLiteral,
+    SetOperation,
+    Some,
+    StateVariable,
+    Subset,
+    Update,
+    Variable,
+    VectorGet,
+    VectorOf,
+    VectorPut,
+)
+
+
+class UnsupportedNode(Exception):
+    """A back end met a node it has no reading for: names the node and the back end."""
+
+    def __init__(self, backend: str, node: Expr) -> None:
+        self.backend, self.kind = backend, type(node).__name__
+        place = f" (source line {node.line})" if node.line else ""
+        super().__init__(f"{backend} cannot print the node '{self.kind}'{place}")
+
+
+def unsupported(backend: str, node: Never) -> NoReturn:
+    """What a `match` over expressions ends in: the type checker knows that nothing is left."""
+    raise UnsupportedNode(backend, node)
+
+
+def children(e: Expression) -> tuple[Expression, ...]:
+    """The expressions that an expression is made of, in source order; not the variable that it binds."""
+    match e:
+        case Variable() | StateVariable() | Constant() | EnumMember() | ConfigField() | Configuration():
+            return ()
+        case Field():
+            return (e.record,)
+        case Equal() | Compare() | Arithmetic() | SetOperation() | Concatenation():
+            return (e.left, e.right)
+        case VectorGet():
+            return (e.vector, e.index)
+        case Call():
+            return e.args
+        case Junction() | NamedConjunction():
+            return e.parts
+        case Some() | Get() | IsNone():
+            return (e.value,)
+        case Not():
+            return (e.operand,)
+        case Member():
+            return (e.element, e.members)
+        case IfElse():
+            return (e.condition, e.then, e.orelse)
+        case Implies():
+            return (e.premise, e.conclusion)
+        case Subset():
+            return (e.small, e.large)
+        case Cardinality():
+            return (e.members,)
+        case SetLiteral():
+            return e.elements
+        case Record():
+            return e.values
+        case Update():
+            return (e.record, *e.values)
+        case LetIn():
+            return (e.value, e.body)
+        case Length() | Elements():
+            return (e.sequence,)
+        case SequenceGet():
+            return (e.sequence, e.index)
+        case Prefix():
+            return (e.sequence, e.count)
+        case Append():
+            return (e.sequence, e.element)
+        case VectorPut():
+            return (e.vector, e.index, e.value)
+        case VectorOf():
+            return (e.body,)
+        case Quantifier():
+            return (*_bound(e), e.body)
+        case Extreme():
+            return (*_bound(e), e.body, e.default)
+        case Count() | Filter() | SequenceFilter() | First():
+            return _bound(e)
+        case NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
+            return ()
+        case _:
+            unsupported("the walk over the IR", e)
+
+
+def _bound(e: Comprehension) -> tuple[Expression, ...]:
+    """What a variable goes through."""
+    return (e.domain,) if e.condition is None else (e.domain, e.condition)
+
+
+def walk(root: Expression) -> Iterator[Expression]:
+    """The node and everything below it, each shared node once."""
+    todo, seen = [root], set()
+    while todo:
+        node = todo.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            todo.extend(children(node))
+
+
+def free_names(root: Expression) -> set[str]:
+    """Names of the local variables that occur in an expression."""
+    return {node.name for node in walk(root) if isinstance(node, Variable)}
+
+
+def same(a: Expression, b: Expression) -> bool:
+    """Whether two expressions are one, or the same name written twice."""
+    match a, b:
+        case Variable(), Variable():
+            return a.name == b.name
+        case StateVariable(), StateVariable():
+            return (a.moment, a.name) == (b.moment, b.name)
+        case _:
+            return a is b
