@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TypeAlias
 
-from elrcheck.base.strict import KeyPath
+KeyPath: TypeAlias = tuple[str | int, ...]
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _HEADER = re.compile(r"""(\[\[?)\s*((?:[\w.\s-]|"[^"]*"|'[^']*')+?)\s*\]\]?\s*(?:#.*)?$""")

@@ -19,14 +19,14 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.lines import KeyPath, json_line, toml_lines
 
 T = TypeVar("T")
 D = TypeVar("D")
 M = TypeVar("M", bound=enum.Enum)
-KeyPath: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,6 @@ class JsonSource(Source):
         self.text, self.start, self.root = text, start, root
 
     def where(self, path: KeyPath) -> str:
-        from elrcheck.base.lines import json_line
-
         written = self.root
         for step in path:
             if isinstance(step, int):
@@ -247,8 +245,6 @@ class TomlSource(Source):
 
     def where(self, path: KeyPath) -> str:
         """The line of the path, or of the nearest table around it that has one."""
-        from elrcheck.base.lines import toml_lines
-
         if self._lines is None:
             self._lines = toml_lines(self.text)
         for end in range(len(path), 0, -1):

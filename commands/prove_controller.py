@@ -17,7 +17,7 @@ from elrcheck.base.requests import ControllerRequest
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import choose, resolve
-from elrcheck.invariants.controller_events import USED, Event, EventKind, Situation
+from elrcheck.invariants.controller_events import USED, Event, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import OPEN, Answer, Counterexample, StepProver
 from elrcheck.lang.ir import Fn
@@ -25,8 +25,8 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import is_active
 from elrcheck.model.knobs import summary
+from elrcheck.model.replication_control import Controller, is_active
 from elrcheck.model.state import Registration
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.controller_report import (
@@ -114,7 +114,7 @@ def replayed(model: Model, rule: Fn, found: Counterexample) -> StepFailure:
     if holds:
         raise ReplayError(f"{rule.ident} holds after the solver's counterexample")
     broken = ", ".join(holds.broken) if isinstance(holds, Conjunction) else None
-    ty = type_of(Situation)
+    ty = type_of(Controller)
     return StepFailure(
         knobs={name: getattr(config, name) for name in OPEN},
         brokers={str(b): in_words(r) for b, r in enumerate(found.before.registration)},

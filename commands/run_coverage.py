@@ -13,6 +13,7 @@ from typing import Any
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.strict import Codes, Node
+from elrcheck.commands.gate.guard_aliases import guard_now
 from elrcheck.explorer.runs.folders import REPORT
 from elrcheck.results.coverage_report import (
     CoverageReport,
@@ -113,7 +114,7 @@ def _guards(reports: Sequence[Node]) -> tuple[CoveredGuard, ...]:
     found: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))
     for action, guard, verdict, ident in rows:
-        key = (str(action), str(guard))
+        key = (str(action), guard_now(str(action), str(guard)))
         found[key] = found.get(key) or (str(ident) if verdict == "noticed" else None)
     return tuple(CoveredGuard(action, guard, noticed) for (action, guard), noticed in found.items())
 

@@ -1,6 +1,6 @@
 """Every event of the controller, applied to any partition, registrations and settings.
 
-A `Situation` is what the controller decides from, an `Event` one thing that happens to it. `possible`
+A `Controller` is what the controller decides from, an `Event` one thing that happens to it. `possible`
 is the little the controller itself requires before it acts; `after` calls the rule of the model that
 the action of the same name calls. Whether brokers run, lag or lie is left open: there is no state here.
 
@@ -14,7 +14,7 @@ import enum
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, put, record
-from elrcheck.lang.types import Replica, Vec
+from elrcheck.lang.types import Replica
 from elrcheck.model.config import Config, RecoveryStrategy
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
@@ -45,6 +45,7 @@ from elrcheck.model.control_plane.operator_settings import (
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import answer_counts, recovered_partition
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import (
     BrokerEpoch,
     LogInfo,
@@ -82,15 +83,6 @@ class EventKind(enum.Enum):
     FEATURE_OFF = "ELR switched off"
     ASSIGN_DIRECTORIES = "assign directories"
     CREATE_PARTITION = "create the partition"
-
-
-@record
-class Situation:
-    """What the controller knows of one partition."""
-
-    settings: Settings
-    partition: Partition
-    registration: Vec[Registration]
 
 
 @record
@@ -151,7 +143,7 @@ def level_of(kind: EventKind) -> MinIsrLevel:
 
 
 @op
-def possible(c: Config, s: Situation, e: Event) -> bool:
+def possible(c: Config, s: Controller, e: Event) -> bool:
     """What must hold for the event to happen; refusals by the controller are in `after`."""
     r = s.registration[e.broker]
     if e.kind == EventKind.FENCE:
@@ -172,7 +164,7 @@ def possible(c: Config, s: Situation, e: Event) -> bool:
         return c.elect_leaders_v3
     if e.kind == EventKind.FINISH_RECOVERY:
         manager = c.unclean_recovery_strategy != RecoveryStrategy.DISABLED or c.elect_leaders_v3
-        answered = answer_counts(c, s.partition, s.registration, e.broker, e.info)
+        answered = answer_counts(c, s, e.broker, e.info)
         leaderless = s.partition.leader is None
         return manager and leaderless and e.broker in frozenset(s.partition.replicas) and answered
     if e.kind == EventKind.REASSIGN:
@@ -196,43 +188,40 @@ def possible(c: Config, s: Situation, e: Event) -> bool:
 
 
 @op
-def partition_after(c: Config, s: Situation, e: Event) -> Partition:
+def partition_after(c: Config, s: Controller, e: Event) -> Partition:
     """The partition after an event that changes no settings."""
-    g = s.settings
-    p = s.partition
-    registration = s.registration
     if e.kind == EventKind.FENCE or e.kind == EventKind.START_SHUTDOWN:
-        return fenced_partition(c, g, p, registration, e.broker)
+        return fenced_partition(c, s, e.broker)
     if e.kind == EventKind.UNFENCE:
-        return unfenced_partition(c, g, p, registration, e.broker)
+        return unfenced_partition(c, s, e.broker)
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        clean = shutdown_was_clean(c, e.presented, registration[e.broker].epoch)
-        return registered_partition(c, g, p, registration, e.broker, clean)
+        clean = shutdown_was_clean(c, e.presented, s.registration[e.broker].epoch)
+        return registered_partition(c, s, e.broker, clean)
     if e.kind == EventKind.UNREGISTER:
-        return unregistered_partition(c, g, p, registration, e.broker)
+        return unregistered_partition(c, s, e.broker)
     if e.kind == EventKind.ALTER_PARTITION:
-        return alter_partition(c, g, p, registration, e.request).partition
+        return alter_partition(c, s, e.request).partition
     if e.kind == EventKind.ELECT_PREFERRED:
-        return elect_preferred(c, g, p, registration).partition
+        return elect_preferred(c, s).partition
     if e.kind == EventKind.BALANCE_PREFERRED:
-        return balance_preferred(c, g, p, registration)
+        return balance_preferred(c, s)
     if e.kind == EventKind.ELECT_UNCLEAN:
-        return elect_unclean(c, g, p, registration).partition
+        return elect_unclean(c, s).partition
     if e.kind == EventKind.ELECT_UNCLEAN_PERIODIC:
-        return maybe_elect_unclean(c, g, p, registration)
+        return maybe_elect_unclean(c, s)
     if e.kind == EventKind.DESIGNATE:
-        return designate(c, g, p, registration, e.broker).partition
+        return designate(c, s, e.broker).partition
     if e.kind == EventKind.FINISH_RECOVERY:
-        return recovered_partition(c, g, p, registration, e.broker)
+        return recovered_partition(c, s, e.broker)
     if e.kind == EventKind.REASSIGN:
-        return reassign(c, g, p, registration, e.wanted).partition
+        return reassign(c, s, e.wanted).partition
     if e.kind == EventKind.CANCEL_REASSIGNMENT:
-        return cancel_reassignment(c, g, p, registration).partition
+        return cancel_reassignment(c, s).partition
     if e.kind == EventKind.ASSIGN_DIRECTORIES:
-        return directories_assigned(c, g, p, registration)
+        return directories_assigned(c, s)
     if e.kind == EventKind.CREATE_PARTITION:
-        return created_partition(c, registration, e.wanted)
-    return p
+        return created_partition(c, s.registration, e.wanted)
+    return s.partition
 
 
 @op
@@ -252,7 +241,7 @@ def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
 
 
 @op
-def settings_after(c: Config, s: Situation, e: Event) -> Settings:
+def settings_after(c: Config, s: Controller, e: Event) -> Settings:
     """The settings after an event that changes them."""
     if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
         return with_feature(c, s.settings, e.kind == EventKind.FEATURE_ON)
@@ -260,7 +249,7 @@ def settings_after(c: Config, s: Situation, e: Event) -> Settings:
 
 
 @op
-def after(c: Config, s: Situation, e: Event) -> Situation:
+def after(c: Config, s: Controller, e: Event) -> Controller:
     """The situation after the event."""
     if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
         return replace(s, settings=settings_after(c, s, e))

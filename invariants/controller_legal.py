@@ -7,12 +7,11 @@ ISR member, fenced, for as long as nothing happens to it.
 
 from __future__ import annotations
 
-from elrcheck.invariants.controller_events import Situation, distinct
+from elrcheck.invariants.controller_events import distinct
 from elrcheck.lang.runtime import EMPTY, conj, implies, op
 from elrcheck.lang.types import RSet
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.control_plane.controller import active
-from elrcheck.model.control_plane.reassignment import registered
+from elrcheck.model.replication_control import Controller, active, registered
 from elrcheck.model.state import MinIsr, Partition, effective_min_isr
 
 
@@ -23,13 +22,13 @@ def members(p: Partition) -> RSet:
 
 
 @op
-def enough(s: Situation) -> bool:
+def enough(s: Controller) -> bool:
     """The ISR has min ISR members."""
     return len(s.partition.isr) >= effective_min_isr(s.settings, s.partition.replicas)
 
 
 @op
-def leaderless_iff_isr_empty(s: Situation) -> bool:
+def leaderless_iff_isr_empty(s: Controller) -> bool:
     return (s.partition.leader is None) == (s.partition.isr == EMPTY)
 
 
@@ -40,7 +39,7 @@ def positive(value: MinIsr | None) -> bool:
 
 
 @op
-def settings_are_legal(c: Config, s: Situation) -> bool:
+def settings_are_legal(c: Config, s: Controller) -> bool:
     g = s.settings
     return conj(
         positive=positive(g.cluster_min_isr)
@@ -52,7 +51,7 @@ def settings_are_legal(c: Config, s: Situation) -> bool:
 
 
 @op
-def assignment_is_legal(s: Situation) -> bool:
+def assignment_is_legal(s: Controller) -> bool:
     p = s.partition
     replicas = frozenset(p.replicas)
     return conj(
@@ -64,12 +63,12 @@ def assignment_is_legal(s: Situation) -> bool:
 
 
 @op
-def leader_is_legal(s: Situation) -> bool:
+def leader_is_legal(s: Controller) -> bool:
     return implies(s.partition.leader is not None, s.partition.leader in s.partition.isr)
 
 
 @op
-def leaderless_is_legal(c: Config, s: Situation) -> bool:
+def leaderless_is_legal(c: Config, s: Controller) -> bool:
     p = s.partition
     return conj(
         never_empty=c.elr_enabled or c.empty_isr_without_elr or p.isr != EMPTY,
@@ -82,13 +81,13 @@ def leaderless_is_legal(c: Config, s: Situation) -> bool:
 
 
 @op
-def isr_is_legal(c: Config, s: Situation) -> bool:
+def isr_is_legal(c: Config, s: Controller) -> bool:
     p = s.partition
     return p.isr <= active(c, s.registration) or (p.leader is None and len(p.isr) == 1)
 
 
 @op
-def elr_is_below_min_isr(c: Config, s: Situation) -> bool:
+def elr_is_below_min_isr(c: Config, s: Controller) -> bool:
     return conj(
         below=implies(s.partition.elr != EMPTY, not enough(s)),
         feature_exists=c.elr_enabled or c.shadow_isr or s.partition.elr == EMPTY,
@@ -96,7 +95,7 @@ def elr_is_below_min_isr(c: Config, s: Situation) -> bool:
 
 
 @op
-def members_are_replicas(s: Situation) -> bool:
+def members_are_replicas(s: Controller) -> bool:
     p = s.partition
     replicas = frozenset(p.replicas)
     return conj(
@@ -105,13 +104,13 @@ def members_are_replicas(s: Situation) -> bool:
 
 
 @op
-def nobody_waits(c: Config, s: Situation) -> bool:
+def nobody_waits(c: Config, s: Controller) -> bool:
     p = s.partition
     return implies(p.leader is None, members(p) & active(c, s.registration) == EMPTY)
 
 
 @op
-def last_known_is_legal(c: Config, s: Situation) -> bool:
+def last_known_is_legal(c: Config, s: Controller) -> bool:
     p = s.partition
     separate = c.lkl_storage == LklStorage.SEPARATE
     return conj(
@@ -131,7 +130,7 @@ def last_known_is_legal(c: Config, s: Situation) -> bool:
 
 
 @op
-def legal(c: Config, s: Situation) -> bool:
+def legal(c: Config, s: Controller) -> bool:
     """The assumption of every proof: a registration as the rules below leave it behind."""
     return (
         settings_are_legal(c, s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.invariants.controller_events import Event, EventKind, Situation
+from elrcheck.invariants.controller_events import Event, EventKind
 from elrcheck.invariants.controller_legal import (
     assignment_is_legal,
     elr_is_below_min_isr,
@@ -27,8 +27,8 @@ from elrcheck.invariants.controller_legal import (
 from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
-from elrcheck.model.control_plane.controller import active
-from elrcheck.model.control_plane.reassignment import is_reassigning, registered
+from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.replication_control import Controller, active, registered
 from elrcheck.model.state import Recovery
 
 # ---------------------------------------------------------------------------- vocabulary
@@ -41,13 +41,13 @@ def just(r: Replica | None) -> RSet:
 
 
 @op
-def asked_isr(s: Situation, e: Event) -> RSet:
+def asked_isr(s: Controller, e: Event) -> RSet:
     """The ISR an election chooses from: that of AlterPartition, or the present one."""
     return e.request.isr if e.kind == EventKind.ALTER_PARTITION else s.partition.isr
 
 
 @op
-def eligible(s: Situation, e: Event) -> RSet:
+def eligible(s: Controller, e: Event) -> RSet:
     """Clean candidates; with ELR off a stored ELR is none (C-30)."""
     return asked_isr(s, e) | (s.partition.elr if s.settings.elr_enabled else EMPTY)
 
@@ -58,13 +58,13 @@ def registers(e: Event) -> bool:
 
 
 @op
-def elects(s: Situation, t: Situation) -> bool:
+def elects(s: Controller, t: Controller) -> bool:
     """Somebody else leads after the event, or somebody leads again."""
     return t.partition.leader is not None and t.partition.leader != s.partition.leader
 
 
 @op
-def elects_uncleanly(s: Situation, e: Event, t: Situation) -> bool:
+def elects_uncleanly(s: Controller, e: Event, t: Controller) -> bool:
     """The new leader was neither in the ISR nor eligible."""
     created = e.kind == EventKind.CREATE_PARTITION
     return elects(s, t) and t.partition.leader not in eligible(s, e) and not created
@@ -74,68 +74,68 @@ def elects_uncleanly(s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-1", "B.9, KAFKA-16540")
-def SettingsLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def SettingsLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Every min ISR is 1 or more, and with ELR no broker has one of its own."""
     return settings_are_legal(c, t)
 
 
 @rule("CT-2", "B.7, PartitionReassignmentReplicas")
-def AssignmentLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def AssignmentLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Replicas are distinct; adding and removing ones are disjoint parts that leave somebody."""
     return assignment_is_legal(t)
 
 
 @rule("CT-3", "P-17, PartitionRegistration")
-def LeaderIsMember(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderIsMember(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
     return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(c, t))
 
 
 @rule("CT-4", "P-18, KIP-966")
-def LeaderlessIffEmpty(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderlessIffEmpty(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """With ELR there is no leader exactly when the ISR is empty, if it was so before the event."""
     before = s.settings.elr_enabled and leaderless_iff_isr_empty(s)
     return implies(before and t.settings.elr_enabled, leaderless_iff_isr_empty(t))
 
 
 @rule("CT-5", "P-19, KIP-841")
-def IsrActive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def IsrActive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """ISR members are active; only the last one of a leaderless partition may be fenced."""
     return isr_is_legal(c, t)
 
 
 @rule("CT-6", "P-10, KIP-966")
-def MembersDisjoint(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def MembersDisjoint(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Nobody is in the ISR and in the ELR."""
     return t.partition.isr & t.partition.elr == EMPTY
 
 
 @rule("CT-7", "P-11, KIP-966")
-def ElrBelowMinIsr(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ElrBelowMinIsr(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """There is an ELR only while the ISR is below min ISR."""
     return elr_is_below_min_isr(c, t)
 
 
 @rule("CT-8", "P-12, KIP-966 on reassignment")
-def ReplicasOnly(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ReplicasOnly(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """ISR, ELR and LastKnownELR name replicas only."""
     return members_are_replicas(t)
 
 
 @rule("CT-9", "B.3, F-21")
-def ElrRegistered(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ElrRegistered(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """ELR members are registered: an id that comes back is not eligible on an empty disk."""
     return t.partition.elr <= registered(c, t.registration)
 
 
 @rule("CT-10", "P-20, KIP-966")
-def NobodyWaits(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def NobodyWaits(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """No partition is leaderless while an ISR or ELR member is active."""
     return nobody_waits(c, t)
 
 
 @rule("CT-11", "B.1 step 8, C-1, C-2")
-def LastKnownLegal(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LastKnownLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Last known leader and LastKnownELR: kept without a leader only, and never of a candidate."""
     return last_known_is_legal(c, t)
 
@@ -160,7 +160,7 @@ def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
 
 
 @op
-def last_known_is_permitted(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """The last known leader, once ISR and ELR are empty; never by a preferred election (C-5, C-8)."""
     p = s.partition
     stored = (
@@ -178,7 +178,7 @@ def last_known_is_permitted(c: Config, s: Situation, e: Event, t: Situation) -> 
 
 
 @rule("CT-12", "B.2, C-3 to C-8, C-30")
-def LeaderAllowed(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """A new leader is of the ISR, else of the ELR, else permitted by an unclean or last known election."""
     leader = t.partition.leader
     free = active(c, t.registration) & frozenset(t.partition.replicas)
@@ -193,7 +193,7 @@ def LeaderAllowed(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-13", "B.2, KAFKA-19522")
-def LeaderAlive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderAlive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Whoever leads after the event is registered, unfenced and not shutting down."""
     return implies(t.partition.leader is not None, t.partition.leader in active(c, t.registration))
 
@@ -202,7 +202,7 @@ def LeaderAlive(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-14", "B.1 epoch table")
-def LeaderEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def LeaderEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """The leader epoch moves exactly if the leader does, a replica left or (before 3.6) the ISR shrank."""
     p = s.partition
     q = t.partition
@@ -215,7 +215,7 @@ def LeaderEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-15", "B.1 epoch table")
-def PartitionEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """The partition epoch moves exactly if anything is recorded; directories always are."""
     p = s.partition
     q = t.partition
@@ -230,7 +230,7 @@ def PartitionEpochTable(c: Config, s: Situation, e: Event, t: Situation) -> bool
 
 
 @rule("CT-16", "B.1, P-14, KIP-966")
-def NobodyAdded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Only AlterPartition adds candidates; an unclean election its winner, a forced cancellation one."""
     added = members(t.partition) - members(s.partition)
     alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
@@ -245,7 +245,7 @@ def NobodyAdded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-17", "B.1 step 2, P-9, KIP-966")
-def CandidatesKept(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Below min ISR, members of ISR and ELR that stay replicas stay members, but for unclean brokers."""
     gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER
     kept = members(s.partition) & frozenset(t.partition.replicas)
@@ -257,7 +257,7 @@ def CandidatesKept(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-18", "B.3, P-14, KIP-966")
-def UncleanExcluded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """With ELR, whoever registers again after an unclean stop is no candidate and does not lead."""
     return implies(
         e.kind == EventKind.REGISTER_UNCLEAN
@@ -271,7 +271,7 @@ def UncleanExcluded(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-19", "B.1 step 3, B.17, KIP-704")
-def RecoveryState(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """An unclean election, and nothing else, says RECOVERING; AlterPartition, and nothing else, RECOVERED."""
     before = s.partition.recovery
     now = t.partition.recovery
@@ -293,7 +293,7 @@ def RecoveryState(c: Config, s: Situation, e: Event, t: Situation) -> bool:
 
 
 @rule("CT-20", "B.7, C-21, C-22, KIP-966")
-def ReassignmentGate(c: Config, s: Situation, e: Event, t: Situation) -> bool:
+def ReassignmentGate(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """A reassignment ends with min ISR members, unless cancelled where unclean election is allowed."""
     p = s.partition
     q = t.partition

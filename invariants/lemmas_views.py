@@ -5,7 +5,7 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import is_active
+from elrcheck.model.replication_control import is_active
 from elrcheck.model.state import Error, Stage, State, Status, effective_min_isr
 
 # ---------------------------------------------------------------------------- controller

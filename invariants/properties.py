@@ -14,7 +14,7 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import active
+from elrcheck.model.replication_control import active
 from elrcheck.model.state import (
     Error,
     Log,

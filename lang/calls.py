@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from elrcheck.lang.expr import (
@@ -37,7 +37,7 @@ from elrcheck.lang.expr import (
     VectorOf,
     VectorPut,
 )
-from elrcheck.lang.ir import View
+from elrcheck.lang.ir import Fn, View
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.scope import Env, Scope, Value
 from elrcheck.lang.source import error_in_field, near
@@ -208,10 +208,9 @@ class Calls(Scope):
             return View("now", values, False)
         return Record(ty, tuple(values), tuple(values.values()))
 
-    def _call(self, node: ast.Call, target: Any, env: Env) -> Expression:
+    def _call(self, node: ast.Call, target: Any, env: Env) -> Value:
         fn = self.functions.fn(target)
-        if fn.ret.kind == "state":
-            self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
+        makes_state = fn.ret.kind == "state"
         args = [self.ex(a, env) for a in node.args]
         expected = fn.has_config + len(fn.states) + len(fn.params)
         if node.keywords or len(args) != expected:
@@ -224,16 +223,24 @@ class Calls(Scope):
             first = rest.pop(0)
             if isinstance(first[0], View) or first[0].ty.kind != "config":
                 self.source.error(first[1], f"the first argument of {fn.name} is the configuration")
-        which = []
+        views = []
         for _ in fn.states:
             view, where = rest.pop(0)
-            if not isinstance(view, View) or not view.pristine:
+            if not isinstance(view, View) or not (view.pristine or makes_state):
                 self.source.error(
                     where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead"
                 )
-            which.append(view.moment)
+            views.append(view)
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
-        return Call(fn.ret, fn.name, tuple(which), values)
+        if makes_state:
+            return self.state_made(node, fn, views, values)
+        return Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
+
+    def state_made(
+        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
+    ) -> View:
+        """The state that an operator returns. A single expression, such as a query, has no use for one."""
+        self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 
     built_in: ClassVar[dict[str, Builtin]] = {
         "len": _len,

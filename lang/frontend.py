@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, get_type_hints
 
 from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
@@ -90,8 +90,49 @@ class FunctionCompiler(Expressions):
 
     def __init__(self, frontend: Frontend, function: Callable[..., Any]) -> None:
         super().__init__(frontend, Source(function), function.__globals__)
+        self.frontend = frontend
         self.function = function
         self.role: Role = function.__elr_role__  # type: ignore[attr-defined]
+
+    def state_made(
+        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
+    ) -> View:
+        """See `Calls.state_made`. The operator's body is compiled in place of the call.
+
+        So back ends meet no call that returns a state, and a step stays one expression for each field.
+        """
+        if fn.kind != "op":
+            self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
+        inner = FunctionCompiler(self.frontend, fn.source)
+        inner.used = self.used  # local names of the operator must not hide ours
+        made = inner.in_place(fn, views, values)
+        self.used = inner.used
+        return made
+
+    def in_place(self, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
+        """The state that this function returns for arguments of its caller."""
+        given: Env = dict(zip(fn.states, views, strict=True))
+        given |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
+        env = {arg.arg: given.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
+        return self._state_of(self._block(self._statements(), env, fn))
+
+    def _state_of(self, block: Block) -> View:
+        """A block that returns a state, as one expression for each field."""
+        match block:
+            case Let(name=name, value=value, rest=rest):
+                view = self._state_of(rest)
+                fields = {
+                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e
+                    for f, e in view.fields.items()
+                }
+                return View(view.moment, fields, False)
+            case If(condition=condition, then=then, orelse=orelse):
+                made = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
+                assert isinstance(made, View)
+                return made
+            case Ret(value=View() as view):
+                return view
+        raise AssertionError(block)
 
     def run(self) -> Fn:
         source, tree = self.source, self.source.tree
@@ -121,11 +162,13 @@ class FunctionCompiler(Expressions):
         fn.ret = self._type(tree, hints["return"])
         self._role(fn)
         self.used = {name for name, _ in fn.params}
-        statements = [
-            s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-        ]
-        fn.body = self._block(statements, env, fn)
+        fn.body = self._block(self._statements(), env, fn)
         return fn
+
+    def _statements(self) -> list[ast.stmt]:
+        """The body without its docstring."""
+        body = self.source.tree.body
+        return [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
 
     def _plain_parameters(self, given: ast.arguments) -> None:
         """Only parameters that are passed by position and have no default."""
@@ -174,11 +217,14 @@ class FunctionCompiler(Expressions):
             self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
         return ty
 
+    def _config(self) -> Configuration:
+        return Configuration(type_of(self.functions.config))
+
     def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: Any) -> None:
         ty = self._type(arg, hint)
         if ty.kind == "config":
             fn.has_config = True
-            env[arg.arg] = Configuration(ty)
+            env[arg.arg] = self._config()
         elif ty.kind == "state":
             fn.states.append(arg.arg)
             moment: Moment = "next" if len(fn.states) == 2 else "now"

@@ -1,4 +1,4 @@
-"""What is not there: a process without a view, a leader that knows nobody, nothing under way."""
+"""Initial values: a process without a view, a leader that knows no follower, no request in flight."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from elrcheck.model.state import (
     Exchange,
     InfoStage,
     LogInfo,
-    Partition,
     Peer,
     Stage,
-    State,
     UncleanRecovery,
     View,
     initial_replicas,
@@ -22,19 +20,20 @@ from elrcheck.model.state import (
 
 @op
 def no_view(c: Config) -> View:
-    """Nothing applied since the process started; `replicas` means nothing without a leader."""
+    """No metadata applied since the process started; `replicas` means nothing without a leader."""
     replicas = frozenset(initial_replicas(c))
     return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY, replicas=replicas)
 
 
 @op
 def no_peers(c: Config) -> Vec[Peer]:
+    """A leader that has not heard from any follower."""
     return tuple(Peer(log_end_offset=None, broker_epoch=0) for b in c.brokers)
 
 
 @op
 def no_exchange(c: Config) -> Exchange:
-    """No AlterPartition under way."""
+    """No AlterPartition in flight."""
     return Exchange(
         stage=Stage.IDLE,
         error=Error.NONE,
@@ -53,10 +52,3 @@ def no_recovery(c: Config) -> UncleanRecovery:
     return UncleanRecovery(
         strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers)
     )
-
-
-@op
-def recovery_after(c: Config, s: State, p: Partition) -> UncleanRecovery:
-    """A recovery is called off as soon as the partition has a leader again (KIP-966)."""
-    called_off = p.leader is not None and c.election_ends_recovery
-    return no_recovery(c) if called_off else s.recovery

@@ -87,7 +87,7 @@ class MinIsrPropagation(enum.Enum):
 
 
 class RecoveryStrategy(enum.Enum):
-    """unclean.recovery.strategy: what follows when ISR and ELR have nobody to elect (KIP-966)."""
+    """unclean.recovery.strategy: what follows when neither ISR nor ELR has a replica to elect (KIP-966)."""
 
     DISABLED = "there is no recovery manager"
     NONE = "wait for an operator"
@@ -175,7 +175,7 @@ class Config:
     rereg_without_elr: Reregistration = Reregistration.FENCE
     # ELR is restricted to the replica list (C-9, F-20).
     elr_intersect_replicas: bool = True
-    # Whoever is in the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45).
+    # Every member of the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45).
     elr_minus_isr: bool = True
     # The ELR rule is applied again after an election changed the ISR (C-49, F-27).
     recheck_elr_after_election: bool = True
@@ -193,7 +193,7 @@ class Config:
     dirs_wipe_elr: bool = False
     # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).
     last_known_in_every_election: bool = False
-    # Nobody but a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).
+    # Only a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).
     keep_min_isr: bool = False
     # A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7).
     retarget_overwrites: bool = True
@@ -207,7 +207,7 @@ class Config:
     # Members that leave an ISR below min ISR stay in a shadow of it; a last member that stopped uncleanly
     # copies what it lost from them before it serves (rejected, E-10).
     shadow_isr: bool = False
-    # Such a leader serves without having copied anything, if nobody in the shadow can be reached (E-10).
+    # Such a leader serves without having copied anything, if no shadow member can be reached (E-10).
     sync_may_be_skipped: bool = False
     # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
     alter_checks_fenced: bool = True
@@ -258,7 +258,7 @@ class Config:
     fetch_loss: bool = True
     # Followers count as having read a record that says nothing new to them (ADR 0008).
     skips_no_news: bool = False
-    # Epochs that nobody will compare any more are forgotten (ADR 0009).
+    # Broker epochs that will never be compared again are forgotten (ADR 0009).
     forgets: bool = False
 
     # ---- budgets of a search

@@ -10,7 +10,14 @@ from elrcheck.lang.expr import Update
 from elrcheck.lang.ir import fn_nodes
 from elrcheck.lang.load import Model, demand_documents, demand_listed, load
 from elrcheck.lang.source import error_in_field
-from elrcheck.model import absent, start, state
+from elrcheck.model import (
+    absent,
+    change_record,
+    elr,
+    replication_control,
+    start,
+    state,
+)
 from elrcheck.model.alternatives import shadow_isr
 from elrcheck.model.broker import (
     acknowledgement,
@@ -21,11 +28,13 @@ from elrcheck.model.broker import (
     logs,
     metadata,
     replica,
+    shadow_isr_sync,
 )
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import (
     broker_events,
+    commit,
     controller,
     elections,
     operator_settings,
@@ -38,7 +47,11 @@ MODULES: tuple[ModuleType, ...] = (
     state,
     absent,
     start,
+    replication_control,
+    change_record,
+    elr,
     partition,
+    commit,
     controller,
     broker_events,
     metadata,
@@ -54,6 +67,7 @@ MODULES: tuple[ModuleType, ...] = (
     operator_settings,
     recovery,
     shadow_isr,
+    shadow_isr_sync,
 )
 
 

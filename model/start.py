@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from elrcheck.lang.runtime import EMPTY, bound, init, op, within
+from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
-from elrcheck.model.alternatives.reductions import still_to_reach
+from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
@@ -26,10 +25,31 @@ from elrcheck.model.state import (
 
 
 @op
-def first_records(c: Config, g: Settings, p: Partition) -> Metadata:
-    """The metadata log as it starts; not kept when nobody can lag behind."""
+def first_records(c: Config, settings: Settings, p: Partition) -> Metadata:
+    """The metadata log as it starts; not kept if no broker can lag behind."""
     nothing: Metadata = ()
-    return nothing + (snapshot(c, g, p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
+    return nothing + (snapshot(c, settings, p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
+
+
+@op
+def first_broker(c: Config, settings: Settings, replicas: RSet, b: Replica) -> Broker:
+    """Broker b running, with an empty log, and with everything the controller wrote applied."""
+    isr = replicas if b == 0 else EMPTY
+    broker = Broker(
+        status=Status.RUNNING,
+        epoch=1,
+        registered_at=1,
+        min_isr=known_min_isr(c, settings, b),
+        clean_file=0,
+        log=(),
+        high_watermark=0,
+        view=View(leader=0, leader_epoch=1, partition_epoch=1, isr=isr, replicas=replicas),
+        epoch_start=0,
+        settled=0,
+        peers=no_peers(c),
+        alter=no_exchange(c),
+    )
+    return forget_registration(c, broker)
 
 
 @init
@@ -55,7 +75,6 @@ def Init(c: Config) -> State:
         broker_min_isr=tuple(None for b in c.brokers),
         elr_enabled=c.elr_enabled,
     )
-    known = View(leader=0, leader_epoch=1, partition_epoch=1, isr=EMPTY, replicas=replicas)
     return State(
         settings=settings,
         partition=first,
@@ -67,23 +86,7 @@ def Init(c: Config) -> State:
             )
             for b in c.brokers
         ),
-        broker=tuple(
-            Broker(
-                status=Status.RUNNING,
-                epoch=1,
-                registered_at=still_to_reach(c, 1),
-                min_isr=known_min_isr(c, settings, b),
-                clean_file=0,
-                log=(),
-                high_watermark=0,
-                view=replace(known, isr=replicas if b == 0 else EMPTY),
-                epoch_start=0,
-                settled=0,
-                peers=no_peers(c),
-                alter=no_exchange(c),
-            )
-            for b in c.brokers
-        ),
+        broker=tuple(first_broker(c, settings, replicas, b) for b in c.brokers),
         fetching=(),
         committed=(),
         lossy=EMPTY,

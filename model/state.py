@@ -14,7 +14,7 @@ from typing import Annotated
 from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config, Propagation, RecoveryStrategy
+from elrcheck.model.config import Config, RecoveryStrategy
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
@@ -121,8 +121,8 @@ class Registration:
 class Settings:
     """What operators configured, as the controller has it: min.insync.replicas and the ELR feature.
 
-    A topic's value goes before a broker's own, which goes before the cluster's; while ELR is on there
-    are no values of single brokers (KAFKA-16540).
+    A topic's value takes precedence over a broker's own, and that over the cluster's; while ELR is on
+    single brokers have no values of their own (KAFKA-16540).
     """
 
     topic_min_isr: MinIsr | None
@@ -133,7 +133,7 @@ class Settings:
 
 @record
 class Snapshot:
-    """A partition record of the metadata log, as far as brokers look at it; kept only in order to lag.
+    """A partition record of the metadata log, as far as brokers look at it; kept only so that they can lag.
 
     min_isr: the min.insync.replicas of the topic at that point of the log, if it can change.
     """
@@ -169,7 +169,7 @@ class Peer:
 
 @record
 class Exchange:
-    """A leader's AlterPartition: the request on its way, then the controller's answer.
+    """A leader's AlterPartition (Partition.alterIsr): the request in flight, then the controller's answer.
 
     While SENT the epochs are the sender's; in an answer they are the controller's after the change.
     `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then.
@@ -220,7 +220,7 @@ class UncleanRecovery:
 
 @record
 class LateFetch:
-    """A fetch whose answer has not arrived yet; at most one is under way.
+    """A fetch whose response has not arrived yet; at most one is in flight.
 
     follower_epoch, leader_broker_epoch: the two processes; with either gone, so is the fetch.
     leader_epoch: the request's. diverging: the leader says so, and names end_epoch and end_offset.
@@ -250,7 +250,7 @@ class Broker:
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
     min_isr: the min.insync.replicas it has applied, if it can change.
-    settled: 1 for a follower that does not compare its log with the leader's (see `Truncation`).
+    settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
     """
 
     status: Status
@@ -272,7 +272,7 @@ class State:
     """The state variables. `committed` and `lossy` are ghosts: no protocol rule reads them.
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
-    fetching: the late fetch under way, if any.
+    fetching: the late fetch in flight, if any.
     committed: the records below the highest watermark any leader ever had.
     lossy: brokers that lost a suffix of their log and have not registered since.
     """
@@ -296,54 +296,48 @@ GHOSTS = ("committed", "lossy", "spent")
 
 
 @op
-def configured_min_isr(g: Settings) -> MinIsr:
+def configured_min_isr(settings: Settings) -> MinIsr:
     """min.insync.replicas as the controller resolves it: the topic's value, else the cluster's."""
-    return g.topic_min_isr if g.topic_min_isr is not None else g.cluster_min_isr
+    return settings.topic_min_isr if settings.topic_min_isr is not None else settings.cluster_min_isr
 
 
 @op
-def broker_min_isr(g: Settings, b: Replica) -> MinIsr:
-    """min.insync.replicas as broker b resolves it, whose own value goes before the cluster's."""
-    own = g.broker_min_isr[b]
-    if g.topic_min_isr is None and own is not None:
+def broker_min_isr(settings: Settings, b: Replica) -> MinIsr:
+    """min.insync.replicas as broker b resolves it: its own value takes precedence over the cluster's."""
+    own = settings.broker_min_isr[b]
+    if settings.topic_min_isr is None and own is not None:
         return own
-    return configured_min_isr(g)
+    return configured_min_isr(settings)
 
 
 @op
-def effective_min_isr(g: Settings, replicas: ReplicaList) -> int:
+def effective_min_isr(settings: Settings, replicas: ReplicaList) -> int:
     """At the controller: never more than there are replicas, adding ones included (KIP-966, C-17)."""
-    return min(configured_min_isr(g), len(replicas))
+    return min(configured_min_isr(settings), len(replicas))
 
 
 @op
-def leader_min_isr(c: Config, g: Settings, me: Broker, b: Replica) -> int:
-    """At leader b: what it has applied of the configuration and of the replica list (Partition)."""
-    known = me.min_isr if c.min_isr_changes > 0 else broker_min_isr(g, b)
-    return min(known, len(me.view.replicas))
+def leader_min_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> int:
+    """At a leader: what it has applied of the configuration and of the replica list (Partition)."""
+    known = leader.min_isr if c.min_isr_changes > 0 else broker_min_isr(settings, leader_id)
+    return min(known, len(leader.view.replicas))
 
 
 @op
-def known_min_isr(c: Config, g: Settings, b: Replica) -> KnownMinIsr:
+def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
     """What b remembers once it has applied the present configuration; nothing if it cannot change."""
-    return broker_min_isr(g, b) if c.min_isr_changes > 0 else 0
+    return broker_min_isr(settings, b) if c.min_isr_changes > 0 else 0
 
 
 @op
 def leads(s: State, b: Replica) -> bool:
-    """b is running and believes it is the leader; a zombie does so too."""
+    """b is running and believes that it is the leader, which a zombie leader does too."""
     return s.broker[b].status == Status.RUNNING and s.broker[b].view.leader == b
 
 
 @op
-def syncing(c: Config, s: State, leader: Replica) -> bool:
-    """The leader still copies what it lost from the shadow ISR, and does not serve (see `shadow_isr`)."""
-    return c.shadow_isr and s.partition.leader == leader and s.partition.recovery == Recovery.RECOVERING
-
-
-@op
-def is_prefix(a: Log, b: Log) -> bool:
-    return len(a) <= len(b) and all(a[k] == b[k] for k in range(len(a)))
+def is_prefix(shorter: Log, longer: Log) -> bool:
+    return len(shorter) <= len(longer) and all(shorter[k] == longer[k] for k in range(len(shorter)))
 
 
 @op
@@ -353,25 +347,12 @@ def initial_replicas(c: Config) -> ReplicaList:
 
 
 @op
-def snapshot(c: Config, g: Settings, p: Partition) -> Snapshot:
+def snapshot(c: Config, settings: Settings, p: Partition) -> Snapshot:
     """What the metadata log says about the partition."""
     return Snapshot(
         leader=p.leader,
         leader_epoch=p.leader_epoch,
         isr=p.isr,
         replicas=frozenset(p.replicas),
-        min_isr=configured_min_isr(g) if c.min_isr_changes > 0 else 0,
+        min_isr=configured_min_isr(settings) if c.min_isr_changes > 0 else 0,
     )
-
-
-@op
-def logged(c: Config, s: State, p: Partition) -> Metadata:
-    """The metadata log once the partition has become p; nothing is written if it did not change."""
-    return appended(c, s.metadata, s.partition, p, snapshot(c, s.settings, p))
-
-
-@op
-def appended(c: Config, log: Metadata, before: Partition, p: Partition, record: Snapshot) -> Metadata:
-    if c.metadata == Propagation.LATEST or p.partition_epoch == before.partition_epoch:
-        return log
-    return log + (record,)  # noqa: RUF005

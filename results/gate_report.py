@@ -45,7 +45,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class EntryReport:
-    """One entry. place: where it is in the baseline, ``file:line``."""
+    """One entry. place: where it is in the baseline, ``file:line``.
+
+    renamed: guards that the baseline knows by a name of the release before, `Action: old name`.
+    """
 
     name: str
     place: str
@@ -57,6 +60,8 @@ class EntryReport:
     """As `elrcheck prove --format json`."""
     mutations: MutateReport | None = None
     """As `elrcheck mutate --guards --format json`."""
+    renamed: tuple[str, ...] = ()
+    """Guards that the baseline names by an earlier name, as `Action: name`."""
 
 
 @dataclass(frozen=True)

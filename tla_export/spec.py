@@ -130,7 +130,9 @@ class _Module:
 
     def build(self) -> Spec:
         model = self.model
-        ops = {fn.name: self._operator(fn) for fn in model.fns.values() if fn.kind == "op"}
+        # Operators that return a state are part of the actions that call them (`Calls.state_made`).
+        values = [fn for fn in model.fns.values() if fn.kind == "op" and fn.ret.kind != "state"]
+        ops = {fn.name: self._operator(fn) for fn in values}
         actions = [self._action(fn) for fn in model.actions]
         properties = [self._operator(fn) for fn in (model.bound, *model.always, *model.sometimes)]
         for fn, lines in zip((*model.always, *model.sometimes), properties[1:], strict=True):

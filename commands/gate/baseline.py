@@ -26,6 +26,7 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
+from elrcheck.commands.gate.guard_aliases import guard_now, guards_now
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -82,7 +83,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Entry:
-    """One configuration to run. place: ``file:line``, or only the file of an entry that is not in it yet."""
+    """One configuration to run.
+
+    place: ``file:line``, or only the file of an entry that is not in it yet. renamed: guards that it knows
+    by a name of the release before, `Action: old name`; `expected` has today's names.
+    """
 
     name: str
     selection: Selection
@@ -95,6 +100,7 @@ class Entry:
     teeth: bool = False
     expected: Expected | None = None
     place: str = ""
+    renamed: tuple[str, ...] = ()
 
 
 def read_baseline(path: Path) -> tuple[Entry, ...]:
@@ -137,6 +143,7 @@ def _entry(name: str, table: Node) -> Entry:
         teeth=table.maybe("teeth", Node.boolean, False),
         expected=table.maybe("expected", _expected, None),
         place=table.where,
+        renamed=_renamed(table.get("expected", {})),
     )
     for key, given in (("proof", entry.proof), ("teeth", entry.teeth)):
         if given and entry.liveness:
@@ -146,15 +153,31 @@ def _entry(name: str, table: Node) -> Entry:
 
 def _expected(table: Node) -> Expected:
     table.object(("verdict", *COUNTS), ("properties", "actions", "guards", "proof", "teeth"))
+    guards = table.get("guards", {}).map(Node.texts)
     return Expected(
         verdict=table["verdict"].choice(VERDICTS),
         counts={name: table[name].natural() for name in COUNTS},
         properties=table.get("properties", {}).map(_judged),
         actions=table.get("actions", {}).map(_fired),
-        guards=table.get("guards", {}).map(Node.texts),
+        guards={name: guards_now(name, texts) for name, texts in guards.items()},
         proof=table.maybe("proof", _proof, None),
-        teeth=table.maybe("teeth", lambda teeth: teeth.map(_noticed), None),
+        teeth=table.maybe("teeth", _teeth, None),
     )
+
+
+def _teeth(table: Node) -> dict[str, str]:
+    found = {}
+    for named, said in table.map(_noticed).items():
+        action, colon, guard = named.partition(": ")
+        found[f"{action}{colon}{guard_now(action, guard)}"] = said
+    return found
+
+
+def _renamed(expected: Node) -> tuple[str, ...]:
+    """`Action: old name` of every guard that has another name now."""
+    guards = expected.get("guards", {}).map(Node.texts)
+    named = [(action, guard) for action, texts in guards.items() for guard in texts]
+    return tuple(f"{action}: {guard}" for action, guard in named if guard_now(action, guard) != guard)
 
 
 def _noticed(node: Node) -> str:

@@ -142,7 +142,7 @@ def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> Ent
         return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
     names = {found.id: found.name for found in check.properties}
     every = differences(entry.expected, found, names, fail_on)
-    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, *ran)
+    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, *ran, renamed=entry.renamed)
 
 
 def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:

@@ -12,13 +12,13 @@ from dataclasses import replace
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, subject
+from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, controller_of, subject
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.lang.runtime import EMPTY, put
+from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
-    active,
     alter_partition,
     fenced_partition,
     new_incarnation,
@@ -28,10 +28,11 @@ from elrcheck.model.control_plane.controller import (
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
 from elrcheck.model.control_plane.elections import AdminError, balance_preferred, maybe_elect_unclean
-from elrcheck.model.control_plane.partition import Election, Target, change
-from elrcheck.model.state import Error, Partition, Recovery, Registration, Settings, configured_min_isr
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Error, Partition, Recovery, configured_min_isr
 
-Rule = Callable[[Config, Settings, Partition, tuple[Registration, ...]], Partition]
+Rule = Callable[[Config, Controller], Partition]
 
 
 # ---------------------------------------------------------------------------- broker events
@@ -42,7 +43,7 @@ def _fence(request: Request, op: Node) -> Outcome:
     p, registration = subject(request), request.registration
     if registration[b].fenced:
         return Outcome(NONE, p, registration)
-    after = fenced_partition(request.config, request.settings, p, registration, b)
+    after = fenced_partition(request.config, controller_of(request), b)
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=True)))
 
 
@@ -51,17 +52,17 @@ def _unfence(request: Request, op: Node) -> Outcome:
     p, registration = subject(request), request.registration
     if not registration[b].fenced:
         return Outcome(NONE, p, registration)
-    after = unfenced_partition(request.config, request.settings, p, registration, b)
+    after = unfenced_partition(request.config, controller_of(request), b)
     return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=False)))
 
 
 def _register(request: Request, op: Node) -> Outcome:
     """A new incarnation. The session of an unfenced one counts as expired, so it is never a duplicate."""
     b = request.ids.inside(op["broker"])
-    p, registration = subject(request), request.registration
+    registration = request.registration
     presented = registration[b].epoch if op["clean"].boolean() else 0
     clean = shutdown_was_clean(request.config, presented, registration[b].epoch)
-    after = registered_partition(request.config, request.settings, p, registration, b, clean)
+    after = registered_partition(request.config, controller_of(request), b, clean)
     return Outcome(NONE, after, put(registration, b, new_incarnation(registration[b])))
 
 
@@ -71,7 +72,7 @@ def _controlled_shutdown(request: Request, op: Node) -> Outcome:
     p, registration = subject(request), request.registration
     if registration[b].fenced or registration[b].in_controlled_shutdown:
         return Outcome(NONE, p, registration)
-    after = fenced_partition(request.config, request.settings, p, registration, b)
+    after = fenced_partition(request.config, controller_of(request), b)
     return Outcome(NONE, after, put(registration, b, replace(registration[b], in_controlled_shutdown=True)))
 
 
@@ -94,9 +95,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
     decision = alter_partition(
         request.config,
-        request.settings,
-        p,
-        registration,
+        controller_of(request),
         AlterRequest(
             sender=ids.outside.index(sender),
             sender_epoch=sender_epoch,
@@ -128,7 +127,7 @@ def _quietly(rule: Rule) -> Callable[[Request, Node], Outcome]:
     """A periodic event: nobody asked, so there is no error."""
 
     def apply(request: Request, op: Node) -> Outcome:
-        after = rule(request.config, request.settings, subject(request), request.registration)
+        after = rule(request.config, controller_of(request))
         return Outcome(NONE, after, request.registration)
 
     return apply
@@ -159,7 +158,7 @@ def _change(request: Request, op: Node) -> Outcome:
     adding = listed("target_adding", request.lists["adding"])
     removing = listed("target_removing", request.lists["removing"])
     recovery = op.maybe("leader_recovery_state", lambda node: node.member(Recovery), p.recovery)
-    acceptable = frozenset(listed("acceptable_leaders", tuple(active(request.config, registration))))
+    acceptable = frozenset(listed("acceptable_leaders", tuple(active(request.config, request.registration))))
     after = change(
         request.config,
         p,

@@ -6,7 +6,7 @@ import enum
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, subject
+from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, controller_of, subject
 from elrcheck.commands.what_if.question import Request
 from elrcheck.model.config import RecoveryStrategy
 from elrcheck.model.control_plane.elections import (
@@ -49,29 +49,26 @@ def _decided(request: Request, decision: AdminDecision) -> Outcome:
 def _elect_leaders(request: Request, op: Node) -> Outcome:
     """One partition of an ElectLeaders request. A longest-log type that is granted elects nobody yet."""
     kind = op["election_type"].member(ElectionType)
-    p, registration = subject(request), request.registration
     given = op.get("desired_leader")
     desired = None if given.value is None else request.ids.optional(given)
     if kind == ElectionType.DESIGNATION:
-        return _decided(request, designate(request.config, request.settings, p, registration, desired))
+        return _decided(request, designate(request.config, controller_of(request), desired))
     if desired is not None:
         given.fail(f"{kind.name} takes no desired leader")
     if kind in RECOVERIES:
-        error = longest_log_error(request.config, p, registration, RECOVERIES[kind])
-        return Outcome(error.name, p, registration)
+        error = longest_log_error(request.config, controller_of(request), RECOVERIES[kind])
+        return Outcome(error.name, subject(request), request.registration)
     rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
-    return _decided(request, rule(request.config, request.settings, p, registration))
+    return _decided(request, rule(request.config, controller_of(request)))
 
 
 def _reassign(request: Request, op: Node) -> Outcome:
     wanted = request.ids.distinct(op["target"])
-    p = subject(request)
-    return _decided(request, reassign(request.config, request.settings, p, request.registration, wanted))
+    return _decided(request, reassign(request.config, controller_of(request), wanted))
 
 
 def _cancel_reassignment(request: Request, op: Node) -> Outcome:
-    p = subject(request)
-    return _decided(request, cancel_reassignment(request.config, request.settings, p, request.registration))
+    return _decided(request, cancel_reassignment(request.config, controller_of(request)))
 
 
 def _set_min_isr(request: Request, op: Node) -> Outcome:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.question import Request
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Registration
 
 NONE = "NONE"
@@ -37,3 +38,8 @@ def subject(request: Request) -> Partition:
     """The partition of a question that has one."""
     assert request.partition is not None, "only an operation that makes a partition goes without"
     return request.partition
+
+
+def controller_of(request: Request) -> Controller:
+    """What the controller decides from, in a question that has a partition."""
+    return Controller(request.settings, subject(request), request.registration)

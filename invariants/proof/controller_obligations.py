@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.controller_events import Event, EventKind, Situation
+from elrcheck.invariants.controller_events import Event, EventKind
 from elrcheck.invariants.proof.controller_small import wishes
 from elrcheck.invariants.proof.solver import ask
 from elrcheck.invariants.proof.symbolic_values import arbitrary, constant, read
@@ -24,6 +24,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config
+from elrcheck.model.replication_control import Controller
 from elrcheck.results.controller_report import StepVerdict
 
 OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")
@@ -36,9 +37,9 @@ class Counterexample:
     """Plain values of a refuted obligation, and the configuration with the open knobs chosen."""
 
     config: Config
-    before: Situation
+    before: Controller
     event: Event
-    after: Situation
+    after: Controller
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class StepProver:
         algebra = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
         self.structure = self.evaluator.structure
-        self.situation = arbitrary(self.structure, type_of(Situation), "s")
+        self.situation = arbitrary(self.structure, type_of(Controller), "s")
         self.event = arbitrary(self.structure, type_of(Event), "e")
         self.legal = formula(self._call("legal", s=self.situation.value))
         self.wishes = list(wishes(config, self.situation, self.event, self.knobs))

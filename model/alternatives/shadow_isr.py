@@ -1,57 +1,61 @@
-"""A shadow ISR and a phase of synchronisation: an alternative to ELR that KIP-966 rejected (E-10).
+"""A shadow ISR instead of the ELR: an alternative that KIP-966 rejected (E-10, knob `shadow_isr`).
 
 The last member of the ISR stays in it, whatever happens to it, and leads when it is back. If it
-stopped uncleanly, it is RECOVERING: before it serves it copies what it lost from a member of the
-shadow ISR, which is kept by the rule of the ELR (`partition.update_elr`) but never elected from.
+stopped uncleanly it is RECOVERING, and before it serves it copies what it lost from a member of the
+shadow ISR. The shadow is kept in the field of the ELR and by the same rule, but never elected from.
 
-Abstraction: the leader knows at once whether it is RECOVERING and who is in the shadow.
+Here is what the rules of the protocol ask of this alternative, each in one place. What happens when the
+last member returns is in `elrcheck.model.broker.shadow_isr_sync`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.marks import Fair, Message
-from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import Replica, RSet
-from elrcheck.model.broker.isr_proposals import proposal
+from elrcheck.model.change_record import Draft, Target, election_type, target
 from elrcheck.model.config import Config
-from elrcheck.model.state import Stage, State, Status, is_prefix, leads, syncing
+from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Partition, Recovery, State
 
 
 @op
-def reachable_shadow(s: State) -> RSet:
-    """Running members of the shadow."""
-    return frozenset(b for b in s.partition.elr if s.broker[b].status == Status.RUNNING)
+def update_shadow_isr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
+    """Step 2 of the change builder: the rule of the ELR, but the last member of the ISR stays in it."""
+    if len(draft.isr) >= needed(target, p.replicas):
+        return with_empty_elr(c, draft)
+    stays = p.isr if draft.isr == EMPTY and not target.elr_enabled else EMPTY
+    return with_elr(c, p, draft, eligible_members(c, p, draft, target) - stays)
 
 
-@action(
-    message=Message("f", "leader"),
-    fairness=Fair("the leader synchronises (KIP-966, rejected shadow ISR); added"),
-)
-def CopyFromShadow(c: Config, s: State, leader: Replica, f: Replica) -> State:
-    """A leader that may have lost data copies the next record of a follower in the shadow."""
-    require(c.shadow_isr, "there is a shadow ISR")
-    me = s.broker[leader]
-    you = s.broker[f]
-    require(leads(s, leader) and syncing(c, s, leader), "l synchronises")
-    require(f in reachable_shadow(s), "f is in the shadow and runs")
-    require(is_prefix(me.log, you.log) and len(me.log) < len(you.log), "f has more")
-    longer = replace(me, log=me.log + (you.log[len(me.log)],))  # noqa: RUF005
-    return replace(s, broker=put(s.broker, leader, longer))
+@op
+def electable(c: Config, elr: RSet) -> RSet:
+    """The ELR members that may be elected: all of them, and none of a shadow ISR."""
+    return EMPTY if c.shadow_isr else elr
 
 
-@action(fairness=Fair("the leader has synchronised (KIP-966, rejected shadow ISR); added"))
-def EndSynchronisation(c: Config, s: State, leader: Replica) -> State:
-    """The leader has what somebody in the shadow has, and reports that it has recovered.
+@op
+def synchronises(c: Config, s: State, leader: Replica) -> bool:
+    """The leader still copies what it lost from the shadow ISR, and does not serve yet."""
+    return c.shadow_isr and s.partition.leader == leader and s.partition.recovery == Recovery.RECOVERING
 
-    With nobody to ask it waits, unless it is allowed to go on without.
+
+@op
+def serves(c: Config, s: State, leader: Replica) -> bool:
+    """A leader serves clients and followers at once, unless it has to copy from a shadow ISR first."""
+    return not synchronises(c, s, leader)
+
+
+@op
+def shadow_registration(c: Config, controller: Controller, b: Replica) -> Target:
+    """A new incarnation of b registers after an unclean shutdown, so it may have lost data.
+
+    It leaves the shadow; as the last member of the ISR it will lead, but has to recover first (E-10).
     """
-    require(c.shadow_isr, "there is a shadow ISR")
-    me = s.broker[leader]
-    require(leads(s, leader) and syncing(c, s, leader), "l synchronises")
-    require(me.alter.stage == Stage.IDLE, "l has nothing in flight")
-    copied = any(is_prefix(s.broker[f].log, me.log) for f in reachable_shadow(s))
-    skipped = reachable_shadow(s) == EMPTY and c.sync_may_be_skipped
-    require(copied or skipped, "nothing is left to copy")
-    return replace(s, broker=put(s.broker, leader, replace(me, alter=proposal(c, s, leader, me.view.isr))))
+    p = controller.partition
+    acceptable = active(c, controller.registration) - {b}
+    wanted = target(controller, p.isr, election_type(c), acceptable, frozenset({b}))
+    last = b in p.isr and p.leader is None
+    return replace(wanted, recovery=Recovery.RECOVERING) if last else wanted

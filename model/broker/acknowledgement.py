@@ -6,7 +6,7 @@ With acks=0 nothing is told, with acks=1 the append is success. With acks=all th
 leader until the high watermark has passed it. A refusal after the append promises nothing: the
 record may still be committed later. The answers are not part of the state; they follow from a step
 of the leader, that is from the broker before and after it. A leader that is elected anew without
-stepping down still answers; which of its older records somebody waits for is not known here then.
+stepping down still answers; which of its older records a producer waits for is not known here then.
 """
 
 from __future__ import annotations
@@ -32,51 +32,59 @@ class ProduceAnswer(enum.Enum):
 
 
 @op
-def leads_partition(me: Broker, b: Replica) -> bool:
-    return me.status == Status.RUNNING and me.view.leader == b
+def leads_partition(broker: Broker, b: Replica) -> bool:
+    """b is running and leads by its own view."""
+    return broker.status == Status.RUNNING and broker.view.leader == b
 
 
 @op
-def produce_error(c: Config, g: Settings, me: Broker, b: Replica, acks: Acks) -> ProduceAnswer:
-    """Whether b refuses a write before it appends; otherwise what it answers right after the append."""
-    if not leads_partition(me, b):
+def produce_error(
+    c: Config, settings: Settings, leader: Broker, leader_id: Replica, acks: Acks
+) -> ProduceAnswer:
+    """Why a leader refuses a write before it appends, or what it answers right after the append.
+
+    ReplicaManager.appendRecords, Partition.appendRecordsToLeader (NOT_ENOUGH_REPLICAS).
+    """
+    if not leads_partition(leader, leader_id):
         return ProduceAnswer.NOT_LEADER_OR_FOLLOWER
-    admitting = me.view.isr if c.acks_admission == AcksAdmission.COMMITTED else maximal_isr(me)
-    if acks == Acks.ALL and len(admitting) < leader_min_isr(c, g, me, b):
+    admitting = leader.view.isr if c.acks_admission == AcksAdmission.COMMITTED else maximal_isr(leader)
+    if acks == Acks.ALL and len(admitting) < leader_min_isr(c, settings, leader, leader_id):
         return ProduceAnswer.NOT_ENOUGH_REPLICAS
     return ProduceAnswer.WAITING if acks == Acks.ALL else ProduceAnswer.NONE
 
 
 @op
-def waits(me: Broker, b: Replica, k: Offset) -> bool:
-    """The producer of the record at offset k waits for an answer of b, which wrote it in this epoch."""
+def waits(leader: Broker, leader_id: Replica, k: Offset) -> bool:
+    """The producer of the record at offset k waits for its leader, which wrote it in this epoch."""
     return (
-        leads_partition(me, b)
-        and me.high_watermark <= k
-        and k < len(me.log)
-        and me.log[k].epoch == me.view.leader_epoch
-        and me.log[k].acks == Acks.ALL
+        leads_partition(leader, leader_id)
+        and leader.high_watermark <= k
+        and k < len(leader.log)
+        and leader.log[k].epoch == leader.view.leader_epoch
+        and leader.log[k].acks == Acks.ALL
     )
 
 
 @op
-def answer_after(c: Config, g: Settings, after: Broker, b: Replica, k: Offset) -> ProduceAnswer:
-    """What a step of b, after which it is `after`, tells the producer who waited for the record at k.
+def answer_after(
+    c: Config, settings: Settings, after: Broker, leader_id: Replica, k: Offset
+) -> ProduceAnswer:
+    """What a step of the leader, which it leaves as `after`, tells the producer of the record at k.
 
-    A producer whose leader died hears nothing and gives up. The members of the maximal ISR are
-    counted once more when the watermark has passed the record.
+    DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the members of the maximal ISR
+    are counted again when the watermark has passed the record. If the leader died, the producer times out.
     """
     if after.status != Status.RUNNING:
         return ProduceAnswer.REQUEST_TIMED_OUT
-    if after.view.leader != b:
+    if after.view.leader != leader_id:
         return ProduceAnswer.NOT_LEADER_OR_FOLLOWER
     if after.high_watermark <= k:
         return ProduceAnswer.WAITING
-    enough = len(maximal_isr(after)) >= leader_min_isr(c, g, after, b)
+    enough = len(maximal_isr(after)) >= leader_min_isr(c, settings, after, leader_id)
     return ProduceAnswer.NONE if enough else ProduceAnswer.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
 
 @op
-def visible(me: Broker) -> Log:
+def visible(replica: Broker) -> Log:
     """What a consumer of this replica can read: the records below its high watermark."""
-    return me.log[: me.high_watermark]
+    return replica.log[: replica.high_watermark]

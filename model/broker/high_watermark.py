@@ -15,46 +15,48 @@ from elrcheck.model.state import Broker, Log, Offset, Settings, Stage, leader_mi
 
 
 @op
-def maximal_isr(me: Broker) -> RSet:
-    """Committed ISR and every proposed member: whoever the controller may already count on."""
-    return me.view.isr | me.alter.isr if me.alter.stage != Stage.IDLE else me.view.isr
+def maximal_isr(leader: Broker) -> RSet:
+    """PartitionState.maximalIsr: the committed ISR and proposed members, which may already be in the ISR."""
+    return leader.view.isr | leader.alter.isr if leader.alter.stage != Stage.IDLE else leader.view.isr
 
 
 @op
-def may_advance(c: Config, g: Settings, me: Broker, leader: Replica) -> bool:
+def may_advance(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> bool:
     """The strict min-ISR rule (KIP-966, KAFKA-15583): the committed ISR has min ISR members."""
     if not c.strict_hwm:
         return True
-    counted = me.view.isr if c.hwm_gate == HwmGate.COMMITTED else maximal_isr(me)
-    return len(counted) >= leader_min_isr(c, g, me, leader)
+    counted = leader.view.isr if c.hwm_gate == HwmGate.COMMITTED else maximal_isr(leader)
+    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)
 
 
 @op
-def known_end(me: Broker, leader: Replica, b: Replica) -> Offset:
-    """What leader leader knows of b's log end; a follower not heard of counts as empty."""
-    if b == leader:
-        return len(me.log)
-    end = me.peers[b].log_end_offset
+def known_end(leader: Broker, leader_id: Replica, b: Replica) -> Offset:
+    """The log end of b as far as the leader knows; 0 for a follower it has not heard of."""
+    if b == leader_id:
+        return len(leader.log)
+    end = leader.peers[b].log_end_offset
     return end if end is not None else 0
 
 
 @op
-def heard_of(me: Broker, leader: Replica, b: Replica) -> bool:
-    return b == leader or me.peers[b].log_end_offset is not None
+def heard_of(leader: Broker, leader_id: Replica, b: Replica) -> bool:
+    """The leader has had a fetch of b in this leader epoch."""
+    return b == leader_id or leader.peers[b].log_end_offset is not None
 
 
 @op
-def with_high_watermark(c: Config, g: Settings, me: Broker, leader: Replica) -> Broker:
+def with_high_watermark(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> Broker:
     """Partition.maybeIncrementLeaderHW: the least log end of the maximal ISR, never backwards."""
-    quorum = maximal_isr(me) if c.maximal_isr else me.view.isr
-    counted = quorum if c.waits_for_unknown else frozenset(b for b in quorum if heard_of(me, leader, b))
-    least = min((known_end(me, leader, b) for b in counted), default=0)
-    if not may_advance(c, g, me, leader) or least <= me.high_watermark:
-        return me
-    return replace(me, high_watermark=least)
+    quorum = maximal_isr(leader) if c.maximal_isr else leader.view.isr
+    heard = frozenset(b for b in quorum if heard_of(leader, leader_id, b))
+    counted = quorum if c.waits_for_unknown else heard
+    least = min((known_end(leader, leader_id, b) for b in counted), default=0)
+    if not may_advance(c, settings, leader, leader_id) or least <= leader.high_watermark:
+        return leader
+    return replace(leader, high_watermark=least)
 
 
 @op
-def with_committed(committed: Log, me: Broker) -> Log:
-    """Ghost: what lies below the highest watermark ever reached by a leader."""
-    return me.log[: me.high_watermark] if me.high_watermark > len(committed) else committed
+def with_committed(committed: Log, leader: Broker) -> Log:
+    """Ghost: the records below the highest watermark that any leader ever had."""
+    return leader.log[: leader.high_watermark] if leader.high_watermark > len(committed) else committed

@@ -1,12 +1,11 @@
-"""A fetch whose answer takes its time: what may come between request, check, read and arrival.
+"""A fetch in steps: what may come between its request, the leader's read and the arrival of its response.
 
 Sources: ReplicaManager.fetchMessages and readFromLog, AbstractFetcherThread.processFetchRequest;
 KAFKA-13207, KAFKA-18723, KAFKA-18991.
 
-`replica.Fetch` is the fetch nothing comes between. Here the leader checks the epoch, compares the
-logs and notes how far the follower is; later it reads its log, by then perhaps as somebody else's
-follower; later still the response arrives, perhaps in another epoch. At most one such fetch is
-under way at a time, and their number is budgeted.
+`replica.Fetch` is a fetch in one step. Here the leader checks the epoch, compares the logs and notes how
+far the follower is; later it reads its log, and may follow another leader by then; later still the
+response arrives, perhaps in another epoch. At most one such fetch is in flight, and a budget bounds them.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from elrcheck.model.timeouts import answer_cannot_come
 
 
 @op
-def only(x: LateFetch) -> LateFetches:
-    """The one fetch under way."""
+def in_flight(fetch: LateFetch) -> LateFetches:
+    """The one late fetch in flight."""
     nothing: LateFetches = ()
-    return nothing + (x,)  # noqa: RUF005
+    return nothing + (fetch,)  # noqa: RUF005
 
 
 @op
-def none_late(c: Config) -> LateFetches:
+def none_in_flight(c: Config) -> LateFetches:
     nothing: LateFetches = ()
     return nothing
 
@@ -48,28 +47,34 @@ def none_late(c: Config) -> LateFetches:
     fairness=Unfair("a disturbance: other events come between request and answer"),
 )
 def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
-    """f fetches; leader accepts the request, notes f's log end and has yet to read its log."""
-    me = s.broker[f]
-    you = s.broker[leader]
+    """f fetches; leader accepts the request, notes f's log end and has yet to read its log.
+
+    ReplicaManager.fetchMessages, up to Partition.updateFollowerFetchState.
+    """
+    follower_broker = s.broker[f]
+    leader_broker = s.broker[leader]
     require(c.late_fetches > 0, "the scope has late fetches")
     require(len(s.fetching) == 0, "no late fetch is under way")
-    require(f != leader, "f is not l")
-    require(me.status == Status.RUNNING and me.view.leader == leader, "f follows l")
-    require(f in me.view.replicas and f in you.view.replicas, "f is a replica")
-    require(leads(s, leader), "l leads")
-    require(epoch_accepted(c, me.view.leader_epoch, you.view.leader_epoch), "l leads in the epoch of f")
-    diverging = fetch_diverges(c, you, me)
-    end = leader_end_for(c, you, me.log)
-    seen = noted(c, s.settings, you, leader, f, Peer(log_end_offset=len(me.log), broker_epoch=me.epoch))
-    after = you if diverging else seen
+    require(f != leader, "f is not leader")
+    require(
+        follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
+    )
+    require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
+    require(leads(s, leader), "leader leads")
+    same_epoch = epoch_accepted(c, follower_broker.view.leader_epoch, leader_broker.view.leader_epoch)
+    require(same_epoch, "leader leads in the epoch of f")
+    diverging = fetch_diverges(c, leader_broker, follower_broker)
+    end = leader_end_for(c, leader_broker, follower_broker.log)
+    peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
+    after = leader_broker if diverging else noted(c, s.settings, leader_broker, leader, f, peer)
     nothing: Log = ()
     sent = LateFetch(
         follower=f,
         leader=leader,
-        follower_epoch=me.epoch,
-        leader_broker_epoch=you.epoch,
-        leader_epoch=me.view.leader_epoch,
-        offset=len(me.log),
+        follower_epoch=follower_broker.epoch,
+        leader_broker_epoch=leader_broker.epoch,
+        leader_epoch=follower_broker.view.leader_epoch,
+        offset=len(follower_broker.log),
         high_watermark=after.high_watermark,
         diverging=diverging,
         end_epoch=end.epoch if diverging else 0,
@@ -80,7 +85,7 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     return replace(
         s,
         broker=put(s.broker, leader, after),
-        fetching=only(sent),
+        fetching=in_flight(sent),
         committed=with_committed(s.committed, after),
         spent=replace(s.spent, late_fetches=s.spent.late_fetches + 1),
     )
@@ -88,62 +93,73 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
 
 @action(fairness=Fair("the leader handles a fetch that takes several steps: fetch receive"))
 def ReadForLateFetch(c: Config, s: State) -> State:
-    """The leader, or whoever it is by now, reads its log from the offset of the late fetch."""
+    """The broker that got the late fetch reads its log; it may not lead any more (readFromLog)."""
     require(len(s.fetching) > 0, "a late fetch is under way")
-    x = s.fetching[0]
-    you = s.broker[x.leader]
-    require(not x.answered, "the log has not been read yet")
-    require(you.status == Status.RUNNING and you.epoch == x.leader_broker_epoch, "l still runs")
+    fetch = s.fetching[0]
+    reader = s.broker[fetch.leader]
+    require(not fetch.answered, "the log has not been read yet")
+    still_runs = reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch
+    require(still_runs, "the process that got the fetch still runs")
     nothing: Log = ()
-    read = nothing + (you.log[x.offset],) if x.offset < len(you.log) else nothing  # noqa: RUF005
-    return replace(s, fetching=only(replace(x, answered=True, records=read)))
+    read = nothing + (reader.log[fetch.offset],) if fetch.offset < len(reader.log) else nothing  # noqa: RUF005
+    return replace(s, fetching=in_flight(replace(fetch, answered=True, records=read)))
 
 
 @op
-def usable(c: Config, me: Broker, x: LateFetch) -> bool:
-    """The follower still is where it was when it sent the fetch, as far as it checks that."""
+def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
+    """The follower still is where it was when it sent the fetch, as far as it checks that.
+
+    AbstractFetcherThread.processFetchRequest.
+    """
     return (
-        me.status == Status.RUNNING
-        and me.epoch == x.follower_epoch
-        and len(me.log) == x.offset
-        and (me.view.leader == x.leader or not c.response_checks_leader)
-        and (me.view.leader_epoch == x.leader_epoch or not c.response_checks_epoch)
+        follower.status == Status.RUNNING
+        and follower.epoch == fetch.follower_epoch
+        and len(follower.log) == fetch.offset
+        and (follower.view.leader == fetch.leader or not c.response_checks_leader)
+        and (follower.view.leader_epoch == fetch.leader_epoch or not c.response_checks_epoch)
     )
 
 
 @op
-def cut_by(me: Broker, x: LateFetch) -> Broker:
+def cut_by(follower: Broker, fetch: LateFetch) -> Broker:
     """The follower after a response that says its log diverges."""
-    keep = truncation_point(me.log, EpochEnd(epoch=x.end_epoch, offset=x.end_offset))
-    return replace(me, log=me.log[:keep], high_watermark=min(me.high_watermark, keep))
+    keep = truncation_point(follower.log, EpochEnd(epoch=fetch.end_epoch, offset=fetch.end_offset))
+    return replace(follower, log=follower.log[:keep], high_watermark=min(follower.high_watermark, keep))
 
 
 @op
-def grown_by(c: Config, me: Broker, x: LateFetch) -> Broker:
-    """The follower after a response with records, or with none that it takes."""
-    fits = all(e.epoch <= x.leader_epoch for e in x.records) or not c.response_checks_records
-    log = me.log + x.records if fits else me.log
+def grown_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
+    """The follower after a response with records, which it may refuse for their epoch (KAFKA-18723)."""
+    fits = all(e.epoch <= fetch.leader_epoch for e in fetch.records) or not c.response_checks_records
+    log = follower.log + fetch.records if fits else follower.log
     return replace(
-        me,
+        follower,
         log=log,
-        high_watermark=min(x.high_watermark, len(log)),
-        settled=settled_after_fetch(c, me, len(log) > len(me.log)),
+        high_watermark=min(fetch.high_watermark, len(log)),
+        settled=settled_after_fetch(c, follower, len(log) > len(follower.log)),
     )
+
+
+@op
+def answered_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
+    """The follower after the response; one that has moved on drops it (KAFKA-13207, KAFKA-18991)."""
+    if not usable(c, follower, fetch):
+        return follower
+    return cut_by(follower, fetch) if fetch.diverging else grown_by(c, follower, fetch)
 
 
 @action(fairness=Fair("the leader's response arrives: fetch reply"))
 def LateFetchReturns(c: Config, s: State) -> State:
-    """The response of the late fetch arrives; a follower that has moved on drops it."""
+    """The response of the late fetch arrives (AbstractFetcherThread.processFetchRequest)."""
     require(len(s.fetching) > 0, "a late fetch is under way")
-    x = s.fetching[0]
-    require(x.answered, "the log has been read")
-    me = s.broker[x.follower]
-    after = (cut_by(me, x) if x.diverging else grown_by(c, me, x)) if usable(c, me, x) else me
-    return replace(s, broker=put(s.broker, x.follower, after), fetching=none_late(c))
+    fetch = s.fetching[0]
+    require(fetch.answered, "the log has been read")
+    after = answered_by(c, s.broker[fetch.follower], fetch)
+    return replace(s, broker=put(s.broker, fetch.follower, after), fetching=none_in_flight(c))
 
 
 @action(fairness=Fair("a request without an answer times out; added", when=answer_cannot_come))
 def LoseLateFetch(c: Config, s: State) -> State:
-    """The late fetch or its response is lost."""
+    """The late fetch or its response is lost (AbstractFetcherThread fetches again)."""
     require(len(s.fetching) > 0, "a late fetch is under way")
-    return replace(s, fetching=none_late(c))
+    return replace(s, fetching=none_in_flight(c))

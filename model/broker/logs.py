@@ -1,4 +1,4 @@
-"""How a follower's log is made to agree with the leader's: leader epochs, divergence, truncation.
+"""How a follower's log comes to agree with the leader's: leader epochs, divergence, truncation.
 
 Sources: UnifiedLog, LeaderEpochFileCache (storage), AbstractFetcherThread; KIP-101, KIP-279, KIP-320,
 KIP-595 for the test of divergence in a fetch.
@@ -51,69 +51,80 @@ def diverges(leader_end: EpochEnd, last_fetched: Epoch, fetch_offset: Offset) ->
 @op
 def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
     """AbstractFetcherThread.getOffsetTruncationState: where a diverging follower cuts its log."""
-    mine = end_offset_for(log, 0, leader_end.epoch)
-    return min(mine.offset, leader_end.offset) if mine.epoch == leader_end.epoch else mine.offset
+    own_end = end_offset_for(log, 0, leader_end.epoch)
+    return min(own_end.offset, leader_end.offset) if own_end.epoch == leader_end.epoch else own_end.offset
 
 
 # ---------------------------------------------------------------------------- a fetch
 
 
 @op
-def leader_end_for(c: Config, you: Broker, log: Log) -> EpochEnd:
+def leader_end_for(c: Config, leader: Broker, log: Log) -> EpochEnd:
     """What a leader answers about the last epoch of a follower's log."""
-    own = you.view.leader_epoch if c.leader_caches_epoch else 0
-    return end_offset_for(you.log, own, last_epoch(log))
+    own = leader.view.leader_epoch if c.leader_caches_epoch else 0
+    return end_offset_for(leader.log, own, last_epoch(log))
 
 
 @op
-def unknown_epoch(c: Config, you: Broker, log: Log) -> bool:
+def unknown_epoch(c: Config, leader: Broker, log: Log) -> bool:
     """The leader has cached nothing as late as the follower's last epoch and cannot answer (KAFKA-7415)."""
-    return not c.leader_caches_epoch and last_epoch(log) > last_epoch(you.log)
+    return not c.leader_caches_epoch and last_epoch(log) > last_epoch(leader.log)
 
 
 @op
-def fetch_diverges(c: Config, you: Broker, me: Broker) -> bool:
+def compares(c: Config, follower: Broker) -> bool:
+    """The follower compares leader epochs with the leader's log at its next fetch (see `Truncation`)."""
+    return c.truncation != Truncation.HIGH_WATERMARK and follower.settled == 0
+
+
+@op
+def fetch_diverges(c: Config, leader: Broker, follower: Broker) -> bool:
     """A follower must cut its log before it gets records; an empty log agrees with every other.
 
     A follower that does not compare epochs still notices that it is beyond the leader's end
     (OFFSET_OUT_OF_RANGE).
     """
-    compares = c.truncation != Truncation.HIGH_WATERMARK and me.settled == 0
-    if len(me.log) == 0:
+    if len(follower.log) == 0:
         return False
-    if not compares:
-        return len(me.log) > len(you.log)
-    parted = diverges(leader_end_for(c, you, me.log), last_epoch(me.log), len(me.log))
-    return parted or unknown_epoch(c, you, me.log)
+    if not compares(c, follower):
+        return len(follower.log) > len(leader.log)
+    parted = diverges(leader_end_for(c, leader, follower.log), last_epoch(follower.log), len(follower.log))
+    return parted or unknown_epoch(c, leader, follower.log)
 
 
 @op
-def cut_at(c: Config, you: Broker, me: Broker) -> Offset:
+def cut_at(c: Config, leader: Broker, follower: Broker) -> Offset:
     """How much of its log a follower keeps when its fetch diverges."""
-    end = leader_end_for(c, you, me.log)
-    if c.truncation == Truncation.HIGH_WATERMARK or me.settled == 1:
-        return len(you.log)
-    if unknown_epoch(c, you, me.log):
-        return me.high_watermark
-    return end.offset if c.truncation == Truncation.ONE_SHOT else truncation_point(me.log, end)
+    end = leader_end_for(c, leader, follower.log)
+    if not compares(c, follower):
+        return len(leader.log)
+    if unknown_epoch(c, leader, follower.log):
+        return follower.high_watermark
+    return end.offset if c.truncation == Truncation.ONE_SHOT else truncation_point(follower.log, end)
+
+
+# ---------------------------------------------------------------------------- settled followers
+
+# A right follower compares at every fetch. The others are bugs of the past: they call themselves settled too
+# early. `Broker.settled` is a number, 1 for settled, so that it takes no room where no follower ever is.
 
 
 @op
 def settled_after_cut(c: Config) -> Settled:
-    """Whether a follower that has cut its log still compares it at the next fetch (KIP-279)."""
+    """A follower that has cut its log: settled after a single cut only without KIP-279 (F-7)."""
     return 1 if c.truncation == Truncation.ONE_SHOT else 0
 
 
 @op
-def settled_after_fetch(c: Config, me: Broker, got: bool) -> Settled:
-    """Whether a follower whose fetch fitted still compares its log at the next one; got: a record came."""
+def settled_after_fetch(c: Config, follower: Broker, grew: bool) -> Settled:
+    """A follower whose fetch did not diverge; grew: the response had a record (F-9, F-17)."""
     if c.truncation == Truncation.UNTIL_EMPTY:
-        return 0 if got else 1
+        return 0 if grew else 1
     return 1 if c.truncation == Truncation.ONE_SHOT or c.truncation == Truncation.NEW_LEADER else 0
 
 
 @op
-def settled_after_metadata(c: Config, me: Broker, same_leader: bool, same_epoch: bool) -> Settled:
-    """Whether a follower compares its log with the leader's after new metadata."""
+def settled_after_metadata(c: Config, broker: Broker, same_leader: bool, same_epoch: bool) -> Settled:
+    """A broker with new metadata: a follower of the same leader and epoch stays settled."""
     keeps = same_epoch or (same_leader and c.truncation != Truncation.ONE_SHOT)
-    return me.settled if keeps else 0
+    return broker.settled if keeps else 0

@@ -14,7 +14,7 @@ from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
-from elrcheck.model.alternatives.reductions import no_news, still_to_reach
+from elrcheck.model.alternatives.reductions import forget_registration, no_news
 from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Truncation
@@ -36,41 +36,77 @@ from elrcheck.model.state import (
 
 
 @op
-def kept_peers(c: Config, me: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
-    """Partition.makeLeader: what a leader still knows of its followers after new metadata.
+def kept_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
+    """Partition.makeLeader: what leader b still knows of its followers after new metadata.
 
-    In the same epoch everything; re-elected without stepping down, the ISR members; else nothing.
+    In the same epoch everything; if it is elected again without having stepped down, the ISR members.
     """
-    same_epoch = me.view.leader_epoch == to.leader_epoch
+    same_epoch = broker.view.leader_epoch == to.leader_epoch
     return tuple(
-        me.peers[f]
-        if f != b and me.view.leader == b and f in to.replicas and (same_epoch or f in to.isr)
+        broker.peers[f]
+        if f != b and broker.view.leader == b and f in to.replicas and (same_epoch or f in to.isr)
         else Peer(log_end_offset=None, broker_epoch=0)
         for f in c.brokers
     )
 
 
 @op
-def learnt_min_isr(c: Config, g: Settings, me: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
+def learnt_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
     """The min.insync.replicas that b has applied together with a partition record.
 
     With propagation LOG that is a step of its own. A value of b's own is known at once.
     """
     if c.min_isr_propagation == MinIsrPropagation.LOG or c.min_isr_changes == 0:
-        return me.min_isr
-    own = g.topic_min_isr is None and g.broker_min_isr[b] is not None
-    return known_min_isr(c, g, b) if own else to.min_isr
+        return broker.min_isr
+    own = settings.topic_min_isr is None and settings.broker_min_isr[b] is not None
+    return known_min_isr(c, settings, b) if own else to.min_isr
 
 
 @op
-def with_record(
-    c: Config, g: Settings, before: Broker, b: Replica, to: Snapshot, at: PartitionEpoch
+def made_leader(
+    c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot, view: View
 ) -> Broker:
-    """b once it has applied record number `at`: makeLeader or makeFollower; a pending proposal is dropped.
+    """Partition.makeLeader: b keeps what it knows of its followers, and recomputes its high watermark."""
+    same_epoch = broker.view.leader_epoch == to.leader_epoch
+    leader = replace(
+        broker,
+        view=view,
+        epoch_start=broker.epoch_start if same_epoch else len(broker.log),
+        settled=0,
+        peers=kept_peers(c, broker, b, to),
+        alter=no_exchange(c),
+    )
+    return with_high_watermark(c, settings, leader, b)
 
-    A broker that is no replica any more deletes its log.
-    """
-    me = replace(before, min_isr=learnt_min_isr(c, g, before, b, to))
+
+@op
+def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
+    """Partition.makeFollower. A broker that holds no replica any more deletes its log (stopReplicas)."""
+    same_epoch = broker.view.leader_epoch == to.leader_epoch
+    same_leader = broker.view.leader == to.leader
+    follower = replace(
+        broker,
+        view=view,
+        epoch_start=0,
+        settled=settled_after_metadata(c, broker, same_leader, same_epoch),
+        peers=no_peers(c),
+        alter=no_exchange(c),
+    )
+    if b not in to.replicas:
+        return replace(follower, log=(), high_watermark=0)
+    if c.truncation == Truncation.HIGH_WATERMARK and to.leader is not None and not same_epoch:
+        return replace(follower, log=broker.log[: broker.high_watermark])
+    return follower
+
+
+@op
+def with_metadata(
+    c: Config, settings: Settings, before: Broker, b: Replica, to: Snapshot, at: PartitionEpoch
+) -> Broker:
+    """b once it has applied record number `at` (ReplicaManager.applyDelta); a pending proposal is dropped."""
+    broker = replace(before, min_isr=learnt_min_isr(c, settings, before, b, to))
+    if to.leader_epoch == broker.view.leader_epoch and not c.applies_equal_epoch:
+        return broker
     view = View(
         leader=to.leader,
         leader_epoch=to.leader_epoch,
@@ -78,34 +114,9 @@ def with_record(
         isr=to.isr if to.leader == b else EMPTY,
         replicas=to.replicas,
     )
-    if to.leader_epoch == me.view.leader_epoch and not c.applies_equal_epoch:
-        return me
-    if to.leader == b:
-        leading = replace(
-            me,
-            registered_at=still_to_reach(c, me.registered_at),
-            view=view,
-            epoch_start=me.epoch_start if me.view.leader_epoch == to.leader_epoch else len(me.log),
-            settled=0,
-            peers=kept_peers(c, me, b, to),
-            alter=no_exchange(c),
-        )
-        return with_high_watermark(c, g, leading, b)
-    same_epoch = me.view.leader_epoch == to.leader_epoch
-    following = replace(
-        me,
-        registered_at=still_to_reach(c, me.registered_at),
-        view=view,
-        epoch_start=0,
-        settled=settled_after_metadata(c, me, me.view.leader == to.leader, same_epoch),
-        peers=no_peers(c),
-        alter=no_exchange(c),
-    )
-    if b not in to.replicas:
-        return replace(following, log=(), high_watermark=0)
-    if c.truncation == Truncation.HIGH_WATERMARK and to.leader is not None and not same_epoch:
-        return replace(following, log=me.log[: me.high_watermark])
-    return following
+    leader = made_leader(c, settings, broker, b, to, view)
+    follower = made_follower(c, broker, b, to, view)
+    return forget_registration(c, leader if to.leader == b else follower)
 
 
 @action(
@@ -113,26 +124,32 @@ def with_record(
     fairness=Fair("the broker reads the metadata log: metadata application"),
 )
 def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
-    """b applies everything up to the newest record of the partition or of min.insync.replicas."""
-    me = s.broker[b]
-    require(me.status == Status.RUNNING, "b is running")
+    """b applies everything up to the newest record of the partition or of min.insync.replicas.
+
+    BrokerMetadataPublisher.onMetadataUpdate.
+    """
+    broker = s.broker[b]
+    require(broker.status == Status.RUNNING, "b is running")
     newest = snapshot(c, s.settings, s.partition)
-    unread = learnt_min_isr(c, s.settings, me, b, newest) != me.min_isr
-    require(me.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
-    after = with_record(c, s.settings, me, b, newest, s.partition.partition_epoch)
+    unread = learnt_min_isr(c, s.settings, broker, b, newest) != broker.min_isr
+    require(broker.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
+    after = with_metadata(c, s.settings, broker, b, newest, s.partition.partition_epoch)
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 
 
 @action(message=Message("Controller", "b"), fairness=Unfair("stopping on the way is possible, not necessary"))
 def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State:
-    """b applies metadata up to record number `at`, which is not the newest, and stops there for now."""
-    me = s.broker[b]
+    """b applies metadata up to record number `at`, which is not the newest, and stops there for now.
+
+    A broker's MetadataLoader may lag behind the controller by any number of records.
+    """
+    broker = s.broker[b]
     require(c.metadata == Propagation.LOG, "brokers may lag behind")
-    require(me.status == Status.RUNNING, "b is running")
-    require(me.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
-    require(at >= me.registered_at or not c.registration_catch_up, "b has read its own registration")
+    require(broker.status == Status.RUNNING, "b is running")
+    require(broker.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
+    require(at >= broker.registered_at or not c.registration_catch_up, "b has read its own registration")
     require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record says something new")
-    after = with_record(c, s.settings, me, b, s.metadata[at - 1], at)
+    after = with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
 
 
@@ -142,10 +159,10 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
 )
 def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     """b applies a new min.insync.replicas, which it may do after the ISR that came with it (F-24)."""
-    me = s.broker[b]
+    broker = s.broker[b]
     require(c.min_isr_propagation == MinIsrPropagation.LOG, "min ISR travels through the metadata log")
-    require(me.status == Status.RUNNING, "b is running")
-    require(me.min_isr != known_min_isr(c, s.settings, b), "b has an older value")
-    told = replace(me, min_isr=known_min_isr(c, s.settings, b))
+    require(broker.status == Status.RUNNING, "b is running")
+    require(broker.min_isr != known_min_isr(c, s.settings, b), "b has an older value")
+    told = replace(broker, min_isr=known_min_isr(c, s.settings, b))
     after = with_high_watermark(c, s.settings, told, b) if leads(s, b) else told
     return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))

@@ -2,14 +2,14 @@
 
 Sources: Partition and Replica (core), ReplicaManager, AbstractFetcherThread; KIP-966 for the strict
 min-ISR rule, KIP-320 for the epochs in a fetch. How logs are compared is in `logs`, what a producer
-is told in `acknowledgement`; metadata and proposals of a leader in `metadata` and `isr_proposals`.
+is told in `acknowledgement`; what metadata does to a leader in `metadata`, its proposals in `isr_proposals`.
 
 Abstractions, each an over-approximation unless said otherwise:
 * A fetch is one atomic exchange whose answer may be lost. A delayed answer of the same leader epoch
   equals an earlier exchange; one of another epoch is dropped by the follower (KAFKA-18991). Both are
   true only of the right rules: `late_fetch` has fetches in steps, for scopes that ask for them.
 * One record for each fetch; several are several fetches.
-* The leader's opinion that a joiner is alive is left open: it may propose any follower whose fetch
+* Whether the leader believes a joiner to be alive is left open: it may propose any follower whose fetch
   qualifies, and the controller decides.
 * The watermark is recomputed at once wherever the code tries to (it is monotone), not in a step of
   its own. The rule that it also waits for a caught-up replica outside the ISR is not modelled.
@@ -22,6 +22,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
+from elrcheck.model.alternatives.shadow_isr import serves
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
 from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
@@ -36,22 +37,24 @@ from elrcheck.model.state import (
     State,
     Status,
     leads,
-    syncing,
 )
 
 
 @action(fairness=Unfair("producers need not write"))
 def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
-    """A producer's record is appended by leader, which may be a leader that was replaced long ago."""
-    me = s.broker[leader]
-    require(len(me.log) < c.log_slots, "the log has room")
-    require(not syncing(c, s, leader), "leader serves")
+    """A leader appends a producer's record (Partition.appendRecordsToLeader).
+
+    It may be a zombie: a leader that was replaced long ago and does not know it yet.
+    """
+    leader_broker = s.broker[leader]
+    require(len(leader_broker.log) < c.log_slots, "the log has room")
+    require(serves(c, s, leader), "leader serves")
     require(acks != Acks.ZERO or c.acks_zero > 0, "the scope has writes with acks=0")
-    answer = produce_error(c, s.settings, me, leader, acks)
+    answer = produce_error(c, s.settings, leader_broker, leader, acks)
     require(answer != ProduceAnswer.NOT_LEADER_OR_FOLLOWER, "leader leads by its own view")
     require(answer != ProduceAnswer.NOT_ENOUGH_REPLICAS, "acks=all finds min ISR members")
-    entry = Entry(id=s.spent.records + 1, epoch=me.view.leader_epoch, acks=acks)
-    appended = replace(me, log=me.log + (entry,))  # noqa: RUF005
+    entry = Entry(id=s.spent.records + 1, epoch=leader_broker.view.leader_epoch, acks=acks)
+    appended = replace(leader_broker, log=leader_broker.log + (entry,))  # noqa: RUF005
     advanced = with_high_watermark(c, s.settings, appended, leader)
     return replace(
         s,
@@ -68,7 +71,7 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
 
 @op
 def epoch_accepted(c: Config, request: Epoch, own: Epoch) -> bool:
-    """FENCED_LEADER_EPOCH for a lower epoch in a fetch, UNKNOWN_LEADER_EPOCH for a higher one (KIP-320)."""
+    """No FENCED_LEADER_EPOCH for a lower epoch in a fetch, no UNKNOWN_LEADER_EPOCH for a higher (KIP-320)."""
     lower = c.fetch_fencing == FetchFencing.BOTH or c.fetch_fencing == FetchFencing.ONLY_LOWER
     higher = c.fetch_fencing == FetchFencing.BOTH or c.fetch_fencing == FetchFencing.ONLY_HIGHER
     return (request >= own or not lower) and (request <= own or not higher)
@@ -76,18 +79,47 @@ def epoch_accepted(c: Config, request: Epoch, own: Epoch) -> bool:
 
 @op
 def awaits_answer(s: State, f: Replica) -> bool:
-    """A fetch of f is under way: its fetcher sends the next one of this leader epoch after the answer."""
-    me = s.broker[f]
+    """A late fetch of f is in flight: its fetcher sends no other in this leader epoch before the answer."""
+    follower = s.broker[f]
     return any(
-        x.follower == f and x.follower_epoch == me.epoch and x.leader_epoch == me.view.leader_epoch
-        for x in s.fetching
+        fetch.follower == f
+        and fetch.follower_epoch == follower.epoch
+        and fetch.leader_epoch == follower.view.leader_epoch
+        for fetch in s.fetching
     )
 
 
 @op
-def noted(c: Config, g: Settings, you: Broker, leader: Replica, f: Replica, peer: Peer) -> Broker:
-    """Partition.updateFollowerFetchState: leader has seen how far f is, and tries its high watermark."""
-    return with_high_watermark(c, g, replace(you, peers=put(you.peers, f, peer)), leader)
+def noted(
+    c: Config, settings: Settings, leader: Broker, leader_id: Replica, f: Replica, peer: Peer
+) -> Broker:
+    """Partition.updateFollowerFetchState: the leader knows how far f is, and tries its high watermark."""
+    return with_high_watermark(c, settings, replace(leader, peers=put(leader.peers, f, peer)), leader_id)
+
+
+@op
+def truncated(c: Config, leader: Broker, follower: Broker) -> Broker:
+    """The follower after a response that says its log diverges (truncateOnFetchResponse)."""
+    keep = cut_at(c, leader, follower)
+    return replace(
+        follower,
+        log=follower.log[:keep],
+        high_watermark=min(follower.high_watermark, keep),
+        settled=settled_after_cut(c),
+    )
+
+
+@op
+def fetched(c: Config, leader: Broker, follower: Broker) -> Broker:
+    """The follower after a response with the next record, or with none (processPartitionData)."""
+    offset = len(follower.log)
+    grown = follower.log + (leader.log[offset],) if offset < len(leader.log) else follower.log  # noqa: RUF005
+    return replace(
+        follower,
+        log=grown,
+        high_watermark=min(leader.high_watermark, len(grown)),
+        settled=settled_after_fetch(c, follower, len(grown) > offset),
+    )
 
 
 @action(
@@ -97,45 +129,36 @@ def noted(c: Config, g: Settings, you: Broker, leader: Replica, f: Replica, peer
 def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State:
     """Follower f fetches from leader; `lost`: the answer never arrives, but leader has noted the fetch.
 
-    Both must be in the same leader epoch, else leader answers FENCED_ or UNKNOWN_LEADER_EPOCH and nothing
-    happens. A diverging fetch makes f truncate and tells leader nothing (KAFKA-13141).
+    ReplicaManager.fetchMessages, AbstractFetcherThread. Both must be in the same leader epoch (KIP-320), else
+    the answer is FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH and nothing happens. A diverging fetch makes f
+    truncate and tells leader nothing (KIP-595, KAFKA-13141).
     """
-    me = s.broker[f]
-    you = s.broker[leader]
-    require(f != leader, "f is not l")
-    require(me.status == Status.RUNNING and me.view.leader == leader, "f follows l")
+    follower_broker = s.broker[f]
+    leader_broker = s.broker[leader]
+    require(f != leader, "f is not leader")
+    require(
+        follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
+    )
     require(not awaits_answer(s, f), "f does not wait for an answer in this epoch")
-    require(f in me.view.replicas and f in you.view.replicas, "f is a replica")
-    require(leads(s, leader) and not syncing(c, s, leader), "l leads")
-    require(epoch_accepted(c, me.view.leader_epoch, you.view.leader_epoch), "l leads in the epoch of f")
-    offset = len(me.log)
-    diverging = fetch_diverges(c, you, me)
+    require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
+    require(leads(s, leader) and serves(c, s, leader), "leader leads")
+    same_epoch = epoch_accepted(c, follower_broker.view.leader_epoch, leader_broker.view.leader_epoch)
+    require(same_epoch, "leader leads in the epoch of f")
+    diverging = fetch_diverges(c, leader_broker, follower_broker)
     require(not lost or (c.fetch_loss and not diverging), "a lost answer changes something")
-    peer = Peer(log_end_offset=offset, broker_epoch=me.epoch)
+    peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
+    informed = noted(c, s.settings, leader_broker, leader, f, peer)
     if diverging:
-        keep = cut_at(c, you, me)
-        cut = replace(
-            me,
-            log=me.log[:keep],
-            high_watermark=min(me.high_watermark, keep),
-            settled=settled_after_cut(c),
-        )
-        told = you if c.ignores_failed_fetches else noted(c, s.settings, you, leader, f, peer)
+        told = leader_broker if c.ignores_failed_fetches else informed
+        cut = truncated(c, leader_broker, follower_broker)
         return replace(
             s,
             broker=put(put(s.broker, leader, told), f, cut),
             committed=with_committed(s.committed, told),
         )
-    advanced = noted(c, s.settings, you, leader, f, peer)
-    grown = me.log + (you.log[offset],) if offset < len(you.log) else me.log  # noqa: RUF005
-    fetched = replace(
-        me,
-        log=grown,
-        high_watermark=min(advanced.high_watermark, len(grown)),
-        settled=settled_after_fetch(c, me, len(grown) > offset),
-    )
+    after = follower_broker if lost else fetched(c, informed, follower_broker)
     return replace(
         s,
-        broker=put(put(s.broker, leader, advanced), f, me if lost else fetched),
-        committed=with_committed(s.committed, advanced),
+        broker=put(put(s.broker, leader, informed), f, after),
+        committed=with_committed(s.committed, informed),
     )

@@ -11,13 +11,13 @@ from dataclasses import replace
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
-from elrcheck.model.absent import no_exchange, no_peers, no_view, recovery_after
-from elrcheck.model.alternatives.reductions import keeps_registration, kept_up, without_members
+from elrcheck.model.absent import no_exchange, no_peers, no_view
+from elrcheck.model.alternatives.reductions import forget_members, forget_useless_registration
 from elrcheck.model.config import Config
+from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     Decision,
-    active,
     alter_partition,
     fenced_partition,
     new_incarnation,
@@ -26,6 +26,7 @@ from elrcheck.model.control_plane.controller import (
     unfenced_partition,
     unregistered_partition,
 )
+from elrcheck.model.replication_control import active, controller_of
 from elrcheck.model.state import (
     Error,
     Exchange,
@@ -35,7 +36,6 @@ from elrcheck.model.state import (
     State,
     Status,
     known_min_isr,
-    logged,
 )
 from elrcheck.model.timeouts import session_is_over
 
@@ -54,17 +54,13 @@ from elrcheck.model.timeouts import session_is_over
 def Fence(c: Config, s: State, b: Replica) -> State:
     """The controller fences b because its session expired (BrokerHeartbeatManager, one broker a step).
 
-    A dead broker's session expires for free; fencing a live broker is a budgeted disturbance.
+    The session of a dead broker expires for free; fencing a live broker is a budgeted disturbance.
     """
     require(not s.registration[b].fenced, "b is unfenced")
     alive = s.broker[b].status == Status.RUNNING
-    after = fenced_partition(c, s.settings, s.partition, s.registration, b)
+    after = fenced_partition(c, controller_of(s), b)
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
+        partition_changed(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=True)),
         spent=replace(s.spent, fences=s.spent.fences + 1 if alive else s.spent.fences),
     )
@@ -77,18 +73,14 @@ def Fence(c: Config, s: State, b: Replica) -> State:
     what_if="unfence",
 )
 def Unfence(c: Config, s: State, b: Replica) -> State:
-    """Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)."""
+    """Heartbeats of b arrive and it has applied its own registration (handleBrokerUnfenced, KAFKA-13959)."""
     require(s.registration[b].fenced, "b is fenced")
     require(s.broker[b].status == Status.RUNNING, "b is running")
     require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
     require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
-    after = unfenced_partition(c, s.settings, s.partition, s.registration, b)
+    after = unfenced_partition(c, controller_of(s), b)
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
+        partition_changed(c, s, after),
         registration=put(s.registration, b, replace(s.registration[b], fenced=False)),
     )
 
@@ -102,21 +94,23 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
 def Register(c: Config, s: State, b: Replica) -> State:
     """A restarted broker registers; the controller decides whether its shutdown was clean (KIP-966).
 
-    An unfenced registration means its session has expired but the fencing was not executed yet;
-    while the session is valid the answer is DUPLICATE_BROKER_REGISTRATION and b tries again. The
-    first registration of an id, and one after it was unregistered, does nothing to the partition.
+    ClusterControlManager.registerBroker. If the old registration is unfenced, its session has expired but
+    the fencing was not executed yet; while the session is valid the answer is
+    DUPLICATE_BROKER_REGISTRATION and b tries again. The first registration of an id, and the first after
+    it was unregistered, leave the partition as it is.
     """
-    me = s.broker[b]
+    broker = s.broker[b]
     old = s.registration[b]
-    require(me.status == Status.STARTING, "b is starting")
+    require(broker.status == Status.STARTING, "b is starting")
     require(old.fenced or c.register_before_fence, "b was fenced first")
-    clean = shutdown_was_clean(c, me.clean_file, old.epoch)
-    after = registered_partition(c, s.settings, s.partition, s.registration, b, clean)
+    clean = shutdown_was_clean(c, broker.clean_file, old.epoch)
+    after = registered_partition(c, controller_of(s), b, clean)
+    changed = partition_changed(c, s, after)
     running = replace(
-        me,
+        broker,
         status=Status.RUNNING,
         epoch=old.epoch + 1,
-        registered_at=after.partition_epoch if keeps_registration(c) else me.registered_at,
+        registered_at=after.partition_epoch,
         min_isr=known_min_isr(c, s.settings, b),
         clean_file=0,
         view=no_view(c),
@@ -126,12 +120,9 @@ def Register(c: Config, s: State, b: Replica) -> State:
         alter=no_exchange(c),
     )
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        recovery=recovery_after(c, s, after),
+        changed,
         registration=put(s.registration, b, new_incarnation(old)),
-        broker=put(kept_up(c, s, after), b, running),
+        broker=put(changed.broker, b, forget_useless_registration(c, broker, running)),
         lossy=s.lossy - {b},
     )
 
@@ -146,7 +137,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
     what_if="controlled_shutdown",
 )
 def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
-    """b asks to shut down while it still leads something: it leaves the ISR, unfenced (KIP-841).
+    """b asks for a controlled shutdown while it still leads something: it leaves the ISR, unfenced (KIP-841).
 
     From now on it may not lead nor join an ISR; only a new registration ends this.
     """
@@ -154,14 +145,10 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     r = s.registration[b]
     require(r.registered and not r.fenced and not r.in_controlled_shutdown, "b is active")
     require(s.broker[b].status == Status.RUNNING and s.broker[b].epoch == r.epoch, "b is running")
-    after = fenced_partition(c, s.settings, s.partition, s.registration, b)
+    after = fenced_partition(c, controller_of(s), b)
     leaving = replace(r, in_controlled_shutdown=True, shutdown_offset=after.partition_epoch)
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
+        partition_changed(c, s, after),
         registration=put(s.registration, b, leaving),
         spent=replace(s.spent, shutdowns=s.spent.shutdowns + 1),
     )
@@ -174,10 +161,10 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     because="no what-if operation: the partition stays as it is",
 )
 def GrantShutdown(c: Config, s: State, b: Replica) -> State:
-    """b leads nothing any more and every active broker knows it: the controller fences b and lets it go.
+    """b leads nothing any more and every active broker knows it: the controller fences b (KIP-841).
 
-    The partition does not change: b left the ISR when the shutdown began. b may also stop without
-    this, when its own shutdown timeout is over (`lifecycle.CleanStop`).
+    BrokerHeartbeatManager, SHUTDOWN_NOW. The partition does not change: b left the ISR when the shutdown
+    began. b may also stop without this, when its own timeout has passed (`lifecycle.CleanStop`).
     """
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     r = s.registration[b]
@@ -185,7 +172,7 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
     require(s.partition.leader != b, "b leads nothing")
     require(
         all(s.broker[f].view.partition_epoch >= r.shutdown_offset for f in active(c, s.registration)),
-        "the active brokers have applied its retreat",
+        "every active broker knows that b has resigned",
     )
     return replace(s, registration=put(s.registration, b, replace(r, fenced=True)))
 
@@ -200,14 +187,10 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(s.registration[b].registered, "b is registered")
     require(s.broker[b].status == Status.OFFLINE, "b is down")
-    after = unregistered_partition(c, s.settings, s.partition, s.registration, b)
+    after = unregistered_partition(c, controller_of(s), b)
     gone = replace(s.registration[b], registered=False, fenced=True, in_controlled_shutdown=False)
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
+        partition_changed(c, s, after),
         registration=put(s.registration, b, gone),
         spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1),
     )
@@ -217,20 +200,21 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
 
 
 @op
-def answer(c: Config, g: Settings, leader: Replica, x: Exchange, decision: Decision) -> Exchange:
+def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, decision: Decision) -> Exchange:
     """The response on its way back. Only a success carries the partition's new epochs and ISR.
 
     The new ISR is the proposal without replicas that a reassignment, now complete, has removed.
     """
     granted = decision.error == Error.NONE
+    p = decision.partition
     return replace(
-        without_members(c, x, leader, decision.partition),
+        forget_members(c, request, leader, p),
         stage=Stage.ANSWERED,
         error=decision.error,
-        isr=x.isr & frozenset(decision.partition.replicas) if granted else x.isr,
-        min_isr=known_min_isr(c, g, leader) if granted else 0,
-        leader_epoch=decision.partition.leader_epoch if granted else x.leader_epoch,
-        partition_epoch=decision.partition.partition_epoch if granted else x.partition_epoch,
+        isr=request.isr & frozenset(p.replicas) if granted else request.isr,
+        min_isr=known_min_isr(c, settings, leader) if granted else 0,
+        leader_epoch=p.leader_epoch if granted else request.leader_epoch,
+        partition_epoch=p.partition_epoch if granted else request.partition_epoch,
     )
 
 
@@ -241,29 +225,24 @@ def answer(c: Config, g: Settings, leader: Replica, x: Exchange, decision: Decis
     what_if="alter_partition",
 )
 def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
-    """The controller handles the AlterPartition of leader; the sender may be dead by now."""
-    me = s.broker[leader]
-    require(me.alter.stage == Stage.SENT, "a request of leader is on its way")
+    """The controller handles the AlterPartition of leader; the sender may be dead by now.
+
+    ReplicationControlManager.alterPartition; KIP-841 and KIP-903 for what it refuses.
+    """
+    sender = s.broker[leader]
+    sent = sender.alter
+    require(sent.stage == Stage.SENT, "a request of leader is on its way")
     request = AlterRequest(
         sender=leader,
-        sender_epoch=me.alter.member_epochs[leader],
-        leader_epoch=me.alter.leader_epoch,
-        partition_epoch=me.alter.partition_epoch,
-        isr=me.alter.isr,
-        member_epochs=me.alter.member_epochs,
+        sender_epoch=sent.member_epochs[leader],
+        leader_epoch=sent.leader_epoch,
+        partition_epoch=sent.partition_epoch,
+        isr=sent.isr,
+        member_epochs=sent.member_epochs,
         recovery=Recovery.RECOVERED,
     )
-    decision = alter_partition(c, s.settings, s.partition, s.registration, request)
-    heard = me.status == Status.RUNNING
-    told = answer(c, s.settings, leader, me.alter, decision)
-    return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
-        broker=put(
-            kept_up(c, s, decision.partition),
-            leader,
-            replace(me, alter=told if heard else no_exchange(c)),
-        ),
-    )
+    decision = alter_partition(c, controller_of(s), request)
+    changed = partition_changed(c, s, decision.partition)
+    alive = sender.status == Status.RUNNING
+    told = answer(c, s.settings, leader, sent, decision) if alive else no_exchange(c)
+    return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=told)))

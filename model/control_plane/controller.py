@@ -1,8 +1,8 @@
 """What the controller decides about one partition: fencing, unfencing, registration, AlterPartition.
 
-Functions of the partition and the broker registrations, without the rest of the state; the actions in
-`broker_events.py` apply them. Sources: ReplicationControlManager, ClusterControlManager,
-BrokerHeartbeatManager (Kafka controller); KIP-966, KIP-841, KIP-903.
+Each rule says what the partition becomes; the actions of `broker_events.py` apply it to the whole state.
+Sources: ReplicationControlManager, ClusterControlManager, BrokerHeartbeatManager; KIP-966 "Broker unclean
+shutdown", KIP-841 (fenced replicas), KIP-903 (broker epochs in AlterPartition).
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.model.alternatives.shadow_isr import shadow_registration
+from elrcheck.model.change_record import election_type, target
 from elrcheck.model.config import CleanCheck, Config, Reregistration
-from elrcheck.model.control_plane.partition import Election, change, target
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
     Epoch,
@@ -21,7 +24,6 @@ from elrcheck.model.state import (
     PartitionEpoch,
     Recovery,
     Registration,
-    Settings,
     effective_min_isr,
 )
 
@@ -47,59 +49,39 @@ class Decision:
     partition: Partition
 
 
-# ---------------------------------------------------------------------------- rules
+# ---------------------------------------------------------------------------- broker events
 
 
 @op
-def is_active(r: Registration) -> bool:
-    return r.registered and not r.fenced and not r.in_controlled_shutdown
-
-
-@op
-def active(c: Config, registration: Vec[Registration]) -> RSet:
-    """Brokers that may lead: registered, neither fenced nor in controlled shutdown."""
-    return frozenset(b for b in c.brokers if is_active(registration[b]))
-
-
-@op
-def election_type(c: Config) -> Election:
-    """The election that broker events use: unclean only if the topic allows it."""
-    return Election.UNCLEAN if c.unclean_leader_election_enable else Election.ONLINE
-
-
-@op
-def fenced_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
-) -> Partition:
+def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerFenced: b leaves the ISR; the other brokers are seen as they are before this event."""
+    p = controller.partition
     if b not in p.isr:
         return p
-    acceptable = active(c, registration) - {b}
-    stays = c.keep_min_isr and len(p.isr) <= effective_min_isr(g, p.replicas)
+    acceptable = active(c, controller.registration) - {b}
+    stays = c.keep_min_isr and len(p.isr) <= effective_min_isr(controller.settings, p.replicas)
     isr = p.isr if stays else p.isr - {b}
-    return change(c, p, target(g, p, isr, election_type(c), acceptable, EMPTY))
+    return change(c, p, target(controller, isr, election_type(c), acceptable, EMPTY))
 
 
 @op
-def unfenced_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
-) -> Partition:
+def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerUnfenced: only a partition without a leader is looked at."""
+    p = controller.partition
     if p.leader is not None or b not in p.replicas:
         return p
-    acceptable = active(c, registration) | {b}
-    return change(c, p, target(g, p, p.isr, election_type(c), acceptable, EMPTY))
+    acceptable = active(c, controller.registration) | {b}
+    return change(c, p, target(controller, p.isr, election_type(c), acceptable, EMPTY))
 
 
 @op
-def unclean_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
-) -> Partition:
+def unclean_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleUncleanBrokerShutdown: b leaves the ISR and the ELR and cannot be elected."""
+    p = controller.partition
     if b not in p.isr and b not in p.elr:
         return p
-    acceptable = active(c, registration) - {b}
-    return change(c, p, target(g, p, p.isr - {b}, election_type(c), acceptable, frozenset({b})))
+    acceptable = active(c, controller.registration) - {b}
+    return change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, frozenset({b})))
 
 
 @op
@@ -111,50 +93,34 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 
 @op
-def without_shadow(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
-) -> Partition:
-    """With a shadow ISR: b may have lost data. It leaves the shadow; as the last in the ISR it will lead,
-
-    but has to recover first (E-10).
-    """
-    wanted = target(g, p, p.isr, election_type(c), active(c, registration) - {b}, frozenset({b}))
-    last = b in p.isr and p.leader is None
-    return change(c, p, replace(wanted, recovery=Recovery.RECOVERING) if last else wanted)
-
-
-@op
-def registered_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica, clean: bool
-) -> Partition:
+def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
     """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
-    if not registration[b].registered:
-        return p
+    if not controller.registration[b].registered:
+        return controller.partition
     if c.shadow_isr:
-        return p if clean else without_shadow(c, g, p, registration, b)
-    if not g.elr_enabled:
-        if c.rereg_without_elr == Reregistration.IGNORE:
-            return p
-        return fenced_partition(c, g, p, registration, b)
+        before = controller.partition
+        return before if clean else change(c, before, shadow_registration(c, controller, b))
+    if not controller.settings.elr_enabled:
+        ignored = c.rereg_without_elr == Reregistration.IGNORE
+        return controller.partition if ignored else fenced_partition(c, controller, b)
     if clean:
-        return fenced_partition(c, g, p, registration, b)
-    return unclean_partition(c, g, p, registration, b)
+        return fenced_partition(c, controller, b)
+    return unclean_partition(c, controller, b)
 
 
 @op
-def unregistered_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], b: Replica
-) -> Partition:
-    """handleBrokerUnregistered: partitions with b in the ISR, then those with b in the ELR, as if fenced.
+def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Partition:
+    """handleBrokerUnregistered: b leaves the ISR as if it were fenced, and the ELR.
 
     The code passes b as the broker to remove, which takes it out of the ISR but not out of the ELR
-    (F-21); nobody will check how it stopped when the id comes back, so it has to leave both.
+    (F-21). When the id registers again its shutdown is not checked, so b has to leave both.
     """
+    p = controller.partition
     if b not in p.isr and b not in p.elr:
         return p
-    acceptable = active(c, registration) - {b}
+    acceptable = active(c, controller.registration) - {b}
     gone = frozenset({b}) if c.unregister_prunes_elr else EMPTY
-    return change(c, p, target(g, p, p.isr - {b}, election_type(c), acceptable, gone))
+    return change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, gone))
 
 
 @op
@@ -165,21 +131,27 @@ def new_incarnation(old: Registration) -> Registration:
     )
 
 
+# ---------------------------------------------------------------------------- AlterPartition
+
+
 @op
-def member_is_eligible(
-    c: Config, p: Partition, registration: Vec[Registration], member: Replica, carried: BrokerEpoch
-) -> bool:
-    """KIP-841 and KIP-903: an ISR member is live, and is the incarnation the leader heard from."""
-    r = registration[member]
-    stays = c.keep_min_isr and member in p.isr
+def member_is_eligible(c: Config, controller: Controller, member: Replica, carried: BrokerEpoch) -> bool:
+    """KIP-841 and KIP-903: an ISR member is active, and is the incarnation the leader heard from.
+
+    carried: the broker epoch that the request names for the member, 0 if it names none.
+    """
+    r = controller.registration[member]
+    stays = c.keep_min_isr and member in controller.partition.isr
     live = is_active(r) or stays or (r.registered and not c.alter_checks_fenced)
     return live and (carried == 0 or carried == r.epoch or not c.alter_checks_epochs)
 
 
 @op
-def validate_alter(c: Config, p: Partition, registration: Vec[Registration], r: AlterRequest) -> Error:
+def validate_alter(c: Config, controller: Controller, r: AlterRequest) -> Error:
     """ReplicationControlManager.validateAlterPartitionData, in its order."""
-    if not registration[r.sender].registered or r.sender_epoch != registration[r.sender].epoch:
+    p = controller.partition
+    sender = controller.registration[r.sender]
+    if not sender.registered or r.sender_epoch != sender.epoch:
         return Error.STALE_BROKER_EPOCH
     if r.leader_epoch > p.leader_epoch or r.partition_epoch > p.partition_epoch:
         return Error.NOT_CONTROLLER
@@ -193,20 +165,19 @@ def validate_alter(c: Config, p: Partition, registration: Vec[Registration], r: 
         return Error.INVALID_REQUEST
     if r.recovery == Recovery.RECOVERING and (len(r.isr) > 1 or p.recovery == Recovery.RECOVERED):
         return Error.INVALID_REQUEST
-    if not all(member_is_eligible(c, p, registration, m, r.member_epochs[m]) for m in r.isr):
+    if not all(member_is_eligible(c, controller, m, r.member_epochs[m]) for m in r.isr):
         return Error.INELIGIBLE_REPLICA
     return Error.NONE
 
 
 @op
-def alter_partition(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], r: AlterRequest
-) -> Decision:
+def alter_partition(c: Config, controller: Controller, r: AlterRequest) -> Decision:
     """ReplicationControlManager.alterPartition for one partition."""
-    error = validate_alter(c, p, registration, r)
+    p = controller.partition
+    error = validate_alter(c, controller, r)
     if error != Error.NONE:
         return Decision(error=error, partition=p)
-    wanted = target(g, p, r.isr, election_type(c), active(c, registration), EMPTY)
+    wanted = target(controller, r.isr, election_type(c), active(c, controller.registration), EMPTY)
     after = change(c, p, replace(wanted, recovery=r.recovery))
     return Decision(
         error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED,

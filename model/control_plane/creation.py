@@ -8,19 +8,19 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import active
+from elrcheck.model.replication_control import active
 from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList
 
 
 @op
 def initial_isr(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> RSet:
-    """The replicas of a new partition that may be in its ISR; none of them: the request is refused."""
+    """The active replicas of a new partition; if there is none, the request is refused."""
     return active(c, registration) & frozenset(replicas)
 
 
 @op
 def created_partition(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> Partition:
-    """A new partition: its active replicas in sync, no ELR even below min ISR, epochs 0."""
+    """A new partition: its active replicas are in sync; no ELR, even below min ISR; epochs 0."""
     isr = initial_isr(c, registration, replicas)
     return Partition(
         replicas=replicas,

@@ -1,4 +1,4 @@
-"""Elections that no broker event causes: ElectLeaders, preferred balancing, the periodic unclean one.
+"""Elections that no broker event causes: ElectLeaders, preferred balancing, the periodic unclean election.
 
 Sources: ReplicationControlManager (electLeader, maybeBalancePartitionLeaders,
 maybeElectUncleanLeaders); KIP-460 for the types PREFERRED and UNCLEAN, KIP-966 "ElectLeaders" for
@@ -12,17 +12,17 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, record, require
-from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.absent import recovery_after
-from elrcheck.model.alternatives.reductions import kept_up
+from elrcheck.lang.types import Replica
+from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import active
-from elrcheck.model.control_plane.partition import Election, change, target
-from elrcheck.model.state import Partition, Registration, Settings, State, logged
+from elrcheck.model.control_plane.commit import partition_changed
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller, active, controller_of
+from elrcheck.model.state import Partition, State
 
 
 class AdminError(enum.Enum):
-    """Kafka's error names, as far as operators are answered with them."""
+    """Kafka's error names, as far as an operator may get them as an answer."""
 
     NONE = 0
     ELECTION_NOT_NEEDED = 1
@@ -47,19 +47,19 @@ class AdminDecision:
 
 
 @op
-def elected(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], election: Election
-) -> Partition:
-    """An election that no broker event caused: the ISR is asked to stay as it is."""
-    return change(c, p, target(g, p, p.isr, election, active(c, registration), EMPTY))
+def elected(c: Config, controller: Controller, election: Election) -> Partition:
+    """The change builder with an election and nothing else: the target ISR is the present one."""
+    p = controller.partition
+    return change(c, p, target(controller, p.isr, election, active(c, controller.registration), EMPTY))
 
 
 @op
-def elect_preferred(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> AdminDecision:
-    """ElectLeaders, type PREFERRED. Any change counts as success, whoever leads then."""
+def elect_preferred(c: Config, controller: Controller) -> AdminDecision:
+    """ElectLeaders, type PREFERRED (electLeader). Any change is a success, whichever replica leads then."""
+    p = controller.partition
     if p.leader == p.replicas[0]:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
-    after = elected(c, g, p, registration, Election.PREFERRED)
+    after = elected(c, controller, Election.PREFERRED)
     return AdminDecision(
         error=AdminError.PREFERRED_LEADER_NOT_AVAILABLE if after == p else AdminError.NONE,
         partition=after,
@@ -67,11 +67,12 @@ def elect_preferred(c: Config, g: Settings, p: Partition, registration: Vec[Regi
 
 
 @op
-def elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> AdminDecision:
-    """ElectLeaders, type UNCLEAN: only without a leader, and whatever the topic allows (KIP-460)."""
+def elect_unclean(c: Config, controller: Controller) -> AdminDecision:
+    """ElectLeaders, type UNCLEAN: only without a leader, but whatever the topic's setting (KIP-460)."""
+    p = controller.partition
     if p.leader is not None:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
-    after = elected(c, g, p, registration, Election.UNCLEAN)
+    after = elected(c, controller, Election.UNCLEAN)
     return AdminDecision(
         error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else AdminError.NONE,
         partition=after,
@@ -79,44 +80,45 @@ def elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[Regist
 
 
 @op
-def designate(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], desired: Replica | None
-) -> AdminDecision:
-    """ElectLeaders, type DESIGNATION: without a leader, exactly the desired replica, if it is active.
+def designate(c: Config, controller: Controller, desired: Replica | None) -> AdminDecision:
+    """ElectLeaders, type DESIGNATION (KIP-966): without a leader, the desired replica, if it is active.
 
     The election is clean if the desired replica is in the ISR or the ELR. The KIP names no errors;
     these are the ones ElectLeaders has for the same situations.
     """
+    p = controller.partition
     if not c.elect_leaders_v3:
         return AdminDecision(error=AdminError.UNSUPPORTED_VERSION, partition=p)
     if desired is None or desired not in frozenset(p.replicas):
         return AdminDecision(error=AdminError.INVALID_REQUEST, partition=p)
     if p.leader is not None:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
-    if desired not in active(c, registration):
+    if desired not in active(c, controller.registration):
         return AdminDecision(error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE, partition=p)
     only = frozenset({desired})
     return AdminDecision(
         error=AdminError.NONE,
-        partition=change(c, p, target(g, p, p.isr, Election.UNCLEAN, only, EMPTY)),
+        partition=change(c, p, target(controller, p.isr, Election.UNCLEAN, only, EMPTY)),
     )
 
 
 @op
-def balance_preferred(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> Partition:
-    """The periodic balancing: the preferred replica takes over if it is active and in the ISR."""
+def balance_preferred(c: Config, controller: Controller) -> Partition:
+    """maybeBalancePartitionLeaders: the preferred replica takes over if it is active and in the ISR."""
+    p = controller.partition
     preferred = p.replicas[0]
-    if p.leader == preferred or preferred not in p.isr & active(c, registration):
+    if p.leader == preferred or preferred not in p.isr & active(c, controller.registration):
         return p
-    return elected(c, g, p, registration, Election.PREFERRED)
+    return elected(c, controller, Election.PREFERRED)
 
 
 @op
-def maybe_elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[Registration]) -> Partition:
-    """The periodic unclean election: without a leader, and only if the topic allows it."""
+def maybe_elect_unclean(c: Config, controller: Controller) -> Partition:
+    """maybeElectUncleanLeaders: only without a leader, and only if the topic allows it."""
+    p = controller.partition
     if p.leader is not None or not c.unclean_leader_election_enable:
         return p
-    return elected(c, g, p, registration, Election.UNCLEAN)
+    return elected(c, controller, Election.UNCLEAN)
 
 
 # ---------------------------------------------------------------------------- actions
@@ -128,32 +130,24 @@ def maybe_elect_unclean(c: Config, g: Settings, p: Partition, registration: Vec[
     what_if=("elect_leaders", "balance_preferred"),
 )
 def ElectPreferred(c: Config, s: State) -> State:
-    """An operator, or the periodic balancing, asks for the preferred leader."""
+    """An operator, or the periodic balancing, asks for the preferred leader (KIP-460)."""
     require(c.elections > 0, "the scope has elections")
-    decision = elect_preferred(c, s.settings, s.partition, s.registration)
+    decision = elect_preferred(c, controller_of(s))
     require(decision.error == AdminError.NONE, "the election changes something")
     return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        broker=kept_up(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
+        partition_changed(c, s, decision.partition),
         spent=replace(s.spent, elections=s.spent.elections + 1),
     )
 
 
 @action(fairness=Unfair("a request of an operator"), event="ELECT_UNCLEAN", what_if="elect_leaders")
 def ElectUnclean(c: Config, s: State) -> State:
-    """An operator asks for an unclean election once; the topic's setting stays (KIP-460)."""
+    """An operator asks for one unclean election; the topic's setting stays as it is (KIP-460)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
-    decision = elect_unclean(c, s.settings, s.partition, s.registration)
+    decision = elect_unclean(c, controller_of(s))
     require(decision.error == AdminError.NONE, "the election changes something")
     return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        broker=kept_up(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
+        partition_changed(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
     )
 
@@ -162,14 +156,10 @@ def ElectUnclean(c: Config, s: State) -> State:
 def DesignateLeader(c: Config, s: State, b: Replica) -> State:
     """An operator makes b the leader of a partition without one (KIP-966, ElectLeaders v3)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
-    decision = designate(c, s.settings, s.partition, s.registration, b)
+    decision = designate(c, controller_of(s), b)
     require(decision.error == AdminError.NONE, "b may be designated")
     return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        broker=kept_up(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
+        partition_changed(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
     )
 
@@ -180,14 +170,8 @@ def DesignateLeader(c: Config, s: State, b: Replica) -> State:
     what_if="maybe_elect_unclean",
 )
 def ElectUncleanPeriodically(c: Config, s: State) -> State:
-    """The controller's timer elects for topics with unclean.leader.election.enable."""
+    """The controller's timer elects if unclean.leader.election.enable is set (maybeElectUncleanLeaders)."""
     require(c.unclean_leader_election_enable, "the topic allows unclean elections")
-    after = maybe_elect_unclean(c, s.settings, s.partition, s.registration)
-    require(after != s.partition, "somebody can be elected")
-    return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
-    )
+    after = maybe_elect_unclean(c, controller_of(s))
+    require(after != s.partition, "a leader can be elected")
+    return partition_changed(c, s, after)

@@ -12,24 +12,14 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.absent import recovery_after
-from elrcheck.model.alternatives.reductions import kept_up
+from elrcheck.lang.types import Replica
+from elrcheck.model.change_record import election_type, target
 from elrcheck.model.config import Config, MinIsrChange
-from elrcheck.model.control_plane.controller import active, election_type
+from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.elections import AdminError
-from elrcheck.model.control_plane.partition import change, target
-from elrcheck.model.state import (
-    MinIsr,
-    Partition,
-    Registration,
-    Settings,
-    State,
-    appended,
-    effective_min_isr,
-    logged,
-    snapshot,
-)
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller, active, controller_of
+from elrcheck.model.state import MinIsr, Partition, Settings, State, effective_min_isr
 
 
 class MinIsrLevel(enum.Enum):
@@ -44,21 +34,21 @@ class MinIsrLevel(enum.Enum):
 
 
 @op
-def min_isr_error(g: Settings, level: MinIsrLevel, value: MinIsr) -> AdminError:
-    """Values below 1 are invalid, and with ELR single brokers have none of their own (KAFKA-16540)."""
-    if value < 1 or (level == MinIsrLevel.BROKER and g.elr_enabled):
+def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr) -> AdminError:
+    """A value below 1 is invalid, and so is one of a single broker while ELR is on (KAFKA-16540)."""
+    if value < 1 or (level == MinIsrLevel.BROKER and settings.elr_enabled):
         return AdminError.INVALID_CONFIG
     return AdminError.NONE
 
 
 @op
-def with_min_isr(g: Settings, level: MinIsrLevel, b: Replica, value: MinIsr) -> Settings:
-    """The settings after a granted change; b matters for the level of a broker only."""
+def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinIsr) -> Settings:
+    """The settings after a valid change; b matters only at the level of a broker."""
     if level == MinIsrLevel.TOPIC:
-        return replace(g, topic_min_isr=value)
+        return replace(settings, topic_min_isr=value)
     if level == MinIsrLevel.CLUSTER:
-        return replace(g, cluster_min_isr=value)
-    return replace(g, broker_min_isr=put(g.broker_min_isr, b, value))
+        return replace(settings, cluster_min_isr=value)
+    return replace(settings, broker_min_isr=put(settings.broker_min_isr, b, value))
 
 
 @op
@@ -79,10 +69,10 @@ def without_elr(p: Partition) -> Partition:
 def min_isr_changed(
     c: Config, before: Settings, after: Settings, p: Partition, level: MinIsrLevel
 ) -> Partition:
-    """The partition after the settings changed (C-13).
+    """The partition after min.insync.replicas changed (getPartitionElrUpdatesForConfigChanges, C-13).
 
-    KIP: the ELR goes as soon as the ISR alone is enough. 4.0 and 4.1: always, but for the topic only
-    if its value really changed. Earlier code: never (F-19).
+    KIP-966 clears the ELR when the ISR alone has min ISR members. 4.0 and 4.1 always clear it, but for
+    the topic only if its value really changed. Earlier code never does (F-19).
     """
     if c.min_isr_change == MinIsrChange.NEVER:
         return p
@@ -98,29 +88,27 @@ def min_isr_changed(
     what_if="set_min_isr",
 )
 def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for the topic or the cluster.
+    """An operator writes min.insync.replicas for the topic or the cluster (IncrementalAlterConfigs).
 
-    The same value may be written for the cluster again: 4.0 and 4.1 then clear the ELR all the same.
+    The same value may be written for the cluster again: 4.0 and 4.1 clear the ELR even then (F-25).
     """
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
-    require(level != MinIsrLevel.BROKER, "not for a single broker")
+    require(level != MinIsrLevel.BROKER, "level is the topic or the cluster")
     require(level == MinIsrLevel.CLUSTER or s.settings.topic_min_isr != value, "the value is new")
     require(min_isr_error(s.settings, level, value) == AdminError.NONE, "the value is valid")
     settings = with_min_isr(s.settings, level, 0, value)
     after = min_isr_changed(c, s.settings, settings, s.partition, level)
     return replace(
-        s,
+        partition_changed(c, s, after),
         settings=settings,
-        partition=after,
-        metadata=appended(c, s.metadata, s.partition, after, snapshot(c, settings, after)),
-        broker=kept_up(c, s, after),
+        metadata=logged(c, s.metadata, settings, s.partition, after),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
 
 
 @action(fairness=Unfair("a request of an operator"), event="MIN_ISR_BROKER", what_if="set_min_isr")
 def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for one broker, possible only without ELR."""
+    """An operator writes min.insync.replicas for one broker, which only works without ELR (KAFKA-16540)."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(min_isr_error(s.settings, MinIsrLevel.BROKER, value) == AdminError.NONE, "the value is valid")
     require(s.settings.broker_min_isr[b] != value, "the value is new")
@@ -135,11 +123,11 @@ def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
 
 
 @op
-def with_feature(c: Config, g: Settings, enabled: bool) -> Settings:
-    """eligible.leader.replicas.version is set to 1 or 0; with ELR the values of brokers are dropped."""
+def with_feature(c: Config, settings: Settings, enabled: bool) -> Settings:
+    """eligible.leader.replicas.version becomes 1 or 0; switching ELR on drops the values of brokers."""
     if not enabled:
-        return replace(g, elr_enabled=False)
-    return replace(g, elr_enabled=True, broker_min_isr=tuple(None for b in c.brokers))
+        return replace(settings, elr_enabled=False)
+    return replace(settings, elr_enabled=True, broker_min_isr=tuple(None for b in c.brokers))
 
 
 @action(
@@ -148,7 +136,7 @@ def with_feature(c: Config, g: Settings, enabled: bool) -> Settings:
     because="no what-if operation: a question sets elr_enabled itself, and the partition stays as it is",
 )
 def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
-    """An operator switches ELR on or off. Partitions keep their records until their next change."""
+    """An operator switches ELR on or off (FeatureControlManager). A stored ELR stays until a change."""
     require(c.feature_changes > 0, "the scope has feature changes")
     require(s.settings.elr_enabled != enabled, "the feature changes")
     return replace(
@@ -162,15 +150,14 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
 
 
 @op
-def directories_assigned(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration]
-) -> Partition:
-    """AssignReplicasToDirs: only the directories change, which this model does not hold.
+def directories_assigned(c: Config, controller: Controller) -> Partition:
+    """handleAssignReplicasToDirs: only the directories change, which this model does not hold.
 
     4.0 and 4.1 build the change as if ELR were off, which wipes the ELR fields (C-43, F-23).
     """
-    wish = target(g, p, p.isr, election_type(c), active(c, registration), EMPTY)
-    after = change(c, p, replace(wish, elr_enabled=g.elr_enabled and not c.dirs_wipe_elr))
+    p = controller.partition
+    base = target(controller, p.isr, election_type(c), active(c, controller.registration), EMPTY)
+    after = change(c, p, replace(base, elr_enabled=base.elr_enabled and not c.dirs_wipe_elr))
     return replace(after, partition_epoch=p.partition_epoch + 1)
 
 
@@ -180,14 +167,10 @@ def directories_assigned(
     because="what-if has no operation for it so far",
 )
 def AssignDirectories(c: Config, s: State) -> State:
-    """A broker reports in which log directory its replica is."""
+    """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""
     require(c.directory_changes > 0, "the scope has changes of directories")
-    after = directories_assigned(c, s.settings, s.partition, s.registration)
+    after = directories_assigned(c, controller_of(s))
     return replace(
-        s,
-        partition=after,
-        metadata=logged(c, s, after),
-        broker=kept_up(c, s, after),
-        recovery=recovery_after(c, s, after),
+        partition_changed(c, s, after),
         spent=replace(s.spent, directory_changes=s.spent.directory_changes + 1),
     )

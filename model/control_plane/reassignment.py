@@ -1,4 +1,4 @@
-"""Reassignment: start, change of mind, cancellation. Completion is step 1 of the change builder.
+"""Reassignment: start, re-targeting, cancellation. Completion is step 1 of the change builder.
 
 Sources: ReplicationControlManager (alterPartitionReassignment, changePartitionReassignment,
 cancelPartitionReassignment), PartitionReassignmentReplicas, PartitionReassignmentRevert; KIP-966
@@ -11,57 +11,44 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, require
-from elrcheck.lang.types import RSet, Vec
-from elrcheck.model.absent import recovery_after
-from elrcheck.model.alternatives.reductions import kept_up
+from elrcheck.lang.types import RSet
+from elrcheck.model.change_record import Election, election_type, target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import active, election_type
+from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.elections import AdminDecision, AdminError
-from elrcheck.model.control_plane.partition import Election, change, target
-from elrcheck.model.state import (
-    Partition,
-    Registration,
-    ReplicaList,
-    Settings,
-    State,
-    configured_min_isr,
-    logged,
-)
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller, active, controller_of, registered
+from elrcheck.model.state import Partition, ReplicaList, State, configured_min_isr
 
 # ---------------------------------------------------------------------------- rules
 
 
 @op
 def is_reassigning(p: Partition) -> bool:
+    """PartitionReassignmentReplicas.isReassignmentInProgress."""
     return p.adding != EMPTY or p.removing != EMPTY
 
 
 @op
-def registered(c: Config, registration: Vec[Registration]) -> RSet:
-    """Registered brokers, fenced or not."""
-    return frozenset(b for b in c.brokers if registration[b].registered)
+def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDecision:
+    """changePartitionReassignment: start a reassignment, or re-target the one in progress.
 
-
-@op
-def reassign(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration], wanted: ReplicaList
-) -> AdminDecision:
-    """Start a reassignment, or turn one around: what was added and is not wanted any more is removed.
-
-    The list becomes the wanted replicas followed by the others, ascending. In the code an empty new
-    list of adding or removing replicas does not replace the stored one.
+    Replicas that were being added and are not wanted any more are removed. The replica list becomes the
+    wanted replicas followed by those to be removed, ascending. In the code an empty new list of adding or
+    removing replicas does not replace the stored one (B.7).
     """
-    if len(wanted) == 0 or not frozenset(wanted) <= registered(c, registration):
+    p = controller.partition
+    if len(wanted) == 0 or not frozenset(wanted) <= registered(c, controller.registration):
         return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
     current = frozenset(p.replicas)
     adding = frozenset(wanted) - current
     removing = current - frozenset(wanted)
-    wish = target(g, p, p.isr, Election.ONLINE, active(c, registration), EMPTY)
+    base = target(controller, p.isr, Election.ONLINE, active(c, controller.registration), EMPTY)
     after = change(
         c,
         p,
         replace(
-            wish,
+            base,
             replicas=wanted + tuple(b for b in tuple(c.brokers) if b in removing),
             adding=p.adding if adding == EMPTY and not c.retarget_overwrites else adding,
             removing=p.removing if removing == EMPTY and not c.retarget_overwrites else removing,
@@ -72,7 +59,7 @@ def reassign(
 
 @op
 def forced_isr(c: Config, p: Partition, kept: RSet) -> RSet:
-    """The ISR a cancelled reassignment leaves; in the code an empty one becomes the first replica."""
+    """The ISR that a cancellation leaves; in the code an empty one becomes the first replica (C-50)."""
     first = next((r for r in p.replicas if r not in p.adding), None)
     if kept == EMPTY and first is not None and c.cancel_forces_first_replica:
         return frozenset({first})
@@ -80,25 +67,24 @@ def forced_isr(c: Config, p: Partition, kept: RSet) -> RSet:
 
 
 @op
-def cancel_reassignment(
-    c: Config, g: Settings, p: Partition, registration: Vec[Registration]
-) -> AdminDecision:
-    """Back to the replicas before: the added ones leave, the removed ones stay.
+def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
+    """cancelPartitionReassignment: back to the replicas before it.
 
-    Nobody in the ISR would remain: refused, unless the topic allows unclean elections. KIP-966 asks
-    for min ISR members as well; no release checks that (C-22).
+    Refused if the ISR would become empty, unless the topic allows unclean elections. KIP-966 demands that
+    min ISR members remain as well; no release checks that (C-22).
     """
+    p = controller.partition
     if not is_reassigning(p):
         return AdminDecision(error=AdminError.NO_REASSIGNMENT_IN_PROGRESS, partition=p)
     kept = p.isr - p.adding
     replicas = tuple(r for r in p.replicas if r not in p.adding)
     isr = forced_isr(c, p, kept)
     allowed = c.unclean_leader_election_enable and isr != EMPTY
-    below = c.cancel_gate and len(kept) < min(configured_min_isr(g), len(replicas))
+    below = c.cancel_gate and len(kept) < min(configured_min_isr(controller.settings), len(replicas))
     if (kept == EMPTY or below) and not allowed:
         return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
-    wish = target(g, p, isr, election_type(c), active(c, registration), EMPTY)
-    after = change(c, p, replace(wish, replicas=replicas, adding=EMPTY, removing=EMPTY))
+    base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
+    after = change(c, p, replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY))
     return AdminDecision(error=AdminError.NONE, partition=after)
 
 
@@ -107,22 +93,18 @@ def cancel_reassignment(
 
 @action(fairness=Unfair("a request of an operator"), event="REASSIGN", what_if="reassign")
 def Reassign(c: Config, s: State, wanted: RSet) -> State:
-    """An operator moves the partition; the search lists the wanted replicas in ascending order.
+    """An operator moves the partition (AlterPartitionReassignments).
 
-    A wanted set equal to the one in progress is no new request.
+    The search lists the wanted replicas in ascending order. A target equal to the present one is no request.
     """
     require(c.reassignments > 0, "the scope has reassignments")
-    require(wanted != EMPTY, "somebody is wanted")
-    require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the wish is a new one")
+    require(wanted != EMPTY, "the target is not empty")
+    require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the target is a new one")
     ordered = tuple(b for b in tuple(c.brokers) if b in wanted)
-    decision = reassign(c, s.settings, s.partition, s.registration, ordered)
+    decision = reassign(c, controller_of(s), ordered)
     require(decision.error == AdminError.NONE, "the request is granted")
     return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        broker=kept_up(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
+        partition_changed(c, s, decision.partition),
         spent=replace(s.spent, reassignments=s.spent.reassignments + 1),
     )
 
@@ -133,14 +115,8 @@ def Reassign(c: Config, s: State, wanted: RSet) -> State:
     what_if="cancel_reassignment",
 )
 def CancelReassignment(c: Config, s: State) -> State:
-    """An operator cancels the reassignment in progress; it costs nothing, starting one does."""
+    """An operator cancels the reassignment (AlterPartitionReassignments). Only starting one has a budget."""
     require(c.reassignments > 0, "the scope has reassignments")
-    decision = cancel_reassignment(c, s.settings, s.partition, s.registration)
+    decision = cancel_reassignment(c, controller_of(s))
     require(decision.error == AdminError.NONE, "the request is granted")
-    return replace(
-        s,
-        partition=decision.partition,
-        metadata=logged(c, s, decision.partition),
-        broker=kept_up(c, s, decision.partition),
-        recovery=recovery_after(c, s, decision.partition),
-    )
+    return partition_changed(c, s, decision.partition)

@@ -16,7 +16,17 @@ def print_gate(report: GateReport, page: Page, detail: int = 0) -> None:
     for entry in report.entries:
         if entry.differences or detail >= 0:
             _print_entry(entry, report, page, detail)
+        _print_renamed(entry, report, page)
     _print_verdict(report, page)
+
+
+def _print_renamed(entry: EntryReport, report: GateReport, page: Page) -> None:
+    """A notice: the old names are accepted by this release only."""
+    if entry.renamed and report.verdict != "updated":
+        number = len(entry.renamed)
+        said = f"{number} guards of {entry.name} have new names, such as that of {entry.renamed[0]}"
+        page.labelled("notice", f"{said}; the next release will not know the old ones")
+        page.labelled("next", f"elrcheck gate --baseline {report.baseline} --update-baseline")
 
 
 def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int) -> None:

@@ -27,7 +27,7 @@ from elrcheck.model.config import (
     ReassignGate,
     Reregistration,
 )
-from elrcheck.model.control_plane.controller import active
+from elrcheck.model.replication_control import active
 from elrcheck.model.state import configured_min_isr, effective_min_isr
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.json_report import to_json

@@ -11,7 +11,7 @@ import z3
 from controller_situations import event, situation
 from sampling import reachable
 
-from elrcheck.invariants.controller_events import Event, EventKind, Situation, after, possible
+from elrcheck.invariants.controller_events import Event, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
@@ -25,6 +25,7 @@ from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
 
@@ -62,7 +63,7 @@ class Computed:
     """What Z3 computes of one kind of event, at concrete values: a name for each scalar of the outcome."""
 
     def __init__(self, prover: StepProver, kind: EventKind, rules: tuple[Fn, ...]) -> None:
-        self.prover, self.ty = prover, type_of(Situation)
+        self.prover, self.ty = prover, type_of(Controller)
         self.plain = Structure(prover.config, ConcreteAlgebra(prover.config.broker_count))
         step = prover.open_step(kind)
         given = {"s": prover.situation.value, "e": step.event, "t": step.after}
@@ -83,7 +84,7 @@ class Computed:
         self.solver.add(name == term)
         return name
 
-    def at(self, s: Situation, e: Event) -> tuple[Situation, dict[str, bool]]:
+    def at(self, s: Controller, e: Event) -> tuple[Controller, dict[str, bool]]:
         """The situation after the event, and which predicates hold."""
         self.solver.push()
         for name, term in self.prover.knobs.items():
@@ -221,8 +222,8 @@ def event_of(s: State, label: Label) -> Event | None:
     return None
 
 
-def of_state(s: State) -> Situation:
-    return Situation(s.settings, s.partition, s.registration)
+def of_state(s: State) -> Controller:
+    return Controller(s.settings, s.partition, s.registration)
 
 
 @pytest.mark.parametrize("variant", CHECKED_VARIANTS)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.invariants.controller_events import Event, EventKind, Situation, after, possible
+from elrcheck.invariants.controller_events import Event, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.runtime import put
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
 CONFIG = Config(broker_count=4)
@@ -20,7 +21,7 @@ ACTIVE = Registration(registered=True, fenced=False, in_controlled_shutdown=Fals
 FENCED = replace(ACTIVE, fenced=True)
 
 # Replicas 0 to 2, broker 3 holds none. Min ISR 3, so the ISR {0, 1} is below it and 2 is eligible.
-BEFORE = Situation(
+BEFORE = Controller(
     Settings(topic_min_isr=3, cluster_min_isr=1, broker_min_isr=(None,) * 4, elr_enabled=True),
     Partition(
         replicas=(0, 1, 2),
@@ -49,7 +50,7 @@ EVENT = Event(
 RULES = {fn.ident: fn for fn in rules_of(load_controller_model())}
 
 
-def partition(t: Situation, **changes: object) -> Situation:
+def partition(t: Controller, **changes: object) -> Controller:
     return replace(t, partition=replace(t.partition, **changes))  # type: ignore[arg-type]
 
 
@@ -66,7 +67,7 @@ def test_the_outcome_of_fencing_the_leader_is_right() -> None:
 
 
 # What is done to the right outcome -> exactly the rules that object.
-SPOILED: list[tuple[Callable[[Situation], Situation], set[str]]] = [
+SPOILED: list[tuple[Callable[[Controller], Controller], set[str]]] = [
     (lambda t: replace(t, settings=replace(t.settings, topic_min_isr=0)), {"CT-1", "CT-7"}),
     (lambda t: replace(t, settings=replace(t.settings, broker_min_isr=(2, None, None, None))), {"CT-1"}),
     (lambda t: partition(t, adding=frozenset({2}), removing=frozenset({2})), {"CT-2"}),

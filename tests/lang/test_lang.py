@@ -10,14 +10,21 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import z3
 
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.reference import search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
 from elrcheck.lang.expr import Configuration, Constant, Expr
 from elrcheck.lang.load import Model, instances, load
+from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL, CONFIG
+from elrcheck.tla_export.spec import spec_text
 
 HEADER = """
 from __future__ import annotations
@@ -230,11 +237,11 @@ def test_untyped_parameter_is_refused(tmp_path: Path) -> None:
         loaded(tmp_path, "@op\ndef f(c: C, x) -> bool:\n    return True\n")
 
 
-WAITS = '''
+WAITS = """
 @leads_to("V-1")
 def Waits(c: C, s: S, b: Replica) -> LeadsTo:
     return LeadsTo(premise=b in s.group, conclusion=s.items[b].n > 0)
-'''
+"""
 
 
 def test_leads_to_is_one_property_for_each_choice(tmp_path: Path) -> None:
@@ -300,6 +307,72 @@ def test_evaluator_agrees_with_python(tmp_path: Path, expression: str) -> None:
     evaluator = Evaluator(model.fns, config, ConcreteAlgebra(3))
     lifted = evaluator.structure.lift(state, model.state_ty)
     assert evaluator.call(model.fns["f"], (lifted,), {}) is True
+
+
+MOVES = """
+@op
+def quiet(s: S) -> S:
+    return replace(s, mode=Mode.OFF)
+@op
+def joined(c: C, s: S, who: Replica, out: RSet) -> S:
+    rest = s.group - out
+    if rest == EMPTY:
+        return replace(s, item=replace(s.item, who=None))
+    item = replace(s.item, who=who)
+    return replace(s, group=rest, item=item)
+@action
+def Move(c: C, s: S, b: Replica, out: RSet) -> S:
+    require(b in s.group, "b is there")
+    rest = s.order[:2]
+    moved = joined(c, quiet(replace(s, order=rest)), b, out)
+    return replace(moved, items=put(moved.items, b, moved.item))
+"""
+
+
+def test_an_operator_that_returns_a_state_means_the_same_in_every_reading(tmp_path: Path) -> None:
+    """Plain Python, the evaluator, the kernel, Z3 and what TLC reads; TLC counts one in `test_tla_spec`."""
+    model, made = loaded(tmp_path, MOVES)
+    config = made.C()
+    (move,) = model.actions
+    evaluator = Evaluator(model.fns, config, ConcreteAlgebra(3))
+    transitions = Transitions(model, config)
+    states = [made.Init(config)]
+    states += [made.Move(config, states[0], b, frozenset({0, 2})) for b in (0, 1)]
+    assert [sorted(state.group) for state in states] == [[0, 1, 2], [1], [1]]
+    for state in states:
+        lifted = evaluator.structure.lift(state, model.state_ty)
+        solver = z3.Solver()
+        solver.add(transitions.exactly(state))
+        assert solver.check() == z3.sat
+        for instance in transitions.instances:
+            b, out = instance.args
+            outcome = evaluator.action(move, lifted, {"b": b, "out": evaluator.alg.s_const(out)})
+            enabled = z3.is_true(solver.model().eval(instance.guard, model_completion=True))
+            assert enabled == (b in state.group) == all(holds is True for _, holds in outcome.guards)
+            if enabled:
+                after = made.Move(config, state, b, out)
+                assert evaluator.structure.lower(outcome.fields, model.state_ty) == after
+                assert transitions.read(solver.model(), instance.after) == after
+    expected = search(model, config)
+    found = Search(lower(model, config).program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    assert (found.generated, found.distinct) == (expected.generated, expected.distinct)
+    text = spec_text(model, config, "Moves").tla
+    assert "\nMove(b, out) ==" in text and "Joined" not in text and "Quiet" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return Move(c, s, b, out)", "Move is @action"),
+        ("return replace(s, group=joined(c, s, b, out))", "this is a whole state"),
+        ("return joined(c, s.group, b, out)", "is given a whole, unchanged state"),
+        ("return joined(c, s, b)", "takes 4 positional arguments"),
+    ],
+)
+def test_a_call_that_returns_a_state_is_refused(tmp_path: Path, body: str, message: str) -> None:
+    again = f"@action\ndef Again(c: C, s: S, b: Replica, out: RSet) -> S:\n    {body}\n"
+    with pytest.raises(ModelError, match=message):
+        loaded(tmp_path, MOVES + again)
 
 
 def test_lift_and_lower_are_inverse(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from admin_images import IDS, cluster, partition, topic, topic_of
 
+from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.partition import Election, change, target
+from elrcheck.model.control_plane.partition import change
 from elrcheck.model.queries.admin import (
     BrokerImage,
     ClusterImage,
@@ -21,6 +22,7 @@ from elrcheck.model.queries.admin import (
     legal_topic_name,
     pages,
 )
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Settings
 
 # Partitions by topic: a has 2, b has 1, c has 3. Deliberately not in the order of their names.
@@ -307,9 +309,8 @@ def test_with_elr_off_the_fields_are_empty_lists_and_leftovers_go_with_the_next_
     before = only(ask(image=cluster(topic("t", left_over, config=config, given=off))))
     assert (before.elr, before.last_known_elr) == ((11,), (12,))
 
-    joined = target(
-        off, left_over, frozenset({0, 2}), Election.ONLINE, frozenset({0, 1, 2}), frozenset()
-    )
+    seen = Controller(off, left_over, ())
+    joined = target(seen, frozenset({0, 2}), Election.ONLINE, frozenset({0, 1, 2}), frozenset())
     after = change(config, left_over, joined)
     shown = only(ask(image=cluster(topic("t", after, config=config, given=off))))
     assert (shown.isr, shown.elr, shown.last_known_elr) == ((10, 12), (), ())

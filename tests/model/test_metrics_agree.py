@@ -8,10 +8,12 @@ import pytest
 from admin_images import partition, settings
 
 from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
 from elrcheck.model.config import RecoveryStrategy as Strategy
-from elrcheck.model.control_plane.partition import Election, change, target
+from elrcheck.model.control_plane.partition import change
 from elrcheck.model.queries.admin import Awaited, awaited
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
 
 SETS = [(), (0,), (1,), (2,), (0, 1), (1, 2)]
@@ -30,7 +32,8 @@ def leaderless() -> list[Partition]:
 def winners(c: Config, g: Settings, p: Partition) -> set[int]:
     """The replicas whose return, all others staying away, ends in a leader."""
     election = Election.UNCLEAN if c.unclean_leader_election_enable else Election.ONLINE
-    alone = {b: change(c, p, target(g, p, p.isr, election, frozenset({b}), EMPTY)) for b in p.replicas}
+    seen = Controller(g, p, ())
+    alone = {b: change(c, p, target(seen, p.isr, election, frozenset({b}), EMPTY)) for b in p.replicas}
     return {b for b, after in alone.items() if after.leader is not None}
 
 

@@ -15,7 +15,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
-from elrcheck.model.alternatives.reductions import kept_up
+from elrcheck.model.alternatives.reductions import forget_at_commit
 from elrcheck.model.config import (
     CleanCheck,
     Config,
@@ -122,12 +122,12 @@ def test_only_followers_that_read_everything_skip_a_record() -> None:
     current = [replace(s.broker[b], view=replace(s.broker[b].view, partition_epoch=2)) for b in (0, 1)]
     s = replace(s, partition=now, broker=(*current, behind))
     smaller = replace(now, isr=frozenset({0, 1}), partition_epoch=3)
-    assert [b.view.partition_epoch for b in kept_up(THREE, s, smaller)] == [2, 3, 1]
+    assert [b.view.partition_epoch for b in forget_at_commit(THREE, s, smaller)] == [2, 3, 1]
     elected = replace(smaller, leader=1, leader_epoch=2)
-    assert kept_up(THREE, s, elected) == s.broker
-    assert kept_up(Config(crashes=0), s, smaller) == s.broker
+    assert forget_at_commit(THREE, s, elected) == s.broker
+    assert forget_at_commit(Config(crashes=0), s, smaller) == s.broker
     waiting = replace(THREE, shutdowns=1)
-    assert [b.view.partition_epoch for b in kept_up(waiting, s, smaller)] == [2, 2, 1]
+    assert [b.view.partition_epoch for b in forget_at_commit(waiting, s, smaller)] == [2, 2, 1]
 
 
 def test_an_overtaken_request_keeps_only_its_sender() -> None:
@@ -142,6 +142,6 @@ def test_an_overtaken_request_keeps_only_its_sender() -> None:
         member_epochs=(1, 2, 3),
     )
     s = replace(s, broker=(replace(s.broker[0], alter=request), *s.broker[1:]))
-    assert kept_up(THREE, s, s.partition)[0].alter.member_epochs == (1, 2, 3)
+    assert forget_at_commit(THREE, s, s.partition)[0].alter.member_epochs == (1, 2, 3)
     newer = replace(s.partition, partition_epoch=2)
-    assert kept_up(THREE, s, newer)[0].alter == replace(request, member_epochs=(1, 0, 0))
+    assert forget_at_commit(THREE, s, newer)[0].alter == replace(request, member_epochs=(1, 0, 0))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
-from elrcheck.invariants.controller_events import Event, EventKind, Situation
+from elrcheck.invariants.controller_events import Event, EventKind
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
 
@@ -14,7 +15,7 @@ def some(rng: random.Random, members: list[int]) -> frozenset[int]:
     return frozenset(b for b in members if rng.random() < 0.5)
 
 
-def situation(rng: random.Random, config: Config) -> Situation:
+def situation(rng: random.Random, config: Config) -> Controller:
     """A plausible registration, then with luck one field that does not fit."""
     brokers = list(range(config.broker_count))
     replicas = rng.sample(brokers, rng.randint(1, len(brokers)))
@@ -54,10 +55,10 @@ def situation(rng: random.Random, config: Config) -> Situation:
         broker_min_isr=tuple(None for _ in brokers),
         elr_enabled=config.elr_enabled and rng.random() < 0.8,
     )
-    return Situation(settings, p, registration)
+    return Controller(settings, p, registration)
 
 
-def event(rng: random.Random, config: Config, kind: EventKind, s: Situation) -> Event:
+def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) -> Event:
     """An event of that kind; its epochs are often those of the situation."""
     brokers = list(range(config.broker_count))
     b = rng.choice(brokers)

@@ -118,6 +118,21 @@ def grew(s: Room, t: Room, b: Replica) -> bool:
     return busy(t, b, min(len(s.picked), 1)) and not busy(s, b, min(len(s.picked), 1))
 
 
+@op
+def counted(s: Room) -> Room:
+    """Returns a state, and is given a changed one."""
+    return replace(s, count=s.count + 1)
+
+
+@op
+def reordered(s: Room, out: RSet) -> Room:
+    """Returns a state in two branches, and has a local called like a variable and like one of its caller."""
+    order = tidy(s.order, out)
+    if len(order) == 0:
+        return s
+    return replace(s, order=order)
+
+
 @init
 def Begin(c: Tiny) -> Room:
     first = Slot(queue=(), colour=c.paint, chosen=None)
@@ -152,7 +167,7 @@ def Cut(c: Tiny, s: Room, b: Replica, keep: Size, chosen: Replica | None) -> Roo
     if chosen is None:
         require(len(me.queue) > 0, "something to cut")
         short = replace(me, queue=me.queue[:keep])
-        return replace(s, slots_of=put(s.slots_of, b, short), count=s.count + 1)
+        return counted(replace(s, slots_of=put(s.slots_of, b, short)))
     require(chosen in s.order, "chosen is listed")
     return replace(s, slots_of=put(s.slots_of, b, replace(me, chosen=chosen)), count=s.count + 1)
 
@@ -160,12 +175,11 @@ def Cut(c: Tiny, s: Room, b: Replica, keep: Size, chosen: Replica | None) -> Roo
 @action
 def Pick(c: Tiny, s: Room, who: RSet, swap: bool) -> Room:
     require(who != s.picked, "something changes")
-    order = tidy(s.order, who)
+    order = counted(reordered(s, who))
     return replace(
-        s,
+        order,
         picked=who | s.picked if swap else who - s.picked,
-        order=order if len(order) > 0 else s.order,
-        count=s.count + 1 if longest(s.slots_of, who) < 2 else s.count + 2,
+        count=order.count if longest(s.slots_of, who) < 2 else order.count + 1,
     )
 
 

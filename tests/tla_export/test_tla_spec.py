@@ -56,16 +56,16 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             '    /\\ broker[b].status = "RUNNING"  \\* b is running',
             "    /\\ broker[b].view.partition_epoch > 0  \\* b has applied its own registration",
             "    /\\ ~registration[b].in_controlled_shutdown  \\* b is not shutting down",
-            "    /\\ LET after == UnfencedPartition(settings, partition, registration, b)",
+            "    /\\ LET after == UnfencedPartition(ControllerOf, b)",
             "       IN  /\\ partition' = after",
-            "           /\\ metadata' = Logged(after)",
-            "           /\\ recovery' = RecoveryAfter(after)",
+            "           /\\ metadata' = Logged(metadata, settings, partition, after)",
+            "           /\\ recovery' = RecoveryAfter(recovery, after)",
             "           /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
-            "           /\\ broker' = KeptUp(after)",
+            "           /\\ broker' = ForgetAtCommit(after)",
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent>>",
         )
     )
-    assert "\\* Heartbeats of b arrive and it has applied its own registration (KAFKA-13959)." in spec.tla
+    assert "\\* Heartbeats of b arrive and it has applied its own registration (handle" in spec.tla
 
 
 def test_next_tries_what_our_search_tries(model: Model, spec: Spec) -> None:

@@ -1,0 +1,87 @@
+"""What goes into the change builder, and the change record it builds.
+
+Source: PartitionChangeBuilder, whose setters are the fields of `Target`, and PartitionChangeRecord.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from elrcheck.lang.runtime import op, record
+from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.config import Config
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import MinIsr, Recovery, ReplicaList, configured_min_isr
+
+
+class Election(enum.Enum):
+    """PartitionChangeBuilder.Election."""
+
+    PREFERRED = 0
+    ONLINE = 1
+    UNCLEAN = 2
+
+
+@record
+class Target:
+    """What an event asks of the change builder.
+
+    acceptable: brokers that may lead (isAcceptableLeader).
+    unclean: brokers that just registered after an unclean shutdown (setUncleanShutdownReplicas).
+    min_isr: the configured value; elr_enabled: what the event believes, which F-23 gets wrong.
+    """
+
+    replicas: ReplicaList
+    adding: RSet
+    removing: RSet
+    isr: RSet
+    election: Election
+    acceptable: RSet
+    unclean: RSet
+    recovery: Recovery
+    min_isr: MinIsr
+    elr_enabled: bool
+
+
+@record
+class Draft:
+    """The change record being built, on top of the fields it leaves alone.
+
+    names_leader: the record has a leader field. unclean: the election was unclean.
+    """
+
+    replicas: ReplicaList
+    adding: RSet
+    removing: RSet
+    isr: RSet
+    elr: RSet
+    last_known_elr: RSet
+    last_known_leader: Replica | None
+    leader: Replica | None
+    names_leader: bool
+    unclean: bool
+    recovery: Recovery
+
+
+@op
+def target(controller: Controller, isr: RSet, election: Election, acceptable: RSet, unclean: RSet) -> Target:
+    """A target that leaves the assignment and the recovery state as they are."""
+    p = controller.partition
+    return Target(
+        replicas=p.replicas,
+        adding=p.adding,
+        removing=p.removing,
+        isr=isr,
+        election=election,
+        acceptable=acceptable,
+        unclean=unclean,
+        recovery=p.recovery,
+        min_isr=configured_min_isr(controller.settings),
+        elr_enabled=controller.settings.elr_enabled,
+    )
+
+
+@op
+def election_type(c: Config) -> Election:
+    """The election that broker events ask for: unclean only if unclean.leader.election.enable is set."""
+    return Election.UNCLEAN if c.unclean_leader_election_enable else Election.ONLINE

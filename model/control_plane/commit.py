@@ -1,0 +1,44 @@
+"""What committing a partition change does to the whole state.
+
+Sources: QuorumController (a decision becomes a PartitionChangeRecord, which is committed and replayed);
+KIP-966 "Unclean recovery" for what ends a recovery.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import op
+from elrcheck.model.absent import no_recovery
+from elrcheck.model.alternatives.reductions import forget_at_commit
+from elrcheck.model.config import Config, Propagation
+from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRecovery, snapshot
+
+
+@op
+def partition_changed(c: Config, s: State, after: Partition) -> State:
+    """The state once the controller has committed the record that turns the partition into `after`.
+
+    An action that decides about the partition returns this, with whatever else it changes replaced.
+    """
+    return replace(
+        s,
+        partition=after,
+        metadata=logged(c, s.metadata, s.settings, s.partition, after),
+        recovery=recovery_after(c, s.recovery, after),
+        broker=forget_at_commit(c, s, after),
+    )
+
+
+@op
+def logged(c: Config, log: Metadata, settings: Settings, before: Partition, after: Partition) -> Metadata:
+    """The metadata log with the change; nothing is written if nothing changed, or if no broker can lag."""
+    if c.metadata == Propagation.LATEST or after.partition_epoch == before.partition_epoch:
+        return log
+    return log + (snapshot(c, settings, after),)  # noqa: RUF005
+
+
+@op
+def recovery_after(c: Config, recovery: UncleanRecovery, after: Partition) -> UncleanRecovery:
+    """A recovery ends as soon as the partition has a leader again (E-26)."""
+    return no_recovery(c) if after.leader is not None and c.election_ends_recovery else recovery

@@ -1,0 +1,50 @@
+"""Eligible leader replicas: who stays eligible after leaving the ISR.
+
+Source: KIP-966 "Eligible Leader Replicas" and "LastKnownELR"; PartitionChangeBuilder.maybePopulateTargetElr.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, op
+from elrcheck.lang.types import RSet
+from elrcheck.model.change_record import Draft, Target
+from elrcheck.model.config import Config, LklStorage
+from elrcheck.model.state import Partition, ReplicaList
+
+
+@op
+def needed(target: Target, replicas: ReplicaList) -> int:
+    """The effective min ISR of a replica list (KIP-966): min.insync.replicas, or all of them if fewer."""
+    return min(target.min_isr, len(replicas))
+
+
+@op
+def former_members(c: Config, p: Partition, draft: Draft) -> RSet:
+    """The members of the ISR and the ELR before the change, as far as they keep a replica (C-9, F-20)."""
+    members = p.elr | p.isr
+    return members & frozenset(draft.replicas) if c.elr_intersect_replicas else members
+
+
+@op
+def eligible_members(c: Config, p: Partition, draft: Draft, target: Target) -> RSet:
+    """Former members that are not in the new ISR and did not just register after an unclean shutdown."""
+    in_isr = draft.isr if c.elr_minus_isr else draft.isr - p.elr
+    return (former_members(c, p, draft) - in_isr) - target.unclean
+
+
+@op
+def with_elr(c: Config, p: Partition, draft: Draft, elr: RSet) -> Draft:
+    """The draft with this ELR. LastKnownELR: the former members that are not eligible any more (C-1)."""
+    if c.lkl_storage == LklStorage.OVERLOAD:
+        return replace(draft, elr=elr)
+    known = ((former_members(c, p, draft) | p.last_known_elr) & frozenset(draft.replicas)) - draft.isr
+    return replace(draft, elr=elr, last_known_elr=known - elr)
+
+
+@op
+def with_empty_elr(c: Config, draft: Draft) -> Draft:
+    """The draft without ELR and LastKnownELR, unless the latter stores the last known leader (C-2)."""
+    known = EMPTY if c.lkl_storage == LklStorage.SEPARATE else draft.last_known_elr
+    return replace(draft, elr=EMPTY, last_known_elr=known)

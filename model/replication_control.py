@@ -1,0 +1,44 @@
+"""What the controller decides from: the settings, one partition, and every broker's registration.
+
+Source: ReplicationControlManager, which sees ConfigurationControlManager, its own PartitionRegistration and
+the BrokerRegistrations of ClusterControlManager. A decision never looks at a broker's process or log.
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import op, record
+from elrcheck.lang.types import RSet, Vec
+from elrcheck.model.config import Config
+from elrcheck.model.state import Partition, Registration, Settings, State
+
+
+@record
+class Controller:
+    """The part of the state that the active controller decides from."""
+
+    settings: Settings
+    partition: Partition
+    registration: Vec[Registration]
+
+
+@op
+def controller_of(s: State) -> Controller:
+    return Controller(settings=s.settings, partition=s.partition, registration=s.registration)
+
+
+@op
+def is_active(r: Registration) -> bool:
+    """ClusterControlManager.isActive: registered, neither fenced nor in controlled shutdown."""
+    return r.registered and not r.fenced and not r.in_controlled_shutdown
+
+
+@op
+def active(c: Config, registration: Vec[Registration]) -> RSet:
+    """The active brokers: those that may lead and may be in the ISR (KIP-841)."""
+    return frozenset(b for b in c.brokers if is_active(registration[b]))
+
+
+@op
+def registered(c: Config, registration: Vec[Registration]) -> RSet:
+    """The registered brokers, fenced or not."""
+    return frozenset(b for b in c.brokers if registration[b].registered)
