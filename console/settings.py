@@ -2,17 +2,17 @@
 
 ::
 
-    variant = "code_4_1"          # a default for every command that has --variant
+    variant = "code_4_1"          # default for every command that has --variant
 
-    [check]                       # a table for each command, keys are its long options
+    [check]                       # one table per command; its keys are the long options
     scope = "three-brokers"
     time-budget = "90s"
 
     [export.spec]
     out = "spec"
 
-Precedence: option, environment, file, default.  Keys and types are taken from the click commands
-themselves, so a new option is configurable at once and an unknown key is always an error.
+Precedence: option, environment, file, default.  Keys and types come from the click commands themselves, so
+a new option is configurable at once and an unknown key is always an error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Settings:
 
 
 def load_settings(chosen: Path | None, folder: Path, group: click.Group) -> Settings:
-    """Reads the one settings file: `chosen`, else the first one found in `folder`, else none."""
+    """Reads one settings file: `chosen`, else the first one in `folder`; empty Settings without a file."""
     found = _find(chosen, folder)
     if found is None:
         return Settings()
@@ -50,7 +50,7 @@ def load_settings(chosen: Path | None, folder: Path, group: click.Group) -> Sett
 def _find(
     chosen: Path | None, folder: Path
 ) -> tuple[Document, Mapping[str, Any], tuple[str, ...]] | None:
-    """The document, its table of settings, and the path of that table."""
+    """Returns the document, its table of settings, and the path of that table."""
     own = folder / "elrcheck.toml"
     project = folder / "pyproject.toml"
     if chosen is None and own.is_file():
@@ -76,7 +76,7 @@ def _find(
 def _read_group(
     document: Document, table: Mapping[str, Any], path: tuple[str, ...], group: click.Group
 ) -> dict[str, Any]:
-    """The defaults below one group: its own options, those all its commands share, and its commands."""
+    """Reads the defaults of a group: its own options, those its commands share, and a table per command."""
     own = _options(group)
     shared = _shared(group)
     defaults: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def _read_command(
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
-    """Long option name without dashes -> option."""
+    """Maps each long option name, without dashes, to its option."""
     return {
         flag.removeprefix("--"): option
         for option in command.params
@@ -127,7 +127,7 @@ def _options(command: click.Command) -> dict[str, click.Option]:
 
 
 def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.Option]]]:
-    """Option name -> every command below the group that has it, as a path of command names."""
+    """Maps an option name to every command of the group that has it, as paths of command names."""
     found: dict[str, list[tuple[tuple[str, ...], click.Option]]] = {}
     for name, command in group.commands.items():
         for key, option in _options(command).items():
@@ -139,18 +139,18 @@ def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.O
 
 
 def _convert(document: Document, path: tuple[str, ...], option: click.Option, value: object) -> Any:
-    """The value, checked by the option itself; errors name the line of the file."""
+    """Checks the value with the option's own type; errors name the line of the file."""
     values = value if option.multiple else [value]
     if not isinstance(values, list):
         raise _bad(document, path, "expected a list")
     for part in values:
         if isinstance(part, str) and "\0" in part:
-            raise _bad(document, path, "no option can hold a NUL")
+            raise _bad(document, path, "an option cannot contain a NUL character")
         if isinstance(part, (dict, list)):
             raise _bad(document, path, f"expected {'a list of values' if option.multiple else 'one value'}")
         is_switch = option.is_flag and not option.count
         if is_switch != isinstance(part, bool):
-            raise _bad(document, path, f"expected {'true or false' if is_switch else 'a number or a text'}")
+            raise _bad(document, path, f"expected {'true or false' if is_switch else 'a number or a string'}")
         if not is_switch:
             try:
                 option.type.convert(str(part), option, None)

@@ -50,7 +50,7 @@ def test_the_newest_that_can_be_gone_on_with(go: Go) -> None:
     make("finished", "P-1.trace.json", 0)
     _, err, asked = go("--resume", "--max-depth", "12")
     assert asked[0].resume == newest and asked[0].limits.max_depth == 12
-    assert f"going on with {newest}" in err
+    assert f"resuming {newest}" in err
     assert go("--max-depth", "12", "--resume")[2][0].resume == newest
 
 
