@@ -1,4 +1,4 @@
-"""The part of `elrcheck check` that looks for waits without an end: search, graph, lassos, replay."""
+"""Liveness in `elrcheck check`: search, state graph, fair cycles, lassos and their replay."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.traces.replay import Replayed
 
 MOST_STATES = 2_000_000
-"""The limit when none is asked for: the graph with its steps stays below about 1 GiB."""
+"""Default limit: the graph with its steps stays below about 1 GiB."""
 
 
 def explore_liveness(
     model: Model, config: Any, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
 ) -> tuple[Outcome, dict[str, Replayed]]:
-    """The counts of the search, and a replayed lasso for every property that one refutes.
+    """The counts of the search, and a replayed lasso for every violated property.
 
-    An incomplete graph says nothing about any property: a step that is missing could be the way out.
+    An incomplete graph decides no property: a missing step could be the way out of a cycle.
     """
     from elrcheck.explorer.graph.fair_cycles import Arena
     from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps
@@ -39,7 +39,7 @@ def explore_liveness(
     if graph is None:
         return outcome, {}
     started = time.perf_counter()
-    progress.stage("looking for waits without an end")
+    progress.stage("looking for fair cycles")
     fair = fair_steps(graph, FAIR, model.fns)
     arena = Arena(graph, claims_of(graph, fair))
     plain = PlainModel(model, config)
@@ -94,6 +94,6 @@ def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress)
 def _refuse_unknown(limits: Limits) -> None:
     if limits.max_depth is not None or limits.memory is not None:
         raise UsageFault(
-            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            "engine-option", "the reference engine only supports --max-states and --time-budget",
             help="use the local engine for the other limits",
         )  # fmt: skip

@@ -1,7 +1,7 @@
-"""`elrcheck explore`: what a scope looks like, and its state graph as a file if it is small.
+"""`elrcheck explore`: describe a scope, and write its state graph if it is small.
 
-Sizes, actions and values come from the search of `check`; the steps from each state are counted by
-expanding every state once more, and strongly connected components are those of `components.py`.
+Sizes, actions and values come from the search of `check`. Out-degrees are counted by expanding every state
+once more, and `components.py` computes the strongly connected components.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from elrcheck.results.drawn_graph import SmallGraph
 
 GRAPH_STATES = 500_000
-"""Beyond this many states no graph is built, so there are no strongly connected components."""
+"""Largest graph to build, in states; without a graph there are no strongly connected components."""
 FORMATS = {".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json",
            ".svg": "svg"}  # fmt: skip
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
-    """Search and describe; UsageFault for names that do not exist or a graph that would be too large."""
+    """Search and describe; UsageFault for unknown names or a graph that would be too large."""
     form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
@@ -86,7 +86,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
-    """The properties that states and steps of a graph are marked with."""
+    """The properties whose violations the graph marks."""
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
             "explore-liveness", "no single state violates a liveness property (V-*)",
@@ -96,14 +96,14 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
 
 
 def _format(request: ExploreRequest) -> str | None:
-    """The format of the graph: the one asked for, or the one the file is named after."""
+    """The format of the graph: the requested one, or the one that the file name implies."""
     path, wanted = request.graph, request.graph_format
     if path is None:
         if wanted is not None:
-            raise UsageFault("explore-option", "--graph-format is for --graph", help="add --graph FILE")
+            raise UsageFault("explore-option", "--graph-format needs --graph", help="add --graph FILE")
         if request.properties and not request.drawn:
             raise UsageFault(
-                "explore-option", "--property is for --graph and the HTML report", help="add --graph FILE"
+                "explore-option", "--property needs --graph or the HTML report", help="add --graph FILE"
             )
         return None
     if path.is_dir():
@@ -111,19 +111,19 @@ def _format(request: ExploreRequest) -> str | None:
     form = wanted or FORMATS.get(path.suffix.lower())
     if form is None:
         raise UsageFault(
-            "graph-format", f"{path.name} does not say which format it should have",
+            "graph-format", f"the name {path.name} implies no graph format",
             help="give --graph-format, or a name that ends in .graphml, .dot, .json or .svg",
         )  # fmt: skip
     return form
 
 
 def _most(request: ExploreRequest, form: str | None) -> int:
-    """How many states the graph may have."""
+    """The largest number of states that the graph may have."""
     return min(request.max_nodes, MOST_STATES) if form == "svg" else request.max_nodes
 
 
 def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
-    """The search; one that only serves a graph stops as soon as that would be too large."""
+    """The search request; with a graph it stops as soon as the graph would be too large."""
     limits = request.limits
     if request.graph is not None:
         most = _most(request, form) + 1
@@ -136,7 +136,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
         if outcome.complete:
             return
         raise UsageFault(
-            "graph-incomplete", f"a graph needs all states, and {outcome.reason} ended the search",
+            "graph-incomplete", f"a graph needs all states, but {outcome.reason} stopped the search",
             help="leave out the limit, or choose a smaller scope",
         )  # fmt: skip
     known = "" if outcome.complete else "at least "
@@ -145,7 +145,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
         help = "write .graphml or .dot for other tools, choose a smaller --scope, or lower budgets with --set"
     raise UsageFault(
         "graph-too-large",
-        f"the scope has {known}{outcome.distinct:,} states, and the graph may have {most:,}",
+        f"the scope has {known}{outcome.distinct:,} states; the graph may have at most {most:,}",
         help=help,
     )
 
@@ -154,7 +154,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
 
 
 def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]:
-    """How many states have 0, 1, .. steps inside the budgets."""
+    """Out-degree histogram: the number of states with 0, 1, .. steps within the budgets."""
 
     def batches() -> Iterator[npt.NDArray[np.uint64]]:
         for level in range(levels):

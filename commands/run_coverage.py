@@ -1,7 +1,7 @@
-"""`elrcheck runs coverage`: what the reports of several runs have put to use, taken together.
+"""`elrcheck runs coverage`: the combined coverage of several runs.
 
-`check` keeps its report in the folder of the run, if it has one; any report that `-o FILE.json` has written
-will do as well. Runs of different variants and scopes are merged: the question is what none of them did.
+`check` stores its report in the run folder, if it has one; any report written with `-o FILE.json` counts too.
+Runs of different variants and scopes are merged: the question is what none of them covered.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"
 
 
 def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
-    """The reports of these files and run folders; UsageFault for what is none, NothingChecked for no run."""
+    """Merge the reports in these files and run folders.
+
+    Raises UsageFault for a path without a report, NothingChecked if there is no run.
+    """
     read = [_read(_report_of(path)) for path in paths]
     if not read:
         raise NothingChecked(
-            "no-report", "no run has left a report", help="use `check --run-dir DIR`, or name files of `-o`"
+            "no-report", "no run has stored a report", help="use `check --run-dir DIR`, or give files from -o"
         )
     reports = [(at, body) for at, body in read]
     actions, witnesses, guards = _actions(reports), _witnesses(reports), _guards(reports)
@@ -46,7 +49,7 @@ def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
 
 
 def stored_reports(folder: Path) -> tuple[Path, ...]:
-    """The run folders below a folder that have a report."""
+    """The run folders inside a folder that contain a report."""
     if not folder.is_dir():
         return ()
     return tuple(place for place in sorted(folder.iterdir()) if (place / REPORT).is_file())
@@ -56,14 +59,14 @@ def _report_of(path: Path) -> Path:
     if not path.is_dir():
         return path
     if not (path / REPORT).is_file():
-        raise UsageFault(CODE, "the folder has no report of a run", where=str(path))
+        raise UsageFault(CODE, "the folder contains no report of a run", where=str(path))
     return path / REPORT
 
 
 def _read(path: Path) -> tuple[At, Mapping[str, Any]]:
     raw, at = load(path, CODE)
     if not isinstance(raw, dict) or raw.get("schema") not in (CHECK, MUTATE):
-        at.fail("this is no report of `check` or `mutate`", help="write one with `-o FILE.json`")
+        at.fail("this is not a report of `check` or `mutate`", help="write one with `-o FILE.json`")
     return at, raw
 
 
@@ -80,7 +83,7 @@ Read = Sequence[tuple[At, Mapping[str, Any]]]
 
 
 def _rows(reports: Read, key: str, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The rows of one list of every report, as the values of these fields."""
+    """The values of these fields, for each row of the list `key` in every report."""
     for at, body in reports:
         here = at.field(key)
         for number, row in enumerate(here.items(body.get(key, []))):
@@ -112,7 +115,7 @@ def _witnesses(reports: Read) -> tuple[CoveredWitness, ...]:
 
 
 def _guards(reports: Read) -> tuple[CoveredGuard, ...]:
-    """A guard is noticed if any survey noticed it."""
+    """A guard counts as noticed if any survey noticed its removal."""
     found: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))
     for action, guard, verdict, ident in rows:

@@ -210,7 +210,7 @@ def _chosen(
     assert isinstance(group, click.Group)
     _, command, _ = group.resolve_command(above, [name])
     if command is None or isinstance(command, click.Group):
-        raise UsageFault("usage-unknown-command", f"`{name}` is not a command with options", help="try check")
+        raise UsageFault("usage-unknown-command", f"`{name}` has no options of its own", help="try check")
     with command.make_context(name, list(arguments), parent=above) as inner:
         chosen = tuple(
             Chosen(option.opts[0], _plain(inner.params[option.name]), _source(inner, option.name))

@@ -203,7 +203,7 @@ def read_sweep(place: Path) -> dict[str, Any]:
     """What the sweep in a folder is. UsageFault if there is none, or it is damaged."""
     file = place / MANIFEST
     if not file.is_file():
-        raise UsageFault("no-checkpoint", f"there is no sweep to go on with in {place}", where=str(file))
+        raise UsageFault("no-checkpoint", f"there is no sweep to resume in {place}", where=str(file))
     data, top = load(file, "checkpoint-damaged")
     body = top.mapping(data, ("schema", "elrcheck", "sweep"))
     if body["schema"] != SCHEMA:

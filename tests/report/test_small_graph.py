@@ -282,5 +282,5 @@ def test_explore_writes_page_and_picture(
     more = ["--set", "fences=1", "--graph", "t.svg"]
     assert run(cli, [*argv, *more]) == ExitCode.DID_NOT_RUN
     shown = capsys.readouterr().err
-    assert "states, and the graph may have 200" in shown and "write .graphml or .dot" in shown
+    assert "states; the graph may have at most 200" in shown and "write .graphml or .dot" in shown
     assert not Path("t.svg").exists()
