@@ -1,7 +1,7 @@
-"""A grid of configurations: the product of its axes, less what is excluded, and what is added to it.
+"""A grid of configurations: the product of its axes, minus excluded points, plus included ones.
 
-From the command line a grid is a list of axes; a grid file (TOML, read strictly) has the same axes and
-two things more::
+On the command line a grid is a list of axes; a grid file (TOML, read strictly) also supports `exclude` and
+`include`::
 
     description = "where does the ELR help?"
 
@@ -11,11 +11,11 @@ two things more::
     crashes = [0, 1]
     strict_hwm = [true, false]
 
-    [[exclude]]                     # points that have all of these values are left out
+    [[exclude]]                     # leaves out every point with all of these values
     variant = "code_4_0"
     crashes = [1, 2]
 
-    [[include]]                     # one more point; what it does not name is as without a sweep
+    [[include]]                     # adds one point; other settings keep the values of the base selection
     variant = "legacy"
     fences = 2
 """
@@ -51,10 +51,10 @@ TABLES = ("description", "axes", "exclude", "include")
 
 @dataclass(frozen=True)
 class Point:
-    """One configuration of a grid. number: from 1, in the order of the grid.
+    """One configuration of a grid. number: counts from 1, in the order of the grid.
 
-    settings: what a report shows of it, for every key that the grid varies. selected: None if the model
-    refuses the configuration, for the reason in `refused`.
+    settings: the value of every key that the grid varies, for reports. selected: None if the model refuses
+    the configuration, for the reason in `refused`.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """All points, the refused ones too. excluded: how many of the product were left out."""
+    """All points, including refused ones. excluded: how many points of the product were left out."""
 
     axes: tuple[Axis, ...]
     keys: tuple[str, ...]
@@ -76,7 +76,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class _Rules:
-    """A grid before it is multiplied out; excluded and included points as key -> values."""
+    """A grid before taking the product; excluded and included points as key -> values."""
 
     axes: tuple[Axis, ...]
     exclude: tuple[Mapping[str, tuple[str, ...]], ...] = ()
@@ -85,10 +85,9 @@ class _Rules:
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid:
-    """The grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
+    """Builds the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
 
-    UsageFault for whatever is wrong with the grid itself; NothingChecked if no point is left that the
-    model accepts.
+    Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
     _reject_bad_base(base)
     rules = _Rules(()) if file is None else read_grid(read_toml(file))
@@ -99,7 +98,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
                          help="give --sweep KEY=VALUES or --grid FILE")  # fmt: skip
     size = math.prod(len(axis.values) for axis in axes) if axes else 0
     if size + len(rules.include) > MOST_POINTS:
-        raise UsageFault("sweep-too-large", f"the grid has {size:,} points, at most {MOST_POINTS:,} may be")
+        raise UsageFault("sweep-too-large", f"the grid has {size:,} points; the limit is {MOST_POINTS:,}")
     keys = tuple(axis.key for axis in axes)
     products = itertools.product(*(axis.values for axis in axes)) if axes else iter(())
     chosen = [dict(zip(keys, values, strict=True)) for values in products]
@@ -119,7 +118,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
 
 
 def _reject_bad_base(base: Selection) -> None:
-    """UsageFault for unknown names; whether the values fit together is a matter of each point."""
+    """Raises UsageFault for unknown names; each point checks whether its values are consistent."""
     find_variant(base.variant)
     find_scope(base.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     parse_overrides(Config, base.overrides)
@@ -141,7 +140,7 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
 
 
 def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
-    """A point of the grid, resolved; a configuration that the model refuses is kept with the reason."""
+    """Resolves a point of the grid; keeps a configuration that the model refuses, with the reason."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
     selection = Selection(
@@ -157,7 +156,7 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
 
 
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Points that are the same configuration as an earlier one are refused."""
+    """Refuses every point that is the same configuration as an earlier one."""
     first: dict[tuple[str, str, str], int] = {}
     made = []
     for point in points:
@@ -175,7 +174,7 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def read_grid(document: Document) -> _Rules:
-    """The tables of a grid file; UsageFault names the line."""
+    """Reads the tables of a grid file; errors name the line."""
     data = document.data
     for key in data:
         if key not in TABLES:
@@ -183,7 +182,7 @@ def read_grid(document: Document) -> _Rules:
                              help=did_you_mean(key, TABLES))  # fmt: skip
     if not isinstance(data.get("description", ""), str):
         where = document.where("description")
-        raise UsageFault("config-bad-value", "`description` must be a text", where=where)
+        raise UsageFault("config-bad-value", "`description` must be a string", where=where)
     table = data.get("axes", {})
     if not isinstance(table, dict):
         raise UsageFault("config-bad-value", "`axes` must be a table", where=document.where("axes"))
@@ -197,7 +196,7 @@ def read_grid(document: Document) -> _Rules:
     for rule in _tables(document, "exclude"):
         for key in rule:
             if key not in known:
-                raise UsageFault("config-unknown-key", f"[[exclude]]: `{key}` is no axis of this file",
+                raise UsageFault("config-unknown-key", f"[[exclude]]: `{key}` is not an axis of this file",
                                  where=document.where("exclude"), help=did_you_mean(key, known))  # fmt: skip
         exclude.append({key: _values(key, v, document.where("exclude")) for key, v in rule.items()})
     include = []
@@ -215,7 +214,7 @@ def read_grid(document: Document) -> _Rules:
 
 
 def _tables(document: Document, key: str) -> list[dict[str, Any]]:
-    """An array of tables, none of them empty."""
+    """Reads an array of non-empty tables."""
     found = document.data.get(key, [])
     if not isinstance(found, list) or not all(isinstance(each, dict) and each for each in found):
         raise UsageFault("config-bad-value", f"`{key}`: expected tables [[{key}]] with at least one key",
@@ -224,7 +223,7 @@ def _tables(document: Document, key: str) -> list[dict[str, Any]]:
 
 
 def _values(key: str, value: object, where: str) -> tuple[str, ...]:
-    """Values in TOML: one, a list, or a text in the notation of --sweep."""
+    """Reads values from TOML: a single value, a list, or a string in the notation of --sweep."""
     parts = value if isinstance(value, list) else [value]
     words = []
     for part in parts:

@@ -1,8 +1,7 @@
-"""The folder of a sweep: what it is (`sweep.json`), and every answer as soon as it is there (`rows.jsonl`).
+"""The folder of a sweep: its definition (`sweep.json`) and every answer as it arrives (`rows.jsonl`).
 
-An answer is one line, written at once and flushed to the disk, after its traces; a process that is killed
-leaves at most the last line unfinished, and that line is dropped. Of two lines for one configuration the
-later one counts.
+An answer is one line, written in one call and flushed to disk after its traces; a killed process leaves at
+most an incomplete last line, which is dropped. If a configuration has two lines, the later one counts.
 
     DIR/sweep.json               the grid, the properties, the limits, a digest of the model
     DIR/rows.jsonl               {"number": 7, "by": "process", "report": {..}, ..}
@@ -41,7 +40,7 @@ ROWS = "rows.jsonl"
 
 @dataclass(frozen=True)
 class Done:
-    """An answer and who gave it; its traces are in the folder."""
+    """An answer and its origin (process or Spark task); its traces are in the folder."""
 
     answer: Answer
     by: str
@@ -51,7 +50,7 @@ class Done:
 
 
 def describe(grid: Grid, request: SweepRequest) -> dict[str, Any]:
-    """What must be the same for a sweep to go on, in JSON's types."""
+    """The definition of a sweep, as JSON types; it must be unchanged for the sweep to resume."""
     return {
         "axes": [{"key": axis.key, "values": list(axis.values)} for axis in grid.axes],
         "keys": list(grid.keys),
@@ -78,7 +77,7 @@ def _point_json(point: Point) -> dict[str, Any]:
 
 
 def model_digest() -> str:
-    """What every verdict depends on: the model, its properties and the language, without their comments."""
+    """Digest of the sources that every verdict depends on: model, properties, language; ignores comments."""
     digest = hashlib.sha256()
     for room in ("lang", "model", "invariants"):
         for name, file in files_of(room):
@@ -88,7 +87,7 @@ def model_digest() -> str:
 
 
 def grid_of(saved: dict[str, Any]) -> Grid:
-    """The grid of a saved sweep. UsageFault if a configuration is not what it was (a scope file changed)."""
+    """The grid of a saved sweep. Raises UsageFault if a configuration changed (such as by its scope file)."""
     points = []
     for number, data in enumerate(saved["points"], start=1):
         selection = Selection(data["variant"], data["scope"], tuple(data["overrides"]))
@@ -99,7 +98,7 @@ def grid_of(saved: dict[str, Any]) -> Grid:
 
 
 def request_of(request: SweepRequest, saved: dict[str, Any]) -> SweepRequest:
-    """The request with everything that belongs to the sweep taken from what was saved."""
+    """The request with everything that defines the sweep taken from its saved definition."""
     return replace(
         request,
         properties=tuple(saved["properties"]),
@@ -110,12 +109,12 @@ def request_of(request: SweepRequest, saved: dict[str, Any]) -> SweepRequest:
 
 
 def reject_other(saved: dict[str, Any], asked: dict[str, Any], place: Path) -> None:
-    """UsageFault if the sweep in the folder is not the one asked for; says what differs."""
+    """Raises UsageFault if the sweep in the folder is not the requested one; the message names the change."""
     detail = _difference(saved, asked)
     if detail is not None:
         raise UsageFault(
-            "resume-mismatch", f"this is not the sweep that was interrupted: {detail}", where=str(place),
-            help="leave out the options that choose the grid, or start again with another --run-dir",
+            "resume-mismatch", f"the interrupted sweep was a different one: {detail}", where=str(place),
+            help="leave out the options that define the grid, or start over with another --run-dir",
         )  # fmt: skip
 
 
@@ -135,7 +134,7 @@ def _difference(saved: dict[str, Any], asked: dict[str, Any]) -> str | None:
     for field in ("properties", "limits", "stop_at_first", "large", "keys", "excluded"):
         if saved[field] != asked[field]:
             return f"`{field}` was {saved[field]!r} and is now {asked[field]!r}"
-    return "the model has changed since" if saved["model"] != asked["model"] else None
+    return "the model has changed" if saved["model"] != asked["model"] else None
 
 
 def _values(values: list[str] | None) -> str:
@@ -146,14 +145,14 @@ def _values(values: list[str] | None) -> str:
 
 
 class Ledger:
-    """The folder of one sweep, open for answers."""
+    """The folder of one sweep, open for writing answers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.done: dict[int, Done] = {}
 
     def add(self, answer: Answer, by: str) -> None:
-        """Keep an answer: its traces first, then its line."""
+        """Store an answer: first its traces, then its line."""
         if answer.traces:
             write_files(self.folder / self.place(answer.number), answer.traces)
         done = Done(replace(answer, traces=dict.fromkeys(answer.traces, "")), by)
@@ -170,11 +169,11 @@ class Ledger:
 
     @staticmethod
     def place(number: int) -> str:
-        """The folder of a configuration's traces inside that of the sweep."""
+        """The folder of a configuration's traces, inside the folder of the sweep."""
         return f"{number:04}"
 
     def settled(self, number: int) -> bool:
-        """Whether a configuration has an answer that stays; a failure is tried again."""
+        """True if a configuration has a final answer; a failure is tried again."""
         done = self.done.get(number)
         return done is not None and (done.answer.report is not None or done.answer.refused is not None)
 
@@ -183,7 +182,7 @@ class Ledger:
 
 
 def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
-    """A new folder: the one asked for, or one named by what is swept. UsageFault if it is taken."""
+    """Creates the requested folder, or one named after the axes. Raises UsageFault if it holds a sweep."""
     body = json.dumps(sweep, sort_keys=True)
     if place is None:
         first = RUNS / f"sweep-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
@@ -192,7 +191,7 @@ def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
     elif place.exists() and not place.is_dir():
         raise UsageFault("run-dir-is-file", f"{place} is a file, not a folder")
     elif (place / MANIFEST).exists():
-        raise UsageFault("run-dir-taken", "the folder holds a sweep already", where=str(place),
+        raise UsageFault("run-dir-taken", "the folder already contains a sweep", where=str(place),
                          help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir")  # fmt: skip
     document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": sweep}
     write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
@@ -200,7 +199,7 @@ def create(place: Path | None, sweep: dict[str, Any]) -> Ledger:
 
 
 def read_sweep(place: Path) -> dict[str, Any]:
-    """What the sweep in a folder is. UsageFault if there is none, or it is damaged."""
+    """Reads the definition of the sweep in a folder. Raises UsageFault if it is missing or damaged."""
     file = place / MANIFEST
     if not file.is_file():
         raise UsageFault("no-checkpoint", f"there is no sweep to resume in {place}", where=str(file))
@@ -213,7 +212,7 @@ def read_sweep(place: Path) -> dict[str, Any]:
 
 
 def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
-    """The folder of a sweep with the answers it has; an unfinished last line is cut off."""
+    """Opens the folder of a sweep with its answers; truncates an incomplete last line."""
     ledger = Ledger(place)
     file = place / ROWS
     if not file.exists():

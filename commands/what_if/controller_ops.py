@@ -1,7 +1,7 @@
 """The operations of `what-if`: each reads its fields and calls one rule of the model.
 
-Only what the modelling language cannot hold is decided here: an AlterPartition from a broker that is
-not registered, and a proposed ISR with repetitions or strangers, which a set of brokers cannot say.
+Only cases that the modelling language cannot represent are decided here: an AlterPartition from an
+unregistered broker, and a proposed ISR with duplicates or unknown brokers, which no set of brokers can hold.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _unfence(request: Request, op: Fields) -> Outcome:
 
 
 def _register(request: Request, op: Fields) -> Outcome:
-    """A new incarnation. The session of an unfenced one counts as expired, so it is never a duplicate."""
+    """Registers a new incarnation. The session of an unfenced broker counts as expired: no duplicates."""
     b = request.ids.inside(op.get("broker"), op.at("broker"))
     p, registration = subject(request), request.registration
     presented = registration[b].epoch if op.boolean("clean") else 0
@@ -67,7 +67,7 @@ def _register(request: Request, op: Fields) -> Outcome:
 
 
 def _controlled_shutdown(request: Request, op: Fields) -> Outcome:
-    """The broker asks to stop while it still leads something, here or elsewhere: it stays unfenced."""
+    """The broker requests controlled shutdown while it still leads partitions, so it stays unfenced."""
     b = request.ids.inside(op.get("broker"), op.at("broker"))
     p, registration = subject(request), request.registration
     if registration[b].fenced or registration[b].in_controlled_shutdown:
@@ -90,7 +90,7 @@ def _alter_partition(request: Request, op: Fields) -> Outcome:
         return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
     known = len(set(named)) == len(named) and all(broker in ids for broker in named)
-    # An ISR that is no set of brokers is refused by the same check as one without the leader.
+    # The check for an ISR without the leader also refuses one that is not a set of known brokers.
     isr = tuple(ids.outside.index(broker) for broker in named) if known else ()
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
     decision = alter_partition(
@@ -112,7 +112,7 @@ def _alter_partition(request: Request, op: Fields) -> Outcome:
 
 
 def _members(op: Fields) -> list[tuple[int, int]]:
-    """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none."""
+    """Reads `new_isr`: pairs of broker id and the broker epoch that the leader knows (-1: unknown)."""
     pairs: list[tuple[int, int]] = []
     for position, value in enumerate(op.items("new_isr")):
         path = f"{op.at('new_isr')}[{position}]"
@@ -127,7 +127,7 @@ def _members(op: Fields) -> list[tuple[int, int]]:
 
 
 def _quietly(rule: Rule) -> Callable[[Request, Fields], Outcome]:
-    """A periodic event: nobody asked, so there is no error."""
+    """Wraps the rule of a periodic event: there is no request, so there is no error."""
 
     def apply(request: Request, op: Fields) -> Outcome:
         after = rule(request.config, request.settings, subject(request), request.registration)
@@ -148,7 +148,7 @@ def _create_partition(request: Request, op: Fields) -> Outcome:
 
 
 def _change(request: Request, op: Fields) -> Outcome:
-    """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
+    """PartitionChangeBuilder itself. Defaults: election ONLINE, acceptable leaders are active brokers."""
     ids, p, registration = request.ids, subject(request), request.registration
 
     def listed(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -221,7 +221,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 def find_operation(op: Any) -> Operation:
-    """The operation that `op.type` names; UsageFault with all of them if there is no such one."""
+    """The operation that `op.type` names; UsageFault listing all operations if there is none."""
     if not isinstance(op, dict):
         raise mistyped("op", "an object", op)
     if "type" not in op:

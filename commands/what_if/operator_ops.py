@@ -1,4 +1,4 @@
-"""Operations of `what-if` that an operator starts: ElectLeaders, reassignment, min.insync.replicas."""
+"""Operations of `what-if` that operators request: ElectLeaders, reassignment, min.insync.replicas."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _decided(request: Request, decision: AdminDecision) -> Outcome:
 
 
 def _elect_leaders(request: Request, op: Fields) -> Outcome:
-    """One partition of an ElectLeaders request. A longest-log type that is granted elects nobody yet."""
+    """One partition of an ElectLeaders request. A granted longest-log election elects no leader yet."""
     kind = op.member("election_type", ElectionType)
     p, registration = subject(request), request.registration
     desired = None
@@ -79,7 +79,7 @@ def _cancel_reassignment(request: Request, op: Fields) -> Outcome:
 
 
 def _set_min_isr(request: Request, op: Fields) -> Outcome:
-    """The value is written at one level; `min_isr` of the question is what this level had before."""
+    """Writes the value at one level; `min_isr` of the question is the previous value of that level."""
     name = op.get("level")
     level = next((level for level in MinIsrLevel if level.value == str(name).lower()), None)
     if level is None:

@@ -189,9 +189,9 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
         (("--only", "b"), "no entry `b`"),
         (("--scope", "two-brokers"), "--scope is for --add"),
         (("--fail-on", "drift,drip"), "'drip' is none of"),
-        (("--add", "a"), "there is an entry `a` already"),
+        (("--add", "a"), "the entry `a` exists already"),
         (("--add", "a b"), "no name of an entry"),
-        (("--add", "b", "--proof", "--liveness"), "--proof is not for liveness properties"),
+        (("--add", "b", "--proof", "--liveness"), "--proof does not support liveness properties"),
         ((), "elrcheck-baseline.toml:2 (a)"),
     ):
         code, _, err = invoke("gate", *argv)

@@ -75,7 +75,7 @@ def test_what_breaks_anyway_is_no_finding(model: Model) -> None:
     alone = {"broker_count": 1, "min_isr": 1, "crashes": 1}
     report = ran(model, dataclasses.replace(NOTHING, expected=("P-8",), settings=alone))
     assert (report.verdict, report.property) == ("not_found", None)
-    assert report.reason == "breaks without the change too: P-8"
+    assert report.reason == "also violated without the change: P-8"
 
 
 def test_a_limit_is_inconclusive_on_either_side(model: Model) -> None:
@@ -149,7 +149,7 @@ def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
     found = surveyed(model, lagging, "ApplyOlderRecord")["ApplyOlderRecord: the record is unread"]
     assert (found.verdict, found.property) == ("inconclusive", None)
-    assert found.reason == "a step is not defined without it: tuple index out of range"
+    assert found.reason == "a step is undefined without it: tuple index out of range"
 
 
 # ---------------------------------------------------------------------------- the command

@@ -125,7 +125,7 @@ def test_resume_refuses_another_sweep(report: SweepReport, folder: Path) -> None
         sweep(SMALL, selection=replace(SMALL.selection, overrides=("shrinks=0",)), resume=place)
     with pytest.raises(UsageFault, match="`stop_at_first` was False and is now True"):
         sweep(SMALL, stop_at_first=True, resume=place)
-    with pytest.raises(UsageFault, match="holds a sweep already"):
+    with pytest.raises(UsageFault, match="already contains a sweep"):
         sweep(SMALL, run_dir=place)
     with pytest.raises(UsageFault, match="no sweep to resume"):
         sweep(SMALL, resume=folder)

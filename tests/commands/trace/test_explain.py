@@ -85,10 +85,10 @@ def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
         (Question((), "Fech"), "unknown action"),
         (Question((), "Fetch(f=1)"), "needs `leader`"),
         (Question((), "Fetch(f=9, leader=0)"), "there is no broker 9"),
-        (Question((), "Fence(9)"), "no such choice"),
+        (Question((), "Fence(9)"), "cannot take these arguments"),
         (Question((), "Fence(__import__('os'))"), "not part of a TLA"),
-        (Question((), "Crash(b=0, keep=99)"), "no such choice"),
-        (Question(("V-1",)), "never ends, and this trace ends"),
+        (Question((), "Crash(b=0, keep=99)"), "cannot take these arguments"),
+        (Question(("V-1",)), "infinite behaviours, and this trace is finite"),
         (Question(("P-8",), "Fetch"), "different questions"),
     ],
 )

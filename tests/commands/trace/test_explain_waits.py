@@ -133,7 +133,7 @@ def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
 def test_questions_without_an_answer(stuck: Subject, lost: Subject) -> None:
     for question, says in (
         (Question(("V-2", "P-1")), "a whole behaviour"),
-        (Question(("V-3",), None, 2), "not in the cycle, which is from 7 to 8"),
+        (Question(("V-3",), None, 2), "not in the cycle, which consists of states 7 to 8"),
     ):
         with pytest.raises(UsageFault, match=says):
             run_explain(lost, question)
