@@ -213,7 +213,7 @@ class PropertyItem(pytest.Item):
 
     def _undecided(self, found: PropertyReport, report: CheckReport) -> str:
         search = report.search
-        why = search.stopped_by or ", ".join(f"{o.leaf} outgrew its room" for o in search.overflows)
+        why = search.stopped_by or ", ".join(f"{o.leaf} exceeded its bit width" for o in search.overflows)
         return (
             f"{found.id} {found.name} is inconclusive, which is not a pass: the search of {report.variant}, "
             f"{report.scope} was stopped by {why or 'a limit'} after {search.distinct:,} states.\n"

@@ -1,4 +1,4 @@
-"""A trace as a Mermaid sequence diagram: the controller and every broker are participants."""
+"""Renders a trace as a Mermaid sequence diagram with the controller and every broker as participants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from elrcheck.results.trace_view import Step, TraceView
 
 CONTROLLER = "Controller"
-# Actions that are a message: the arguments that name sender and receiver, or the controller.
+# Actions that send a message: the arguments that name sender and receiver, or the controller.
 MESSAGES: Mapping[str, tuple[str, str]] = {
     "Fetch": ("f", "leader"),
     "SendLateFetch": ("f", "leader"),
@@ -28,17 +28,17 @@ MESSAGES: Mapping[str, tuple[str, str]] = {
 }
 LOST = frozenset({"LoseResponse"})
 PLACES = ("b", "leader")
-"""Arguments that name the broker at which an action that is no message happens."""
+"""Arguments that name the broker of an action that sends no message."""
 _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
 
 
 def mermaid(trace: TraceView, brokers: int) -> str:
-    """The diagram's text, without a fence.  `brokers`: how many, whether they take part or not."""
+    """Renders the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
     for step in trace.steps:
         if step.index - 1 == trace.loop:
-            lines.append("    loop for ever")
+            lines.append("    loop forever")
         lines.append(f"    {_line(step)}")
         if notes := important(step):
             lines.append(f"    Note over {CONTROLLER}: {'<br/>'.join(safe(note) for note in notes)}")
@@ -61,7 +61,7 @@ def _name(place: str) -> str:
 
 @dataclass(frozen=True)
 class Talk:
-    """Who a step is about: CONTROLLER or the number of a broker. receiver: None if it is no message."""
+    """The participants of a step: CONTROLLER or a broker number. receiver: None if there is no message."""
 
     sender: str
     receiver: str | None = None
@@ -69,7 +69,7 @@ class Talk:
 
 
 def talk_of(step: Step) -> Talk:
-    """Who sends to whom in a step, or where it happens."""
+    """The sender and receiver of a step, or the participant at which it happens."""
     given = {a.name: a.value for a in step.arguments}
     if step.action in MESSAGES:
         sender, receiver = (given.get(role, CONTROLLER) for role in MESSAGES[step.action])
@@ -78,7 +78,7 @@ def talk_of(step: Step) -> Talk:
 
 
 def important(step: Step) -> tuple[str, ...]:
-    """What a step changed that everybody wants to see: the partition's state and what is committed."""
+    """The important changes of a step: the partition's state and the committed records."""
     return tuple(
         f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
         for c in step.changes
@@ -87,5 +87,5 @@ def important(step: Step) -> tuple[str, ...]:
 
 
 def safe(text: str) -> str:
-    """Text as Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
+    """Escapes text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
     return "".join(_ENTITIES.get(char, char) for char in text)

@@ -53,7 +53,7 @@ def survey(
     if not base.complete:
         return replace(report, reason=base.reason), ()
     if not holding:
-        return replace(report, reason="every property breaks with all guards"), ()
+        return replace(report, reason="every property is violated even with all guards"), ()
     return report, tuple(_guards(model, selected.config, actions, holding, base, searches))
 
 

@@ -45,7 +45,7 @@ def read_query(model: Model, text: str) -> Query:
 
 
 def _values(asker: Asker, query: Query, subject: Subject, first: int, last: int) -> Iterator[Evaluated]:
-    """Yields values by state number; for a step expression, step n has the number of the state it leads to."""
+    """Yields values by state number; the value of a step has the number of the state it leads to."""
     before: tuple[str | None, str | None] | None = None
     for number in range(first if query.is_step else first - 1, last + 1):
         states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)

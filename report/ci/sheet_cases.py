@@ -1,4 +1,4 @@
-"""The cases of a check, a proof, the controller's rules and of `mutate`."""
+"""The cases of `check`, `prove`, `prove --controller` and `mutate`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoti
 
 _UNDECIDED = {
     "unreached": "no state of this search shows it",
-    "inconclusive": "the search stopped before it was decided",
+    "inconclusive": "the search stopped before deciding it",
 }
 
 
@@ -48,7 +48,7 @@ def check_sheet(report: CheckReport) -> Sheet:
 
 
 def _idle_cases(report: CheckReport) -> list[Case]:
-    """Actions that do not fire, where `--fail-on` does not accept that."""
+    """Cases for actions that never fire, if `--fail-on` makes them failures."""
     return [
         Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
         for failure in report.failures
@@ -58,16 +58,16 @@ def _idle_cases(report: CheckReport) -> list[Case]:
 
 
 def check_notes(report: CheckReport) -> tuple[str, ...]:
-    """Why a search says less than it seems to, if it does."""
+    """Reasons why a search is less conclusive than it seems."""
     search, notes = report.search, []
     if not search.complete:
-        notes.append(f"the search is not complete: it was stopped by {search.stopped_by or 'a limit'}")
-    notes += [f"{o.leaf} outgrew its room in {o.count} steps" for o in search.overflows]
+        notes.append(f"the search is incomplete: it was stopped by {search.stopped_by or 'a limit'}")
+    notes += [f"{o.leaf} exceeded its bit width in {o.count} steps" for o in search.overflows]
     return tuple(notes)
 
 
 def property_case(found: PropertyReport, report: CheckReport) -> Case:
-    """One property. A witness that is not reached, or what is undecided, fails only by `--fail-on`."""
+    """The case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
     outcome = _PROPERTY.get(found.verdict, "undecided")
     if any(found.id in failure.subjects for failure in report.failures):
         outcome = "failed"
@@ -130,7 +130,7 @@ def prove_sheet(report: ProveReport) -> Sheet:
 def cell_case(cell: CellReport) -> Case:
     trace, said = None, ""
     if cell.verdict != "proved":
-        said = f"{cell.action} does not keep {cell.lemma}: {cell.verdict}"
+        said = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
     if cell.failure is not None:
         said += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
         failure = cell.failure
@@ -138,7 +138,7 @@ def cell_case(cell: CellReport) -> Case:
         trace = TraceView(failure.before, (step,))
     text = plain_text(lambda page: print_cell(cell, page)) if said else ""
     return Case(
-        f"{cell.action} x {cell.lemma}", f"{cell.action} keeps {cell.lemma}", _PROOF[cell.verdict],
+        f"{cell.action} x {cell.lemma}", f"{cell.action} preserves {cell.lemma}", _PROOF[cell.verdict],
         cell.verdict, said, text, cell.source, None, trace, cell.seconds, cell.lemma,
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ def obligation_case(found: ObligationReport) -> Case:
 
 
 def _skipped_case(skipped: Skipped) -> Case:
-    """An action or a property that the proof says nothing about."""
+    """The case of an action or property that the proof does not cover."""
     ident = skipped.id if skipped.id != "action" else skipped.name
     return Case(ident, skipped.name, "undecided", "not attempted", skipped.reason)
 
@@ -178,14 +178,14 @@ def controller_sheet(report: ControllerReport) -> Sheet:
 def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
     rule, trace, said = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
     if step.verdict != "proved":
-        said = f"{step.event} does not keep {rule}: {step.reason or step.verdict}"
+        said = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
         said += f" ({failure.conjunct})" if failure.conjunct else ""
         arguments = tuple(Argument(a.name, a.value) for a in failure.arguments)
         changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
         trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
     return Case(
-        f"{step.event} x {step.rule}", f"{step.event} keeps {rule}", _PROOF[step.verdict], step.verdict,
+        f"{step.event} x {step.rule}", f"{step.event} preserves {rule}", _PROOF[step.verdict], step.verdict,
         said, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""A gate report as a sheet: a suite for each entry, a case for each property and for each kind of difference.
+"""Converts a gate report to a sheet: one suite per entry, one case per property and per kind of difference.
 
-A case fails where `--fail-on` says so, whatever the verdict of the property itself is.
+`--fail-on` decides whether a case fails, not the verdict of the property itself.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _property(entry: EntryReport, found: PropertyReport, one: Difference | None)
 
 
 def _others(entry: EntryReport) -> list[Case]:
-    """A property that is gone, an entry that is new, a run that decides nothing."""
+    """Cases for a missing property, a new entry and an inconclusive run."""
     known = {found.id for found in entry.check.properties}
     grouped = {kind for kind, _ in _GROUPS}
     rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
@@ -122,7 +122,7 @@ def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
 
 
 def _proof(entry: EntryReport) -> list[Case]:
-    """One case for each obligation that differs, or one for all if none does."""
+    """One case per differing obligation, or a single case if none differs."""
     if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
         return []
     made = {} if entry.proof is None else _obligations(entry)

@@ -1,4 +1,4 @@
-"""A replayed trace as a case: accepted, or refused at a step."""
+"""Converts a replayed trace to a case: accepted, or refused at a step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elrcheck.results.trace_reports import ReplayReport
 def replay_sheet(report: ReplayReport) -> Sheet:
     """One suite for the model, one case for the file."""
     origin, found = report.origin, report.rejection
-    followed = f"the model follows {report.accepted} of {report.states} states"
+    followed = f"the model accepts {report.accepted} of {report.states} states"
     said = "" if found is None else f"step {found.step}: {found.reason}"
     case = Case(
         id=origin.source,

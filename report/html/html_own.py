@@ -1,4 +1,4 @@
-"""Pages of reports whose cases, if they have any, are not all there is to show."""
+"""HTML pages of reports that show more than a list of cases."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TONES = {0: "passed", 1: "failed"}
 
 
 def own_page(report: Report) -> HtmlPage | None:
-    """None for a report that is shown as a list of cases, or has no page."""
+    """Builds the page; None for a report that is shown as a list of cases or has no page."""
     match report:
         case ExploreReport():
             command, said, part = "explore", summary(report), exploration_part("x1", report)
         case ReplayReport():
-            said = f"{report.origin.source}: the model follows {report.accepted} of {report.states} states"
+            said = f"{report.origin.source}: the model accepts {report.accepted} of {report.states} states"
             command, part = "replay", replay_part("r1", report)
         case SimulationReport():
             said = f"{report.variant}, {report.scope}: {report.search.walks:,} random walks"

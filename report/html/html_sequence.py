@@ -1,7 +1,7 @@
-"""A trace as a sequence diagram: where everything of the picture stands, in SVG units.
+"""Lays out a trace as a sequence diagram, in SVG units.
 
-Labels stand in a column beside the lanes, so that they never cross an arrow; who talks to whom is what
-`report.mermaid` says.  Text is monospaced, so its width is known.
+Labels have a column of their own beside the lanes, so they never cross an arrow; `report.mermaid` determines
+senders and receivers.  Text is monospaced, so its width is known.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from elrcheck.report.mermaid import CONTROLLER, important, talk_of
 from elrcheck.results.trace_view import TraceView
 
 CHAR = 7.3
-"""Width of a character of 12 px, monospaced, a little more than it is."""
+"""Width of a monospaced character at 12 px, slightly overestimated."""
 ROW = 26
 LINE = 16
 HEAD = 40
@@ -28,7 +28,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Row:
-    """One step. to: None if it is no message; tip: where the arrow ends, a little before the lane."""
+    """One step. to: None if it sends no message; tip: end of the arrow, just before the lane."""
 
     index: int
     label: str
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Diagram:
-    """loop: the top of the steps that are repeated for ever."""
+    """The whole diagram. loop: top of the steps that repeat forever."""
 
     width: float
     height: float
@@ -55,7 +55,7 @@ class Diagram:
 
 
 def diagram(view: TraceView, brokers: int) -> Diagram:
-    """Lanes for the controller, the brokers of the configuration, and whoever else is named in a step."""
+    """Lays out the diagram: lanes for the controller, all brokers, and any other broker named in a step."""
     names = [CONTROLLER, *(str(b) for b in range(brokers))]
     talks = [talk_of(step) for step in view.steps]
     for talk in talks:

@@ -240,7 +240,7 @@ def test_a_run_that_decided_nothing_is_a_warning() -> None:
     warnings = [line for line in render(report, "github").splitlines() if line.startswith("::warning ")]
     assert warnings == [
         "::warning title=elrcheck check::1 undecided: P-2",
-        "::warning title=elrcheck check::the search is not complete: it was stopped by --max-depth 3",
+        "::warning title=elrcheck check::the search is incomplete: it was stopped by --max-depth 3",
     ]
 
 
@@ -330,7 +330,7 @@ def test_lines_are_named_after_their_lists() -> None:
 
 def test_a_report_that_is_no_list_of_cases_is_refused() -> None:
     tlc = TlcReport("same", "Elr", "tla2tools.jar", "2.15", (), 0, 1.0)
-    with pytest.raises(UsageFault, match="this format is not for"):
+    with pytest.raises(UsageFault, match="this format does not support"):
         sheet_of(tlc)
 
 
