@@ -197,17 +197,17 @@ class PropertyItem(pytest.Item):
             raise NotAsRecorded(
                 f"{self.name}: the baseline expects {self.expected}; there is no such property"
             )
-        told = found_in(report, None, None).properties[self.name]
+        actual = found_in(report, None, None).properties[self.name]
         if found.verdict == "inconclusive":
             raise Inconclusive(self._undecided(found, report))
-        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", told):
+        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", actual):
             raise PropertyViolated(_violation(found, report))
-        if found.verdict == "unreached" and self.expected in (None, told):
+        if found.verdict == "unreached" and self.expected in (None, actual):
             pytest.skip(f"{found.id} {found.name} is not reached in {report.variant}, {report.scope}")
-        if self.expected not in (None, told):
+        if self.expected not in (None, actual):
             more = "\n\n" + _violation(found, report) if found.verdict == "violated" else ""
             raise NotAsRecorded(
-                f"{found.id} {found.name}: {told}; the baseline expects {self.expected} "
+                f"{found.id} {found.name}: {actual}; the baseline expects {self.expected} "
                 f"({self.parent.entry.place}){more}"
             )
 

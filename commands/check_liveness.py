@@ -64,22 +64,22 @@ def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress)
     if request.engine == "reference":
         _refuse_unknown(limits)
         deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
-        made = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
-        by_states = made.distinct >= (limits.max_states or 0)
+        built = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
+        by_states = built.distinct >= (limits.max_states or 0)
         reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
         outcome = Outcome(
-            complete=made.graph is not None,
-            reason=None if made.graph is not None else reason,
-            generated=made.generated,
-            distinct=made.distinct,
-            levels=made.levels,
-            seconds=made.seconds,
-            cut=made.cut,
-            deadlocks=made.deadlocks,
-            enabled=made.enabled,
-            new_states=made.new_states,
+            complete=built.graph is not None,
+            reason=None if built.graph is not None else reason,
+            generated=built.generated,
+            distinct=built.distinct,
+            levels=built.levels,
+            seconds=built.seconds,
+            cut=built.cut,
+            deadlocks=built.deadlocks,
+            enabled=built.enabled,
+            new_states=built.new_states,
         )
-        return outcome, made.graph
+        return outcome, built.graph
     ended = run_search(model, config, (), replace(request, limits=limits), progress)
     outcome = outcome_of(ended)
     if not outcome.complete:

@@ -163,8 +163,8 @@ def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]
                     yield np.array(rows[start : start + BATCH])
 
     def count(rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        made = search.successors(rows)
-        each = np.bincount(made.sources, minlength=len(rows))
+        successors = search.successors(rows)
+        each = np.bincount(successors.sources, minlength=len(rows))
         return np.bincount(each, minlength=len(search.program.instances) + 1)
 
     total = np.zeros(len(search.program.instances) + 1, np.int64)
@@ -190,15 +190,15 @@ def _write(
 
     search = ended.search
     assert isinstance(search, Search), "the local engine was asked for"
-    made = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
-    write_file(path, rendered(made, form) if drawn is None or form != "svg" else to_svg(drawn))
+    exported = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
+    write_file(path, rendered(exported, form) if drawn is None or form != "svg" else to_svg(drawn))
     return GraphReport(
         path=str(path),
         format=form,
-        nodes=made.number_of_nodes(),
-        edges=made.number_of_edges(),
-        violating=sum(1 for _, node in made.nodes(data=True) if node["violates"]),
-        violating_steps=sum(1 for _, _, edge in made.edges(data=True) if edge["violates"]),
+        nodes=exported.number_of_nodes(),
+        edges=exported.number_of_edges(),
+        violating=sum(1 for _, node in exported.nodes(data=True) if node["violates"]),
+        violating_steps=sum(1 for _, _, edge in exported.edges(data=True) if edge["violates"]),
     )
 
 

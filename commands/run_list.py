@@ -137,8 +137,8 @@ def _reported(path: Path) -> tuple[str | None, str | None]:
     from elrcheck.base.strictjson import load
 
     raw, _ = load(path, "report-file")
-    told = raw if isinstance(raw, dict) else {}
-    variant, scope = told.get("variant"), told.get("scope")
+    data = raw if isinstance(raw, dict) else {}
+    variant, scope = data.get("variant"), data.get("scope")
     return (str(variant) if variant else None, str(scope) if scope else None)
 
 

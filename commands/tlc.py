@@ -44,13 +44,13 @@ def _confirm_all(
     paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress
 ) -> TlcReport:
     """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
-    seconds, said = 0.0, []
+    seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
         loaded = load_trace(path)
         progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.trace.property}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds
-        said.append(f"{path.name}: {judged.detail}")
+        lines.append(f"{path.name}: {judged.detail}")
         if judged.verdict != "confirmed":
             break
     return TlcReport(
@@ -61,7 +61,7 @@ def _confirm_all(
         command=_command(tools, f"{witness}.tla"),
         tlc_exit_code=judged.run.exit_code,
         seconds=round(seconds, 3),
-        output_tail=(*said, *judged.run.output_tail.splitlines()),
+        output_tail=(*lines, *judged.run.output_tail.splitlines()),
     )
 
 

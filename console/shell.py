@@ -121,10 +121,10 @@ def _annotates() -> bool:
     if os.environ.get("GITHUB_ACTIONS") != "true" or context is None:
         return False
     form = next((param for param in context.command.params if param.name == "form"), None)
-    said = context.get_parameter_source("form")
+    source = context.get_parameter_source("form")
     return (
         form is not None
-        and said is click.core.ParameterSource.DEFAULT
+        and source is click.core.ParameterSource.DEFAULT
         and isinstance(form.type, click.Choice)
         and "github" in form.type.choices
     )

@@ -41,8 +41,8 @@ def _given(options: dict[str, Any]) -> Given:
     from elrcheck.traces.recorded import Given
 
     ctx = click.get_current_context()
-    said = click.core.ParameterSource.COMMANDLINE
-    named = {name for name in ("variant", "scope") if ctx.get_parameter_source(name) is said}
+    command_line = click.core.ParameterSource.COMMANDLINE
+    named = {name for name in ("variant", "scope") if ctx.get_parameter_source(name) is command_line}
     return Given(chosen_selection(options), frozenset(named))
 
 

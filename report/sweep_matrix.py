@@ -56,7 +56,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
     varied = [key for key in report.keys if len(values[key]) > 1] or [report.keys[0]]
     down, across, facets = varied[0], varied[1] if len(varied) > 1 else None, varied[2:]
     by_place = {tuple(row.settings[key] for key in varied): row for row in report.rows}
-    made = []
+    result = []
     for chosen in itertools.product(*(values[key] for key in facets)):
         columns: Sequence[Scalar] = values[across] if across is not None else [None]
         cells = tuple(
@@ -67,7 +67,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
             for row in values[down]
         )
         if any(cell is not None for line in cells for cell in line):
-            made.append(
+            result.append(
                 Matrix(
                     facet=", ".join(f"{k} = {shown(v)}" for k, v in zip(facets, chosen, strict=True)),
                     rows=down,
@@ -77,7 +77,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
                     cells=cells,
                 )
             )
-    return tuple(made)
+    return tuple(result)
 
 
 def _values(report: SweepReport, key: str) -> list[Scalar]:

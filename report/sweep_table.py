@@ -67,12 +67,12 @@ def _varied(report: SweepReport) -> tuple[str, ...]:
 
 
 def _record(row: SweepRow, varied: tuple[str, ...]) -> dict[str, Any]:
-    made: dict[str, Any] = {"number": row.number, "variant": row.variant, "scope": row.scope}
-    made.update((key, row.settings[key]) for key in varied)
+    record: dict[str, Any] = {"number": row.number, "variant": row.variant, "scope": row.scope}
+    record.update((key, row.settings[key]) for key in varied)
     for name in COLUMNS:
         value = getattr(row, name)
-        made[name] = list(value) if isinstance(value, tuple) else value
-    return made
+        record[name] = list(value) if isinstance(value, tuple) else value
+    return record
 
 
 def _cell(value: Scalar | list[str]) -> str:

@@ -140,8 +140,8 @@ def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateRepo
 def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
     check, found = ran[0], found_in(*ran)
     if entry.expected is None:
-        told = f"{check.verdict}, {check.search.distinct} distinct states"
-        new = Difference("entry", entry.name, "nothing recorded", told, "new", False, not update)
+        summary = f"{check.verdict}, {check.search.distinct} distinct states"
+        new = Difference("entry", entry.name, "nothing recorded", summary, "new", False, not update)
         return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
     names = {found.id: found.name for found in check.properties}
     every = differences(entry.expected, found, names, fail_on)

@@ -66,8 +66,8 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
             knobs = {key: plain(value) for key, value in run.knobs.items()}
             lacking = run.pending or scenario.pending
             if lacking:
-                told = _expected(run, model)
-                runs.append(RunReport(label, name, knobs, "pending", told, "not run", pending=lacking))
+                expected = _expected(run, model)
+                runs.append(RunReport(label, name, knobs, "pending", expected, "not run", pending=lacking))
                 continue
             went = _play(scenario, run, name, model)
             played[label] = went
@@ -130,9 +130,9 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
             went.states.append(after)
             went.labels.append(label)
             went.story.append(index)
-        told = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
+        result = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
         if labels or step.note:
-            went.reports.append(StoryReport(index, step.note, step.actions, told))
+            went.reports.append(StoryReport(index, step.note, step.actions, result))
         if went.refused is not None:
             break
         _compare(model, config, step.expect, index, went)

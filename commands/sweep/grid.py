@@ -158,7 +158,7 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
     """Refuses every point that is the same configuration as an earlier one."""
     first: dict[tuple[str, str, str], int] = {}
-    made = []
+    unique = []
     for point in points:
         if point.selected is not None:
             config = repr(sorted(config_values(point.selected.config).items()))
@@ -166,8 +166,8 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
             if same != point.number:
                 point = Point(point.number, point.selection, point.settings, None,
                               f"the same configuration as number {same}")  # fmt: skip
-        made.append(point)
-    return tuple(made)
+        unique.append(point)
+    return tuple(unique)
 
 
 # ------------------------------------------------------------------------------- the grid file

@@ -160,14 +160,14 @@ def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
 def _choice(subject: Subject, fn: Fn, args: Sequence[object], at: int) -> Explained:
     state, config = subject.states[at], subject.selected.config
     found = Conditions(subject.model, config).of_action(fn, state, args)
-    made, refusal = None, None
+    successor, refusal = None, None
     try:
-        made = fn.source(config, state, *args)
+        successor = fn.source(config, state, *args)
     except NotEnabled as fault:
         refusal = fault.guard
     if refusal != found.refused:
         raise ReplayError(f"{fn.name} is refused by {found.refused} in the IR, by {refusal} in plain Python")
-    changed = () if made is None else changes(state, made, subject.model.state_ty)
+    changed = () if successor is None else changes(state, successor, subject.model.state_ty)
     statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
     return Explained(
         id="",

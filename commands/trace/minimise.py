@@ -100,12 +100,12 @@ def minimise(
         run, searched = _searched(subject.model, selected, fn, run, seconds, progress)
     _, repro = label_steps(PlainModel(subject.model, selected.config), run.states)
     about = replace(subject.origin, property=fn.ident, config=_values(selected))
-    made = Subject(about, subject.model, selected, run.states, run.labels, repro)
+    shortened = Subject(about, subject.model, selected, run.states, run.labels, repro)
     before = subject.selected.config.broker_count
     done = Shortened(
         len(subject.labels), len(run.labels), before, selected.config.broker_count, number, searched
     )
-    return made, done
+    return shortened, done
 
 
 def _values(selected: Selected) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ REFUSED = "refused by: "
 
 
 def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
-    """Explains every choice of the property's parameters that waits for ever, or reports that none does.
+    """Explains every choice of the property's parameters that waits forever, or reports that none does.
 
     at: look only at this state of the cycle.
     """

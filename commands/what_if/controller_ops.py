@@ -140,8 +140,8 @@ def _create_partition(request: Request, op: Fields) -> Outcome:
     replicas = request.ids.distinct(op.get("replicas"), op.at("replicas"))
     if initial_isr(request.config, request.registration, replicas) == EMPTY:
         return Outcome(AdminError.INVALID_REPLICA_ASSIGNMENT.name, request.partition, request.registration)
-    made = created_partition(request.config, request.registration, replicas)
-    return Outcome(NONE, made, request.registration, {"isr": replicas})
+    created = created_partition(request.config, request.registration, replicas)
+    return Outcome(NONE, created, request.registration, {"isr": replicas})
 
 
 # ---------------------------------------------------------------------------- the raw builder

@@ -85,7 +85,7 @@ def _set_min_isr(request: Request, op: Fields) -> Outcome:
     if level is None:
         raise UsageFault(
             "what-if-bad-value",
-            f"`{name}` is no level",
+            f"`{name}` is not a level",
             where=op.at("level"),
             help="levels: " + ", ".join(level.value for level in MinIsrLevel),
         )

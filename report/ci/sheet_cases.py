@@ -72,22 +72,23 @@ def property_case(found: PropertyReport, report: CheckReport) -> Case:
     if any(found.id in failure.subjects for failure in report.failures):
         outcome = "failed"
     where = "" if found.depth is None else f" at depth {found.depth}"
-    said, text = "", ""
+    message, text = "", ""
     if found.verdict == "violated":
         named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
-        said = " ".join(["violated" + where] + ([": " + " ".join(filter(None, named))] if any(named) else []))
-        said = f"{found.id} {found.name} {said}".replace(" : ", ": ")
+        why = [": " + " ".join(filter(None, named))] if any(named) else []
+        message = " ".join(["violated" + where, *why])
+        message = f"{found.id} {found.name} {message}".replace(" : ", ": ")
         text = plain_text(lambda page: print_violation(found, report, page))
     elif found.verdict not in _PROPERTY:
-        said = _UNDECIDED.get(found.verdict, found.verdict)
+        message = _UNDECIDED.get(found.verdict, found.verdict)
         if outcome == "failed":
-            said = f"{found.id} {found.name}: {said}"
+            message = f"{found.id} {found.name}: {message}"
     return Case(
         id=found.id,
         name=found.name,
         outcome=outcome,
         verdict=found.verdict + where,
-        message=said,
+        message=message,
         text=text,
         source=found.source,
         trace=found.counterexample,
@@ -128,27 +129,27 @@ def prove_sheet(report: ProveReport) -> Sheet:
 
 
 def cell_case(cell: CellReport) -> Case:
-    trace, said = None, ""
+    trace, message = None, ""
     if cell.verdict != "proved":
-        said = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
+        message = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
     if cell.failure is not None:
-        said += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
+        message += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
         failure = cell.failure
         step = Step(1, cell.action, failure.arguments, "", failure.changes, failure.source or "")
         trace = TraceView(failure.before, (step,))
-    text = plain_text(lambda page: print_cell(cell, page)) if said else ""
+    text = plain_text(lambda page: print_cell(cell, page)) if message else ""
     return Case(
         f"{cell.action} x {cell.lemma}", f"{cell.action} preserves {cell.lemma}", _PROOF[cell.verdict],
-        cell.verdict, said, text, cell.source, None, trace, cell.seconds, cell.lemma,
+        cell.verdict, message, text, cell.source, None, trace, cell.seconds, cell.lemma,
     )  # fmt: skip
 
 
 def obligation_case(found: ObligationReport) -> Case:
     proved = found.verdict == "proved"
-    said = "" if proved else f"{found.name}: {found.verdict}"
+    message = "" if proved else f"{found.name}: {found.verdict}"
     text = "" if proved else plain_text(lambda page: print_obligation(found, page))
     return Case(
-        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, said, text, found.source,
+        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, message, text, found.source,
         seconds=found.seconds,
     )  # fmt: skip
 
@@ -176,17 +177,17 @@ def controller_sheet(report: ControllerReport) -> Sheet:
 
 
 def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
-    rule, trace, said = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
+    rule, trace, message = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
     if step.verdict != "proved":
-        said = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
+        message = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
-        said += f" ({failure.conjunct})" if failure.conjunct else ""
+        message += f" ({failure.conjunct})" if failure.conjunct else ""
         arguments = tuple(Argument(a.name, a.value) for a in failure.arguments)
         changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
         trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
     return Case(
         f"{step.event} x {step.rule}", f"{step.event} preserves {rule}", _PROOF[step.verdict], step.verdict,
-        said, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
+        message, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
     )  # fmt: skip
 
 
@@ -208,15 +209,16 @@ def _suite(name: str, cases: Sequence[Case]) -> Suite:
 
 def _hazard_case(hazard: HazardReport) -> Case:
     outcome = "failed" if hazard.verdict == "not_found" else _MUTATION.get(hazard.verdict, "undecided")
-    said = hazard.verdict.replace("_", " ")
+    verdict = hazard.verdict.replace("_", " ")
     if hazard.property is not None:
-        said += f" by {hazard.property}" + (f" at depth {hazard.depth}" if hazard.depth is not None else "")
-    why = f"{hazard.mutation}: {hazard.reason or said}" if outcome != "passed" else ""
-    return Case(hazard.id, hazard.title, outcome, said, why, seconds=hazard.seconds)
+        verdict += f" by {hazard.property}"
+        verdict += f" at depth {hazard.depth}" if hazard.depth is not None else ""
+    why = f"{hazard.mutation}: {hazard.reason or verdict}" if outcome != "passed" else ""
+    return Case(hazard.id, hazard.title, outcome, verdict, why, seconds=hazard.seconds)
 
 
 def _guard_case(guard: GuardReport) -> Case:
     name = f"{guard.action} without: {guard.guard}"
-    said = guard.verdict + (f" by {guard.property}" if guard.property else "")
+    verdict = guard.verdict + (f" by {guard.property}" if guard.property else "")
     outcome = _MUTATION.get(guard.verdict, "undecided")
-    return Case(name, name, outcome, said, guard.reason or "", seconds=guard.seconds)
+    return Case(name, name, outcome, verdict, guard.reason or "", seconds=guard.seconds)

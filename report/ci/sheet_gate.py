@@ -56,11 +56,11 @@ def _properties(entry: EntryReport) -> list[Case]:
 def _property(entry: EntryReport, found: PropertyReport, one: Difference | None) -> Case:
     plain = property_case(found, entry.check)
     fails = one is not None and one.fails
-    said = plain.verdict
+    verdict = plain.verdict
     if one is not None and one.expected != one.found:
-        said += f", expected {one.expected}"
+        verdict += f", expected {one.expected}"
     elif found.verdict == "violated":
-        said += ", as expected"
+        verdict += ", as expected"
     message = ""
     if fails:
         message = plain.message or f"{found.id} {found.name}: {plain.verdict}"
@@ -69,7 +69,7 @@ def _property(entry: EntryReport, found: PropertyReport, one: Difference | None)
         id=found.id,
         name=found.name,
         outcome="failed" if fails else "passed",
-        verdict=said,
+        verdict=verdict,
         message=message,
         text=plain.text if fails else "",
         source=found.source,
@@ -107,15 +107,15 @@ def _groups(entry: EntryReport) -> list[Case]:
 
 def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
     fails = any(one.fails for one in found)
-    told = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
-    more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return Case(
         id=name,
         name=name,
         outcome="failed" if fails else "passed",
         verdict=differences(len(found)) if found else "same",
-        message=told[0] + more if fails else "",
-        text="".join(f"{line}\n" for line in told),
+        message=lines[0] + more if fails else "",
+        text="".join(f"{line}\n" for line in lines),
         place=entry.place,
         rule=f"gate-{name}",
     )
@@ -125,19 +125,19 @@ def _proof(entry: EntryReport) -> list[Case]:
     """One case per differing obligation, or a single case if none differs."""
     if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
         return []
-    made = {} if entry.proof is None else _obligations(entry)
+    known = {} if entry.proof is None else _obligations(entry)
     found = [one for one in entry.differences if one.kind == "proof"]
     cases = []
     for one in found:
-        plain = made.get(one.subject)
-        told = f"{one.what}: {one.found}; expected: {one.expected}"
+        plain = known.get(one.subject)
+        message = f"{one.what}: {one.found}; expected: {one.expected}"
         cases.append(
             Case(
                 id=one.subject,
                 name=one.what,
                 outcome="failed" if one.fails else "passed",
                 verdict=f"{one.found}, expected {one.expected}",
-                message=told if one.fails else "",
+                message=message if one.fails else "",
                 text=plain.text if plain and one.fails else "",
                 source=plain.source if plain else None,
                 place=entry.place,
@@ -145,12 +145,12 @@ def _proof(entry: EntryReport) -> list[Case]:
                 rule=(plain.rule or plain.id) if plain else "gate-proof",
             )
         )
-    number = len(made)
+    number = len(known)
     return cases or [Case("proof", "proof", "passed", f"{number} obligations as expected", place=entry.place)]
 
 
 def _obligations(entry: EntryReport) -> dict[str, Case]:
     assert entry.proof is not None
-    made = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
-    made |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
-    return made | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}
+    cases = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
+    cases |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
+    return cases | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}

@@ -12,13 +12,13 @@ def replay_sheet(report: ReplayReport) -> Sheet:
     """One suite for the model, one case for the file."""
     origin, found = report.origin, report.rejection
     followed = f"the model accepts {report.accepted} of {report.states} states"
-    said = "" if found is None else f"step {found.step}: {found.reason}"
+    message = "" if found is None else f"step {found.step}: {found.reason}"
     case = Case(
         id=origin.source,
         name=origin.source,
         outcome="passed" if found is None else "failed",
         verdict=report.verdict,
-        message=said,
+        message=message,
         text="" if found is None else plain_text(lambda page: print_replay(report, page)),
         place=origin.source,
         trace=report.trace,

@@ -97,12 +97,12 @@ def _charts(report: CheckReport) -> Charts:
 
 
 def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tuple[TraceBlock, ...]:
-    said = {case.id: case.message for case in cases}
+    messages = {case.id: case.message for case in cases}
     return tuple(
         trace_block(
             f"{key}-{_word(found.id)}",
             f"{found.id} {found.name}",
-            _broken(said.get(found.id, ""), report, found.id),
+            _broken(messages.get(found.id, ""), report, found.id),
             found.counterexample,
             broker_count(report),
             found.source or "",
@@ -118,10 +118,10 @@ def _word(text: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
 
 
-def _broken(said: str, report: CheckReport, ident: str) -> str:
+def _broken(message: str, report: CheckReport, ident: str) -> str:
     """The message of a case; built here for an expected violation, for which the gate has no message."""
-    if said:
-        return said
+    if message:
+        return message
     found = next(one for one in report.properties if one.id == ident)
     named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
     return " ".join(filter(None, [f"{found.id} {found.name} violated, as expected:", *named])).rstrip(":")

@@ -70,8 +70,8 @@ def diagram(view: TraceView, brokers: int) -> Diagram:
         height = max(ROW, LINE * len(notes) + 10)
         at, to = place[talk.sender], None if talk.receiver is None else place[talk.receiver]
         tip = at if to is None else to + (4 if to < at else -4)
-        told = tuple((top + 17 + LINE * n, note) for n, note in enumerate(notes))
-        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, talk.lost, told))
+        texts = tuple((top + 17 + LINE * n, note) for n, note in enumerate(notes))
+        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, talk.lost, texts))
         top += height
         widest = max([widest, *(CHAR * len(note) for note in notes)])
     loop = next((row.top for row in rows if row.index - 1 == view.loop), None)

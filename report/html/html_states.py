@@ -105,7 +105,7 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     for step in graph.steps:
         broken = f", violates {', '.join(step.violates)}" if step.violates else ""
         leads.setdefault(step.source, []).append(f"→ {step.target} {step.label}{broken}")
-    said = [_said(number, state, leads.get(number, [])) for number, state in enumerate(graph.states)]
+    descriptions = [_description(n, state, leads.get(n, [])) for n, state in enumerate(graph.states)]
     notes = _notes(graph, way) if alone else ()
     keys = _keys(graph.steps, styles, LINE * (len(notes) + 1))
     top = TOP + (LINE * (len(notes) + len(keys)) if alone else 0)
@@ -115,16 +115,16 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     width = max((x for x, _ in at), default=LEFT) + GAP
     height = top + LAYER * (max(depths, default=0) + 0.5)
     if alone:
-        texts = [*(text for _, text in notes), *(line for lines in said for line in lines)]
+        texts = [*(text for _, text in notes), *(line for lines in descriptions for line in lines)]
         width = max(width, CHAR * max(map(len, texts)) + 24, *(CHAR * key.length + 60 for key in keys))
-        height = max(height, LINE * max(map(len, said)) + 24)
+        height = max(height, LINE * max(map(len, descriptions)) + 24)
     near = _near(graph.steps)
     spots = tuple(
         Spot(
             number, state.depth, round(at[number][0], 1), round(at[number][1], 1), state.parent is None,
             bool(state.violates), way is not None and number in way.states,
-            " ".join(map(str, sorted(near.get(number, ())))), said[number],
-            _box(at[number], said[number], width, height),
+            " ".join(map(str, sorted(near.get(number, ())))), descriptions[number],
+            _box(at[number], descriptions[number], width, height),
         )
         for number, state in enumerate(graph.states)
     )  # fmt: skip
@@ -172,7 +172,7 @@ def _box(
     return round(x, 1), round(y, 1), round(wide, 1), round(high, 1)
 
 
-def _said(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
+def _description(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
     """Describes a state, in lines."""
     lines = [f"State {number}, depth {state.depth}" + (", the initial one" if state.parent is None else "")]
     if state.violates:

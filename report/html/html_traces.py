@@ -22,12 +22,12 @@ def replay_part(key: str, report: ReplayReport) -> Part:
     if report.beyond is not None:
         facts.append(("budgets", f"step {report.beyond} exceeds the budgets of the scope"))
     facts += [("violates", _hit(hit)) for hit in report.violated]
-    said = f"The model accepts {report.accepted} of {report.states} states."
+    summary = f"The model accepts {report.accepted} of {report.states} states."
     traces: tuple[TraceBlock, ...] = ()
     if report.accepted:
         traces = (
             trace_block(
-                f"{key}-t", report.origin.source, said, report.trace, _brokers(report.origin.config),
+                f"{key}-t", report.origin.source, summary, report.trace, _brokers(report.origin.config),
                 word="Accepted prefix", found=False,
             ),
         )  # fmt: skip
@@ -105,23 +105,23 @@ def _case(found: SeenProperty) -> Case:
         name=found.name,
         outcome=_OUTCOMES[found.verdict],
         verdict=found.verdict if found.verdict != "inconclusive" else "not seen",
-        message=_said(found) if found.steps is not None else "",
+        message=_summary(found) if found.steps is not None else "",
         text="",
     )
 
 
-def _said(found: SeenProperty) -> str:
+def _summary(found: SeenProperty) -> str:
     why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
-    said = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
-    return f"{said}: {why}" if why else said
+    summary = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
+    return f"{summary}: {why}" if why else summary
 
 
 def _walk(key: str, found: SeenProperty, report: SimulationReport) -> TraceBlock:
     assert found.counterexample is not None
     place = "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace)))
-    said = f"{_said(found)}. This is the walk itself, rarely a shortest trace."
+    summary = f"{_summary(found)}. This is the walk itself, rarely a shortest trace."
     title = f"{found.id} {found.name}"
-    return trace_block(key, title, said, found.counterexample, _brokers(report.config), place=place)
+    return trace_block(key, title, summary, found.counterexample, _brokers(report.config), place=place)
 
 
 def explain_part(key: str, report: ExplainReport) -> Part:

@@ -57,13 +57,13 @@ def _print_property(found: Explained, at: int, page: Page, detail: int) -> None:
 
 def _print_wait(found: Explained, page: Page, detail: int) -> None:
     """Prints the goal in each state of the cycle; groups states where it is false for the same reasons."""
-    wait, whom = found.wait, f" for {found.witness}" if found.witness else ""
+    wait, instance = found.wait, f" for {found.witness}" if found.witness else ""
     if wait is None:
         page.verdict_line("holds", f"{found.id} {found.name}: every wait ends in this behaviour")
         page.labelled("", found.statement, indent=0)
         page.line()
         return
-    page.verdict_line("fail", f"{found.id} {found.name}{whom}: waits forever from state {wait.since} on")
+    page.verdict_line("fail", f"{found.id} {found.name}{instance}: waits forever from state {wait.since} on")
     page.labelled("", found.statement, indent=0)
     page.line(f"{'':10}waits in state {wait.since}:")
     _print_clause(wait.premise, page, detail if detail > 0 else -1, 1, False)
@@ -131,10 +131,10 @@ def _print_clause(clause: Clause, page: Page, detail: int, depth: int, wanted: b
     """Prints a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
-    for_whom = ", ".join(f"{a.name}={a.value}" for a in clause.witness)
+    witness = ", ".join(f"{a.name}={a.value}" for a in clause.witness)
     over = "" if clause.over is None else f" (of {clause.over})"
     title = clause.name or _short(clause.text)
-    page.line(f"{pad}{word:<4} {title}" + (f", for {for_whom}" if for_whom else "") + over)
+    page.line(f"{pad}{word:<4} {title}" + (f", for {witness}" if witness else "") + over)
     opened = detail > 0 or clause.value is False or (wanted is False and depth > 0) or not clause.name
     if detail < 0 or not opened:
         return

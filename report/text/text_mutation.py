@@ -122,8 +122,8 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         parts.append("hazards: " + _tally([h.verdict for h in report.hazards]))
     if report.guards:
         parts.append("guards: " + _tally([g.verdict for g in report.guards]))
-    told = "; ".join(parts) or "no guard was removed"
-    page.verdict_line(report.verdict, f"{told}  ({report.seconds:.1f} s)")
+    tally = "; ".join(parts) or "no guard was removed"
+    page.verdict_line(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
         size = page.count(survey.unmutated.distinct)

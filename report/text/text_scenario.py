@@ -30,9 +30,9 @@ def print_scenario(report: ScenarioReport, page: Page, detail: int = 0) -> None:
         ("run", "expected", "is", ""),
         ((run.label, run.expected, run.actual, _WORD[run.verdict]) for run in report.runs),
     )
-    told = {run.label: _findings(run, detail) for run in report.runs}
-    for lines in dict.fromkeys(lines for lines in told.values() if lines):
-        page.line(", ".join(label for label, found in told.items() if found == lines))
+    findings = {run.label: _findings(run, detail) for run in report.runs}
+    for lines in dict.fromkeys(lines for lines in findings.values() if lines):
+        page.line(", ".join(label for label, found in findings.items() if found == lines))
         for line in lines:
             page.line(f"      {line}")
     if report.pending:

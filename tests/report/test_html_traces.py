@@ -96,7 +96,7 @@ def test_the_page_of_an_explanation() -> None:
     text = page.text()
     assert "State 4 of 4, after Fence(b=1)" in text and "P-8 Kept: ✗ false" in text
     assert "✗ false kept any(holds(b) for b in ...) for k=0 (of 3) ✗ false k < len(log) len(log) = 0" in text
-    assert "Fence(b=1): ✗ refused" in text and "Not asked any more: b is registered." in text
+    assert "Fence(b=1): ✗ refused" in text and "Not evaluated: b is registered." in text
     assert "partition.isr {0}" in text
 
 

@@ -243,7 +243,7 @@ def test_the_page_of_explore() -> None:
     assert len([g for _, g in page.tags if "data-near" in g]) == 4 and "Growth per depth" in text
     assert "3 2 Fence(b=1) from 1 partition.isr: {0,1} → {0} ✗ P-1" in re.sub(r"\s+", " ", page.text("table"))
     missing = replace(EXPLORED, small_graph=None, space=replace(SPACE, distinct=201))
-    assert "at most 200 states, and there are 201" in Page(html(missing)).text()
+    assert "up to 200 states, and there are 201" in Page(html(missing)).text()
     few = replace(SPACE, complete=False, stopped_by="--max-depth 2")
     cut = replace(missing, verdict="inconclusive", space=few)
     text = Page(html(cut)).text()
