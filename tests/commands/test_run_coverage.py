@@ -1,4 +1,4 @@
-"""`elrcheck runs coverage`: what several runs together have put to use."""
+"""`elrcheck runs coverage`: the combined coverage of several runs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_guards_of_surveys(tmp_path: Path) -> None:
 
 def test_what_is_no_report(folder: Path) -> None:
     other = folder / "other.json"
-    for text, says in (("{", "JSON"), ("[]", "no report"), ('{"schema": "x"}', "no report"),
+    for text, says in (("{", "JSON"), ("[]", "not a report"), ('{"schema": "x"}', "not a report"),
                        ('{"schema": "elrcheck.report/1", "actions": 3}', "expected an array")):  # fmt: skip
         other.write_text(text)
         with pytest.raises(UsageFault, match=says):

@@ -80,7 +80,7 @@ def test_a_behaviour_that_stops(stuck: Subject) -> None:
     assert (applies.never, applies.taken, applies.why) == (True, None, "it changes nothing")
     assert step(report, "Start(b=1)").why == "refused by: b is offline"
     page = render(report, "html")
-    assert "In state 3 the wait is not over" in page and "For ever: nothing happens in state 3" in page
+    assert "The goal is false in state 3" in page and "Forever: nothing happens in state 3" in page
     assert "never enabled, refused by: b is offline" in page
 
 
