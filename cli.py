@@ -1,7 +1,7 @@
 """The command line: the group of verbs, and the options that come before a verb.
 
-The verbs are in `console/*_verbs.py`. Nothing is computed there: each calls `commands/`, and imports what is
-heavy inside its own function, so that `elrcheck --help` stays quick. A verb returns its exit code;
+The verbs are in `console/*_verbs.py` and compute nothing: each calls `commands/`, and does its heavy imports
+inside its own function so that `elrcheck --help` stays fast. A verb returns its exit code;
 `console/shell.py` does the rest.
 """
 
@@ -29,7 +29,7 @@ from elrcheck.console.trace_verbs import explain, replay, traces
 
 
 def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
-    """Loads the settings file before any other option is looked at."""
+    """Loads the settings file before click parses any other option."""
     if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
         from elrcheck.console.settings import load_settings
 
@@ -48,11 +48,11 @@ def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -
 )
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), is_eager=True, expose_value=False,
               callback=_use_settings,
-              help="Defaults for options; otherwise elrcheck.toml or [tool.elrcheck] in pyproject.toml.")
+              help="Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True,
-              help="When to use colours.")
-@click.option("--quiet", "-q", count=True, help="Only findings and the verdict.")
-@click.option("--verbose", "-v", count=True, help="More detail.")
+              help="When to colour the output.")
+@click.option("--quiet", "-q", count=True, help="Print only findings and the verdict.")
+@click.option("--verbose", "-v", count=True, help="Print more detail.")
 @click.option("--progress/--no-progress", default=True, help="Show progress on stderr.")
 @click.version_option(__version__, "--version", message="elrcheck %(version)s")
 @click.pass_context
@@ -69,6 +69,6 @@ for command in (
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
-    """The console script."""
+    """Entry point of the console script `elrcheck`."""
     end_as_interrupted()
     sys.exit(run(cli, sys.argv[1:] if argv is None else argv))

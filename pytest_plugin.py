@@ -1,12 +1,12 @@
 """A pytest plug-in: one test for each property of each configuration in a baseline.
 
-Loaded by name only (``pytest -p elrcheck.pytest_plugin``).  A plug-in that a package announces is imported
-into every run of pytest, which then also rewrites the assertions of all modules of that package; and a
-search is nothing to be started by a file that happens to lie there.
+Loaded only by name (``pytest -p elrcheck.pytest_plugin``).  pytest would import a plug-in registered as an
+entry point into every run and rewrite the assertions of all modules of its package; and the mere presence of
+a file should not start a search.
 
-A configuration is searched once, when the first of its tests runs.  Under xdist the workers share the
-reports through a folder of the controlling process.  Nothing of elrcheck but this file is imported before a
-baseline is collected.
+Each configuration is searched once, when its first test runs.  Under xdist the workers share the reports
+through a folder of the controller process.  No other module of elrcheck is imported before a baseline is
+collected.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class PropertyViolated(Exception):
 
 
 class NotAsRecorded(Exception):
-    """Something else was found than the baseline says."""
+    """The result differs from the baseline."""
 
 
 class Inconclusive(Exception):
-    """A limit ended the search before it could tell."""
+    """A limit ended the search before it could decide the property."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("elrcheck")
-    group.addoption("--elrcheck-workers", metavar="N", type=int, help="Threads of each search.")
+    group.addoption("--elrcheck-workers", metavar="N", type=int, help="Number of threads per search.")
     parser.addini(
         "elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES)
     )
@@ -67,7 +67,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """In the controlling process of xdist, for each worker."""
+    """Runs in the controller process of xdist, once for each worker."""
     stash = node.config.stash
     if _FOLDER not in stash:
         stash[_FOLDER] = tempfile.mkdtemp(prefix="elrcheck-pytest-")
@@ -81,7 +81,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time. Where files cannot be locked in this way every worker searches for itself."""
+    """Admits one process at a time. Without fcntl there is no lock, and each worker may run the search."""
     try:
         import fcntl
     except ImportError:
@@ -96,7 +96,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 class BaselineFile(pytest.File):
-    """A baseline: its entries are the configurations."""
+    """A baseline file: its entries are the configurations."""
 
     def collect(self) -> Iterator[pytest.Collector]:
         from elrcheck.base.errors import ElrError
@@ -115,7 +115,7 @@ class BaselineFile(pytest.File):
 
 
 class Configuration(pytest.Collector):
-    """One entry. Its report is made when it is first asked for."""
+    """One entry. Its search runs when the first test needs the report."""
 
     def __init__(self, entry: Entry, model: Model, **given: Any) -> None:
         super().__init__(**given)
@@ -142,7 +142,7 @@ class Configuration(pytest.Collector):
             yield PropertyItem.from_parent(self, name=ident, expected=expected)
 
     def report(self) -> CheckReport:
-        """The one report of this configuration; a search that failed fails in the same way again."""
+        """The report of this configuration; if its search failed, raises the same error each time."""
         if self._fault is not None:
             raise self._fault
         if self._report is None:
@@ -154,7 +154,7 @@ class Configuration(pytest.Collector):
         return self._report
 
     def _shared(self) -> CheckReport:
-        """Searches, or takes what another worker has found."""
+        """Runs the search, or returns the report that another worker stored."""
         folder = getattr(self.config, "workerinput", {}).get(SHARED)
         if folder is None:
             return self._search()
@@ -162,11 +162,11 @@ class Configuration(pytest.Collector):
         place = Path(folder) / name
         with _locked(place.with_suffix(".lock")):
             if place.exists():
-                found: CheckReport = pickle.loads(place.read_bytes())
-                return found
-            made = self._search()
-            place.write_bytes(pickle.dumps(made))
-        return made
+                stored: CheckReport = pickle.loads(place.read_bytes())
+                return stored
+            report = self._search()
+            place.write_bytes(pickle.dumps(report))
+        return report
 
     def _search(self) -> CheckReport:
         from elrcheck.base.progress import Silent
@@ -177,7 +177,7 @@ class Configuration(pytest.Collector):
 
 
 class PropertyItem(pytest.Item):
-    """One property of a configuration. expected: what the baseline says of it, if anything."""
+    """One property of a configuration. expected: its result in the baseline, if any."""
 
     parent: Configuration
 
@@ -197,27 +197,27 @@ class PropertyItem(pytest.Item):
             raise NotAsRecorded(
                 f"{self.name}: the baseline expects {self.expected}; there is no such property"
             )
-        told = found_in(report, None, None).properties[self.name]
+        actual = found_in(report, None, None).properties[self.name]
         if found.verdict == "inconclusive":
             raise Inconclusive(self._undecided(found, report))
-        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", told):
+        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", actual):
             raise PropertyViolated(_violation(found, report))
-        if found.verdict == "unreached" and self.expected in (None, told):
+        if found.verdict == "unreached" and self.expected in (None, actual):
             pytest.skip(f"{found.id} {found.name} is not reached in {report.variant}, {report.scope}")
-        if self.expected not in (None, told):
+        if self.expected not in (None, actual):
             more = "\n\n" + _violation(found, report) if found.verdict == "violated" else ""
             raise NotAsRecorded(
-                f"{found.id} {found.name}: {told}; the baseline expects {self.expected} "
+                f"{found.id} {found.name}: {actual}; the baseline expects {self.expected} "
                 f"({self.parent.entry.place}){more}"
             )
 
     def _undecided(self, found: PropertyReport, report: CheckReport) -> str:
         search = report.search
-        why = search.stopped_by or ", ".join(f"{o.leaf} outgrew its room" for o in search.overflows)
+        why = search.stopped_by or ", ".join(f"{o.leaf} exceeded its bit width" for o in search.overflows)
         return (
-            f"{found.id} {found.name} is inconclusive, which is no pass: the search of {report.variant}, "
+            f"{found.id} {found.name} is inconclusive, which is not a pass: the search of {report.variant}, "
             f"{report.scope} was stopped by {why or 'a limit'} after {search.distinct:,} states.\n"
-            f"Raise the limit of entry `{self.parent.name}` ({self.parent.entry.place}), or leave it out."
+            f"Raise the limit of entry `{self.parent.name}` ({self.parent.entry.place}), or remove the entry."
         )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -237,7 +237,7 @@ class PropertyItem(pytest.Item):
 
 
 def _violation(found: PropertyReport, report: CheckReport) -> str:
-    """Conjunct, broker and trace, as the command prints them."""
+    """The failing conjunct, the broker and the trace, as the command prints them."""
     from elrcheck.report.terminal import plain_text
     from elrcheck.report.text.text_check import print_violation
 

@@ -1,7 +1,7 @@
-"""`elrcheck check`: explore a scope, replay what was found, and report.
+"""`elrcheck check`: explore a scope, replay the findings, and report.
 
-The engine only says where a property is hit. Every trace it gives is replayed in plain Python before
-it is reported (`replay`).
+The engine only reports where it hits a property. Every trace it returns is replayed in plain Python before it
+is reported (`replay`).
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
-    """Search and report, also into the folder of the run if it has one; UsageFault for unknown names."""
+    """Search and report, also into the run folder if there is one; UsageFault for unknown names."""
     if request.run_dir is not None and request.run_dir.exists() and not request.run_dir.is_dir():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     saved = None
     if request.resume is not None:
         if request.run_dir is not None:
-            raise UsageFault("usage-resume", "--resume names the folder of the run: leave out --run-dir")
+            raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
         from elrcheck.explorer.runs.checkpoint import as_saved, read_run
 
         saved = read_run(request.resume)
@@ -73,7 +73,7 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
 def check_selected(
     request: CheckRequest, selected: Selected, progress: Progress, place: Path, saved: Saved | None = None
 ) -> CheckReport:
-    """As `run_check`, of a configuration that is resolved already; traces go into the folder `place`."""
+    """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`."""
     model = load_whole_model()
     chosen = select_properties(model, request.properties, request.liveness)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
@@ -121,7 +121,7 @@ def _explore(
     place: Path,
     saved: Saved | None,
 ) -> tuple[Outcome, dict[str, Finding]]:
-    """Search, and replay what was found."""
+    """Search, and replay the findings."""
     config = selected.config
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.commands.check_liveness import explore_liveness
@@ -129,12 +129,12 @@ def _explore(
         if request.fingerprint or saved is not None or request.engine == "spark":
             raise UsageFault(
                 "liveness-option",
-                "liveness needs all states in memory: no --fingerprint, no --resume, no --engine spark",
+                "--liveness keeps all states in memory: leave out --fingerprint, --resume, --engine spark",
             )
         if config.skips_no_news or config.forgets:
             raise UsageFault(
-                "liveness-option", "liveness is about every step a broker takes: no --reduce",
-                help="the reductions are argued for safety properties (docs/adr/0008, 0009)",
+                "liveness-option", "liveness depends on every step a broker takes: leave out --reduce",
+                help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
             )  # fmt: skip
         outcome, lassos = explore_liveness(model, config, chosen, request, progress)
         return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
@@ -189,7 +189,7 @@ def failures(
     actions: Sequence[ActionReport],
     complete: bool,
 ) -> tuple[Failure, ...]:
-    """What `--fail-on` does not accept. What a search that is not complete did not reach is undecided."""
+    """The failures under `--fail-on`. In an incomplete search, anything not reached is undecided."""
     found = {
         "unreached-action": [action.name for action in actions if complete and action.idle],
         "unreached-witness": [p.id for p in properties if p.verdict == "unreached"],
@@ -206,7 +206,7 @@ def failures(
 
 
 def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
-    """Where traces go, if there are any or a folder was asked for."""
+    """The folder for traces, if there are any or one was requested."""
     found = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
     return place if request.run_dir is not None or found or outcome.resumable else None
 
@@ -214,7 +214,7 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
 def store_findings(
     folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]
 ) -> dict[str, str]:
-    """Writes one trace file for each finding; returns their paths inside the folder."""
+    """Writes one trace file per finding; returns their paths inside the folder."""
     origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():

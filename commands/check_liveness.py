@@ -1,4 +1,4 @@
-"""The part of `elrcheck check` that looks for waits without an end: search, graph, lassos, replay."""
+"""Liveness in `elrcheck check`: search, state graph, fair cycles, lassos and their replay."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.traces.replay import Replayed
 
 MOST_STATES = 2_000_000
-"""The limit when none is asked for: the graph with its steps stays below about 1 GiB."""
+"""Default limit: the graph with its steps stays below about 1 GiB."""
 
 
 def explore_liveness(
     model: Model, config: ModelConfig, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
 ) -> tuple[Outcome, dict[str, Replayed]]:
-    """The counts of the search, and a replayed lasso for every property that one refutes.
+    """The counts of the search, and a replayed lasso for every violated property.
 
-    An incomplete graph says nothing about any property: a step that is missing could be the way out.
+    An incomplete graph decides no property: a missing step could be the way out of a cycle.
     """
     from elrcheck.explorer.graph.fair_cycles import Arena
     from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps
@@ -67,22 +67,22 @@ def _graph(
     if request.engine == "reference":
         _refuse_unknown(limits)
         deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
-        made = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
-        by_states = made.distinct >= (limits.max_states or 0)
+        built = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
+        by_states = built.distinct >= (limits.max_states or 0)
         reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
         outcome = Outcome(
-            complete=made.graph is not None,
-            reason=None if made.graph is not None else reason,
-            generated=made.generated,
-            distinct=made.distinct,
-            levels=made.levels,
-            seconds=made.seconds,
-            cut=made.cut,
-            deadlocks=made.deadlocks,
-            enabled=made.enabled,
-            new_states=made.new_states,
+            complete=built.graph is not None,
+            reason=None if built.graph is not None else reason,
+            generated=built.generated,
+            distinct=built.distinct,
+            levels=built.levels,
+            seconds=built.seconds,
+            cut=built.cut,
+            deadlocks=built.deadlocks,
+            enabled=built.enabled,
+            new_states=built.new_states,
         )
-        return outcome, made.graph
+        return outcome, built.graph
     ended = run_search(model, config, (), replace(request, limits=limits), progress)
     outcome = outcome_of(ended)
     if not outcome.complete:
@@ -97,6 +97,6 @@ def _graph(
 def _refuse_unknown(limits: Limits) -> None:
     if limits.max_depth is not None or limits.memory is not None:
         raise UsageFault(
-            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            "engine-option", "the reference engine only supports --max-states and --time-budget",
             help="use the local engine for the other limits",
         )  # fmt: skip

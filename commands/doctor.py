@@ -1,4 +1,4 @@
-"""`elrcheck doctor`: what of this machine elrcheck can use, found without importing the heavy parts."""
+"""`elrcheck doctor`: what elrcheck can use on this machine, found without importing the heavy packages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was looked for.  `missing` stops `check`; `absent` only what `needed_for` says."""
+    """One requirement.  `missing` prevents `check`; `absent` prevents only what `needed_for` names."""
 
     name: str
     status: Status
@@ -47,7 +47,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All of it.  `ok` means that `elrcheck check` can run."""
+    """The result for all requirements.  `ok` means that `elrcheck check` can run."""
 
     items: tuple[Item, ...]
 
@@ -76,7 +76,7 @@ class Diagnosis:
 
 
 def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
-    """Looks at this machine; takes as long as `java -version`."""
+    """Examines this machine; takes as long as `java -version`."""
     return Diagnosis(
         (
             _python(),
@@ -118,7 +118,7 @@ def _java(environ: Mapping[str, str]) -> Item:
 
 
 def _spark_java(environ: Mapping[str, str]) -> Item:
-    """Asked for apart from TLC's: Spark wants a newer one, and can use the one of an extra."""
+    """Java for Spark, separate from TLC's: Spark needs a newer one and can use the one from a pip extra."""
     from elrcheck.spark.driver_java import find_java
 
     name, needed_for = "Java for Spark", "check --engine spark"

@@ -1,4 +1,4 @@
-"""Which engine searches: the one a request names, run to its `Outcome`."""
+"""Engines: run the one that a request names and return its `Outcome`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from elrcheck.lang.lowering.program import Program
 
 LEAST_ROOM = 16 * 2**20
-"""Bytes for states without which a search is not begun."""
+"""Minimum memory for states, in bytes; a search does not start with less."""
 OVERHEAD = 80 * 2**20
-"""Bytes that the search takes besides states: buffers of level files, results of native calls (measured)."""
+"""Memory a search needs besides states, in bytes: level file buffers, results of native calls (measured)."""
 
 
 OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
-"""Gives a lowered program its folder, and what an earlier run has left there to go on with."""
+"""Opens the run folder for a lowered program; also returns the checkpoint of an earlier run, if any."""
 
 
 def explore(
@@ -46,12 +46,12 @@ def explore(
     progress: Progress,
     open_run: OpenRun | None = None,
 ) -> Outcome:
-    """Run the engine the request names. Only the local engine keeps its run in a folder."""
+    """Run the engine that the request names. Only the local engine keeps its run in a folder."""
     if request.engine != "local" and request.fingerprint:
-        raise UsageFault("engine-option", "--fingerprint is for the local engine", help="leave out --engine")
+        raise UsageFault("engine-option", "--fingerprint needs the local engine", help="leave out --engine")
     if request.engine not in ("local", "spark") and request.resume is not None:
         raise UsageFault(
-            "engine-option", "--resume is for the engines local and spark", help="leave out --engine"
+            "engine-option", "--resume needs the engine local or spark", help="leave out --engine"
         )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
@@ -119,7 +119,7 @@ def run_search(
                 )  # fmt: skip
             how = "kernel from the cache" if search.native.cached else "kernel compiled"
             if saved is not None:
-                progress.stage("reading the run to go on with")
+                progress.stage("reading the checkpoint")
                 search.resume(saved.levels, saved.tally)
         progress.stage("searching")
         stack.enter_context(interrupts)
@@ -133,21 +133,21 @@ def run_search(
 
 @contextlib.contextmanager
 def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
-    """A run that fails can be gone on with if it was saved; levels without a manifest are of no use."""
+    """Keeps the folder of a failed run that has a checkpoint: levels without a manifest are useless."""
     try:
         yield
     except BaseException as fault:
         if not folder.saved:
             folder.finish()
         elif isinstance(fault, EnvironmentFault):
-            way = f"go on with `elrcheck check --resume {folder.folder}`"
+            way = f"resume with `elrcheck check --resume {folder.folder}`"
             fault.help = way if fault.help is None else f"{fault.help}; {way}"
         raise
 
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Lowering makes a million small objects that all stay: looking for garbage among them is a waste."""
+    """Pauses garbage collection: lowering creates a million small objects, and none becomes garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -158,15 +158,15 @@ def _no_collection() -> Iterator[None]:
 
 
 def _room_for_states(memory: int | None) -> int | None:
-    """What `--memory` leaves for states; the limit is for the whole process."""
+    """The memory that `--memory` leaves for states, in bytes; the limit covers the whole process."""
     if memory is None:
         return None
     used = used_bytes() + OVERHEAD
     if memory - used < LEAST_ROOM:
         raise UsageFault(
             "memory-too-small",
-            f"--memory {memory / 2**20:.0f} MiB: the program itself takes {used / 2**20:.0f} MiB here",
-            help=f"give at least {(used + LEAST_ROOM) / 2**20:.0f} MiB",
+            f"--memory {memory / 2**20:.0f} MiB: the program alone needs {used / 2**20:.0f} MiB here",
+            help=f"set at least {(used + LEAST_ROOM) / 2**20:.0f} MiB",
         )
     return memory - used
 
@@ -177,7 +177,7 @@ def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
         return Interrupted("interrupted", what)
     return Interrupted(
         "interrupted", what, where=str(folder.folder),
-        help=f"go on with `elrcheck check --resume {folder.folder}`",
+        help=f"resume with `elrcheck check --resume {folder.folder}`",
     )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request:
     limits = request.limits
     if limits.max_depth is not None or limits.memory is not None or request.stop_at_first:
         raise UsageFault(
-            "engine-option", "the reference engine only knows --max-states and --time-budget",
+            "engine-option", "the reference engine only supports --max-states and --time-budget",
             help="use the local engine for the other limits",
         )  # fmt: skip
     deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
@@ -248,7 +248,7 @@ def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request:
 
 @dataclass(frozen=True)
 class Ended:
-    """A compiled or vectorised search that has ended, with all it has stored."""
+    """A finished compiled or vectorised search with everything it stored."""
 
     lowered: Lowered
     search: Search | VectorSearch

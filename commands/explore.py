@@ -1,7 +1,7 @@
-"""`elrcheck explore`: what a scope looks like, and its state graph as a file if it is small.
+"""`elrcheck explore`: describe a scope, and write its state graph if it is small.
 
-Sizes, actions and values come from the search of `check`; the steps from each state are counted by
-expanding every state once more, and strongly connected components are those of `components.py`.
+Sizes, actions and values come from the search of `check`. Out-degrees are counted by expanding every state
+once more, and `components.py` computes the strongly connected components.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FORMATS: Mapping[str, GraphFormat] = {
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
-    """Search and describe; UsageFault for names that do not exist or a graph that would be too large."""
+    """Search and describe; UsageFault for unknown names or a graph that would be too large."""
     form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
@@ -87,7 +87,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
-    """The properties that states and steps of a graph are marked with."""
+    """The properties whose violations the graph marks."""
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
             "explore-liveness", "no single state violates a liveness property (V-*)",
@@ -101,10 +101,10 @@ def _format(request: ExploreRequest) -> GraphFormat | None:
     path, wanted = request.graph, request.graph_format
     if path is None:
         if wanted is not None:
-            raise UsageFault("explore-option", "--graph-format is for --graph", help="add --graph FILE")
+            raise UsageFault("explore-option", "--graph-format needs --graph", help="add --graph FILE")
         if request.properties and not request.drawn:
             raise UsageFault(
-                "explore-option", "--property is for --graph and the HTML report", help="add --graph FILE"
+                "explore-option", "--property needs --graph or the HTML report", help="add --graph FILE"
             )
         return None
     if path.is_dir():
@@ -112,19 +112,19 @@ def _format(request: ExploreRequest) -> GraphFormat | None:
     form = wanted or FORMATS.get(path.suffix.lower())
     if form is None:
         raise UsageFault(
-            "graph-format", f"{path.name} does not say which format it should have",
+            "graph-format", f"the name {path.name} implies no graph format",
             help="give --graph-format, or a name that ends in .graphml, .dot, .json or .svg",
         )  # fmt: skip
     return form
 
 
 def _most(request: ExploreRequest, form: str | None) -> int:
-    """How many states the graph may have."""
+    """The largest number of states that the graph may have."""
     return min(request.max_nodes, MOST_STATES) if form == "svg" else request.max_nodes
 
 
 def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
-    """The search; one that only serves a graph stops as soon as that would be too large."""
+    """The search request; with a graph it stops as soon as the graph would be too large."""
     limits = request.limits
     if request.graph is not None:
         most = _most(request, form) + 1
@@ -137,7 +137,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
         if outcome.complete:
             return
         raise UsageFault(
-            "graph-incomplete", f"a graph needs all states, and {outcome.reason} ended the search",
+            "graph-incomplete", f"a graph needs all states, but {outcome.reason} stopped the search",
             help="leave out the limit, or choose a smaller scope",
         )  # fmt: skip
     known = "" if outcome.complete else "at least "
@@ -146,7 +146,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
         help = "write .graphml or .dot for other tools, choose a smaller --scope, or lower budgets with --set"
     raise UsageFault(
         "graph-too-large",
-        f"the scope has {known}{outcome.distinct:,} states, and the graph may have {most:,}",
+        f"the scope has {known}{outcome.distinct:,} states; the graph may have at most {most:,}",
         help=help,
     )
 
@@ -155,7 +155,7 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
 
 
 def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]:
-    """How many states have 0, 1, .. steps inside the budgets."""
+    """Out-degree histogram: the number of states with 0, 1, .. steps within the budgets."""
 
     def batches() -> Iterator[npt.NDArray[np.uint64]]:
         for level in range(levels):
@@ -164,8 +164,8 @@ def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]
                     yield np.array(rows[start : start + BATCH])
 
     def count(rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        made = search.successors(rows)
-        each = np.bincount(made.sources, minlength=len(rows))
+        successors = search.successors(rows)
+        each = np.bincount(successors.sources, minlength=len(rows))
         return np.bincount(each, minlength=len(search.program.instances) + 1)
 
     total = np.zeros(len(search.program.instances) + 1, np.int64)
@@ -191,15 +191,15 @@ def _write(
 
     search = ended.search
     assert isinstance(search, Search), "the local engine was asked for"
-    made = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
-    write_file(path, rendered(made, form) if drawn is None or form != "svg" else to_svg(drawn))
+    exported = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
+    write_file(path, rendered(exported, form) if drawn is None or form != "svg" else to_svg(drawn))
     return GraphReport(
         path=str(path),
         format=form,
-        nodes=made.number_of_nodes(),
-        edges=made.number_of_edges(),
-        violating=sum(1 for _, node in made.nodes(data=True) if node["violates"]),
-        violating_steps=sum(1 for _, _, edge in made.edges(data=True) if edge["violates"]),
+        nodes=exported.number_of_nodes(),
+        edges=exported.number_of_edges(),
+        violating=sum(1 for _, node in exported.nodes(data=True) if node["violates"]),
+        violating_steps=sum(1 for _, _, edge in exported.edges(data=True) if edge["violates"]),
     )
 
 

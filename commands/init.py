@@ -1,4 +1,4 @@
-"""What `elrcheck init` writes: a small set of files to begin with, each explained by its comments."""
+"""`elrcheck init`: write a starter set of files, each explained by its comments."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 
 SETTINGS = """\
-# Defaults for the options of elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file,
-# built-in default. A key is a long option without its dashes; an unknown key is an error.
+# Option defaults for elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file, built-in
+# default. Each key is a long option without its dashes; an unknown key is an error.
 # `elrcheck COMMAND --help` lists the options, `elrcheck list variants` and `elrcheck list scopes` the names.
 
 # variant = "kip_full"          # for every command that has --variant
 # workers = 2
 
 [check]
-# scope = "three-brokers"       # or the path of a TOML file with sizes and budgets of your own
-# set = ["min_isr=1"]           # single settings; see `elrcheck list knobs` and `elrcheck list budgets`
-# time-budget = "5m"            # a limit that is met makes a run inconclusive (exit code 3), never a pass
+# scope = "three-brokers"       # or the path of a TOML file with your own sizes and budgets
+# set = ["min_isr=1"]           # individual settings; see `elrcheck list knobs`, `elrcheck list budgets`
+# time-budget = "5m"            # a run that reaches a limit is inconclusive (exit code 3), never a pass
 
 [gate]
 baseline = "elrcheck-baseline.toml"
 # fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
 """
 WORKFLOW = """\
-# Fails when elrcheck finds something else than elrcheck-baseline.toml says.
+# Fails when the results of elrcheck differ from elrcheck-baseline.toml.
 name: elrcheck
 on:
   push:
@@ -42,7 +42,7 @@ jobs:
           python-version: "3.11"
       # Or the URL of a wheel or of a repository: pip install git+https://...
       - run: pip install elrcheck=={version}
-      # Annotations in the diff and a step summary; the files are for the upload below.
+      # Annotates the diff and writes a step summary; the step below uploads the files.
       - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml
       - uses: actions/upload-artifact@v4
         if: always()
@@ -70,7 +70,7 @@ BASELINE_PATH = "elrcheck-baseline.toml"
 
 
 def files() -> Mapping[str, str]:
-    """Path inside the folder -> text."""
+    """The files to write: path inside the folder -> text."""
     from elrcheck.base.requests import Selection
     from elrcheck.commands.gate.baseline import Entry
     from elrcheck.commands.gate.baseline_text import baseline_text
@@ -88,9 +88,9 @@ def files() -> Mapping[str, str]:
 
 
 def start(folder: Path, force: bool) -> list[tuple[Path, str]]:
-    """Writes the files; (path, what happened to it: wrote, replaced or kept).
+    """Writes the files; returns (path, `wrote`, `replaced` or `kept`) for each.
 
-    UsageFault if the folder does not exist, or if all files do and are to be kept.
+    Raises UsageFault if the folder does not exist, or if all files exist and force is false.
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
@@ -98,8 +98,8 @@ def start(folder: Path, force: bool) -> list[tuple[Path, str]]:
     existing = [name for name in wanted if (folder / name).exists()]
     if len(existing) == len(wanted) and not force:
         raise UsageFault(
-            "init-exists", f"{', '.join(existing)}: all of these exist", where=str(folder),
-            help="--force overwrites them",
+            "init-exists", f"all of these files exist already: {', '.join(existing)}", where=str(folder),
+            help="use --force to overwrite them",
         )  # fmt: skip
     done = []
     for name, text in wanted.items():

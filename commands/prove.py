@@ -1,8 +1,8 @@
 """`elrcheck prove`: initiation, consecution, implication in one command.
 
-The lemmas are the induction hypothesis. Properties of states must follow from them; properties of
-steps must hold for every step from a state with all lemmas. Epochs are unbounded and perturbations
-unlimited: budgets do not occur. The log length is the only data bound.
+The lemmas are the induction hypothesis. They must imply the properties of states; properties of steps must
+hold for every step from a state that satisfies all lemmas. Epochs are unbounded and perturbations unlimited:
+there are no budgets. The log length is the only data bound.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from elrcheck.traces.violation import explain
 PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
 PROOF_LOG_SLOTS = 2
-"""Log slots of a proof, unless `--set log_slots` says otherwise; scopes keep logs short for searching."""
+"""Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 COVERED: dict[str, Any] = {
     "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
     "response_loss": True,
@@ -56,13 +56,13 @@ COVERED: dict[str, Any] = {
     "unregistrations": 1,
     "directory_changes": 1,
 }
-"""What the lemmas cover beyond a scope: a budget above 0 brings its action in, without any limit."""
+"""Budgets of a proof: a budget above 0 enables its action, without any limit."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
 @dataclass
 class _Cell:
-    """All instances of one action against one lemma."""
+    """All obligations of one action and one lemma."""
 
     action: str
     lemma: str
@@ -82,7 +82,7 @@ class _Cell:
 
 
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
-    """Discharge every obligation of the selected configuration; unknown makes it inconclusive."""
+    """Discharge every obligation of the selected configuration; an unknown one makes it inconclusive."""
     selected = resolve(request.selection)
     model = load_proof_model()
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
@@ -96,7 +96,7 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
 
 
 class Proof:
-    """One run over one configuration."""
+    """The proof of one configuration."""
 
     def __init__(
         self, model: Model, config: ModelConfig, chosen: Sequence[Fn], timeout: float, progress: Progress
@@ -112,7 +112,7 @@ class Proof:
         self.prover = Prover(self.transitions, model.lemmas, timeout)
 
     def run(self, variant: str, workers: int = 1) -> ProveReport:
-        """The whole proof; workers above 1 need the packaged proof model, which processes load themselves."""
+        """Run the whole proof; workers > 1 requires the packaged model, which each process loads itself."""
         started = time.perf_counter()
         self.progress.stage("[1/3] initiation")
         initiation = [
@@ -145,7 +145,7 @@ class Proof:
         )
 
     def _outside(self) -> list[Skipped]:
-        """Actions this configuration does not have: the verdict says nothing about them."""
+        """Actions that this configuration does not have: the verdict does not cover them."""
         inside = {instance.action for instance in self.transitions.instances}
         return [
             Skipped("action", fn.name, "INCONCLUSIVE: not part of the proof in this configuration")
@@ -196,7 +196,7 @@ class Proof:
     def _instances(
         self, goals: Sequence[Fn], workers: int
     ) -> Iterator[tuple[int, Iterable[Obligation]]]:
-        """The cells of every instance, by its number."""
+        """The cells of every instance, with the number of the instance."""
         if workers > 1:
             yield from in_processes(self.config, goals, self.timeout, workers)
             return
@@ -215,7 +215,7 @@ class Proof:
         """The counterexample to induction, replayed through the plain model."""
         label = Label(instance.action, instance.args)
         if self.plain.step(done.before, label) != done.after:
-            raise ReplayError(f"the solver's step {label} is not the model's")
+            raise ReplayError(f"the solver's step {label} is not a step of the model")
         conjunct = None
         if fn is not None:
             states = (done.before, done.after) if fn.is_step else (done.after,)

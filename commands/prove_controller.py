@@ -1,7 +1,7 @@
-"""`elrcheck prove --controller`: every event keeps every rule, from every legal registration.
+"""`elrcheck prove --controller`: every event preserves every rule, from every legal registration.
 
-Nothing is assumed to be reachable. One obligation for each variant, event and rule: the partition, the
-brokers' registrations, the settings and what the event carries are arbitrary (docs/controller-total.md).
+The proof does not assume reachability. There is one obligation per variant, event and rule; the partition,
+the brokers' registrations, the settings and the event's payload are arbitrary (docs/controller-total.md).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DEFAULT_TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class Batch:
-    """Events of one variant for one worker. fixed: open knobs that keep the value they have in `config`."""
+    """Events of one variant for one worker. fixed: open knobs that keep their value from `config`."""
 
     variant: str
     config: Config
@@ -61,7 +61,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class EventResult:
-    """One event and its cells."""
+    """The result for one event: its cells."""
 
     variant: str
     kind: EventKind
@@ -73,7 +73,7 @@ class EventResult:
 
 
 def prove_events(batch: Batch) -> Iterator[EventResult]:
-    """Event by event."""
+    """Prove the events of a batch one by one."""
     model = load_controller_model()
     rules = [fn for fn in rules_of(model) if fn.ident in batch.rules]
     prover = StepProver(model, batch.config, batch.timeout, batch.fixed)
@@ -90,7 +90,7 @@ def prove_events(batch: Batch) -> Iterator[EventResult]:
 
 
 def prove_batch(batch: Batch) -> tuple[EventResult, ...]:
-    """The whole batch, in another process."""
+    """Prove a whole batch; runs in a worker process."""
     return tuple(prove_events(batch))
 
 
@@ -103,13 +103,13 @@ def _cell(model: Model, kind: EventKind, fn: Fn, answer: Answer) -> StepReport:
 
 
 def replayed(model: Model, rule: Fn, found: Counterexample) -> StepFailure:
-    """The counterexample as a report shows it, after plain Python has come to the same result."""
+    """The counterexample for the report, once plain Python has confirmed it."""
     fns, config = model.fns, found.config
     given = (config, found.before, found.event)
     if not fns["legal"].source(config, found.before) or not fns["possible"].source(*given):
-        raise ReplayError(f"the solver's counterexample to {rule.ident} is no legal event")
+        raise ReplayError(f"the solver's counterexample to {rule.ident} is not a legal event")
     if fns["after"].source(*given) != found.after:
-        raise ReplayError(f"the solver's {found.event.kind.name} is not the model's")
+        raise ReplayError(f"the solver's result of {found.event.kind.name} is not the model's")
     holds = rule.source(*given, found.after)
     if holds:
         raise ReplayError(f"{rule.ident} holds after the solver's counterexample")
@@ -127,7 +127,7 @@ def replayed(model: Model, rule: Fn, found: Counterexample) -> StepFailure:
 
 
 def in_words(r: Registration) -> str:
-    """A broker's registration: active, fenced, shutting down or unregistered, and its epoch."""
+    """Describe a broker's registration: active, fenced, shutting down or unregistered, and its epoch."""
     state = "active" if is_active(r) else "shutting down" if not r.fenced else "fenced"
     if r.fenced and r.in_controlled_shutdown:
         state = "fenced, shutting down"
@@ -145,7 +145,7 @@ def _arguments(event: Event) -> Iterator[FieldValue]:
 
 
 def run_controller(request: ControllerRequest, progress: Progress) -> ControllerReport:
-    """Discharge all obligations of the variants asked for; unknown makes it inconclusive."""
+    """Discharge all obligations of the requested variants; an unknown one makes it inconclusive."""
     started = time.perf_counter()
     model = load_controller_model()
     chosen = choose(rules_of(model), request.rules, "rule")

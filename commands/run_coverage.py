@@ -1,7 +1,7 @@
-"""`elrcheck runs coverage`: what the reports of several runs have put to use, taken together.
+"""`elrcheck runs coverage`: the combined coverage of several runs.
 
-`check` keeps its report in the folder of the run, if it has one; any report that `-o FILE.json` has written
-will do as well. Runs of different variants and scopes are merged: the question is what none of them did.
+`check` stores its report in the run folder, if it has one; any report written with `-o FILE.json` counts too.
+Runs of different variants and scopes are merged: the question is what none of them covered.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
     reports = [_read(_report_of(path)) for path in paths]
     if not reports:
         raise NothingChecked(
-            "no-report", "no run has left a report", help="use `check --run-dir DIR`, or name files of `-o`"
+            "no-report", "no run has stored a report", help="use `check --run-dir DIR`, or give files from -o"
         )
     actions, witnesses, guards = _actions(reports), _witnesses(reports), _guards(reports)
     whole = all(a.runs for a in actions) and all(w.reached for w in witnesses)
@@ -47,7 +47,7 @@ def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
 
 
 def stored_reports(folder: Path) -> tuple[Path, ...]:
-    """The run folders below a folder that have a report."""
+    """The run folders inside a folder that contain a report."""
     if not folder.is_dir():
         return ()
     return tuple(place for place in sorted(folder.iterdir()) if (place / REPORT).is_file())

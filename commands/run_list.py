@@ -1,8 +1,8 @@
-"""The runs in a folder of runs: what each one is, how large, and which can be removed.
+"""Lists the runs in a folder with their status and size, and removes them.
 
-A run is running: another process is at work in its folder; finished: traces and a report are all there is;
-resumable: a manifest says how far it came; or unfinished: it has level files and no manifest, so it was
-killed before it saved anything, or goes on where folders cannot be locked.
+A run is running (another process works in its folder), finished (it left only traces and a report), resumable
+(a manifest records its progress), or unfinished (level files without a manifest: it was killed before its
+first checkpoint, or still runs on a file system without locks).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from elrcheck.explorer.runs.folders import MANIFEST, REPORT
 
 TRACE = ".trace.json"
 STATES = (".parquet", ".rows", ".whos")
-"""Endings of level files, and of candidates that did not fit the memory."""
+"""Extensions of level files and of spilled candidates."""
 RunKind: TypeAlias = Literal["running", "finished", "resumable", "unfinished", "damaged"]
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One run. variant and scope are None where no file of it says so.
+    """One run. variant, scope: None if no file of the run names them.
 
-    violated, reached: properties and witnesses with a stored trace. states: distinct ones of a resumable run,
-    depth: the last level of it. age: seconds since something was written; storage: where its level files are,
-    if not in the folder; trouble: what cannot be read; foreign: a file that is not elrcheck's.
+    violated, reached: properties and witnesses with a stored trace. states, depth: distinct states and last
+    level of a resumable run. age: seconds since the last write; storage: location of the level files if
+    outside the folder; trouble: what cannot be read; foreign: a file that elrcheck did not write.
     """
 
     path: str
@@ -48,9 +48,9 @@ class StoredRun:
 
 
 def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
-    """Every run below the folder, by name; none if there is no such folder. now: in seconds, as of `time`.
+    """Every run in the folder, by name; empty if the folder does not exist. now: seconds, as from `time`.
 
-    A folder without any file that a run writes is no run.
+    A subfolder without any file of a run does not count.
     """
     if not folder.is_dir():
         return ()
@@ -61,26 +61,26 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
 
 
 def newest_resumable(folder: Path) -> Path:
-    """The run to which something was saved last. UsageFault if none can be gone on with."""
+    """The resumable run with the latest checkpoint. Raises UsageFault if no run is resumable."""
     manifests = [place / MANIFEST for place in folder.iterdir()] if folder.is_dir() else []
     found = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
     if not found:
         raise UsageFault(
-            "no-checkpoint", f"there is no run to go on with in {folder}",
-            help="`elrcheck runs` lists what is there; --resume DIR names another folder",
+            "no-checkpoint", f"there is no resumable run in {folder}",
+            help="`elrcheck runs` lists the runs; --resume DIR names another folder",
         )  # fmt: skip
     return max(found, key=lambda manifest: manifest.stat().st_mtime).parent
 
 
 def removable(run: StoredRun, older_than: float, every: bool) -> bool:
-    """Whether `runs clean` removes it; every: also what could be gone on with, or is unfinished."""
+    """True if `runs clean` removes the run; every: also remove resumable and unfinished runs."""
     if run.foreign is not None or run.kind == "running":
         return False
     return run.age >= older_than and (every or run.kind == "finished")
 
 
 def remove(runs: Sequence[StoredRun], folder: Path) -> None:
-    """Removes folders of runs, and the folder that held them if nothing is left in it."""
+    """Removes run folders, and then their parent folder if it is empty."""
     for run in runs:
         shutil.rmtree(run.path)
     if folder.is_dir() and not any(folder.iterdir()):
@@ -112,7 +112,7 @@ def _run(place: Path, now: float) -> StoredRun:
     except UsageFault as fault:
         kind, trouble = "damaged", fault.message
     if is_occupied(place):
-        kind, trouble = "running", None  # what is there is half written now and then
+        kind, trouble = "running", None  # its files may be half written at this moment
     stats = [path.lstat() for path in files]
     newest = max((stat.st_mtime for stat in stats), default=place.lstat().st_mtime)
     return StoredRun(
@@ -143,7 +143,7 @@ def _reported(path: Path) -> tuple[str | None, str | None]:
 
 
 def _in_order(ident: str) -> tuple[str, int, str]:
-    """P-2 stands before P-14."""
+    """Sort key that puts P-2 before P-14."""
     head, _, rest = ident.partition("-")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     return head, int(digits or 0), rest
@@ -154,7 +154,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _foreign(place: Path, files: Sequence[Path]) -> str | None:
-    """A file that no run writes, or a link: something in the folder is somebody else's."""
+    """A file in the folder that elrcheck did not write, or a link; None if there is none."""
     for path in files:
         inside = path.relative_to(place)
         if path.is_symlink() or not _ours(inside):
@@ -163,7 +163,7 @@ def _foreign(place: Path, files: Sequence[Path]) -> str | None:
 
 
 def _ours(inside: Path) -> bool:
-    """Whether a run writes files of this name there."""
+    """True if a run writes a file of this name at this place."""
     name = inside.name
     if name.startswith(".") and name.endswith(".tmp"):
         return True

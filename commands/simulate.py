@@ -1,7 +1,7 @@
 """`elrcheck simulate`: random walks through a scope that may be too large to exhaust.
 
-The walks are native (`walk.py`). A violating walk is made once more from seed and number, followed in
-plain Python like every trace (`replay.py`), and stored like one.
+The walks are native (`walk.py`). A violating walk is repeated from its seed and number, then replayed in
+plain Python (`replay.py`) and stored like every other trace.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from elrcheck.results.simulation_report import (
 from elrcheck.traces.replay import Finding, replay
 
 WALKS = 100_000
-"""How many walks without --walks and without a time budget."""
+"""Number of walks without --walks and without a time budget."""
 
 
 def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationReport:
-    """Walk and report; UsageFault for names that do not exist."""
+    """Walk and report; UsageFault for unknown names."""
     selected = resolve(request.selection)
     model = load_whole_model()
     chosen = select_properties(model, request.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
-            "simulate-liveness", "a walk has an end, so it says nothing about liveness (V-*)",
+            "simulate-liveness", "a walk is finite, so it cannot check liveness (V-*)",
             help="use `elrcheck check --liveness`",
         )  # fmt: skip
     if request.run_dir is not None and request.run_dir.is_file():
@@ -101,7 +101,7 @@ def _replayed(
     walks: Walks,
     first: dict[int, Place],
 ) -> dict[str, Finding]:
-    """The walks that violate a property, made once more and replayed in plain Python."""
+    """The walks that violate a property, repeated and replayed in plain Python."""
     findings = {}
     for check, place in first.items():
         if chosen[check].kind == "always":

@@ -1,4 +1,4 @@
-"""`elrcheck tlc`: TLC's own opinion on stored traces, or its state counts beside ours."""
+"""`elrcheck tlc`: have TLC confirm stored traces, or compare its state counts with ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VERDICTS: dict[str, TlcVerdict] = {
 
 
 def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
-    """Confirm traces, or compare counts; EnvironmentFault without Java or a jar."""
+    """Confirm traces or compare counts; EnvironmentFault without Java or tla2tools.jar."""
     if request.count:
         return _count(request, tlc.find_tools(request.jar), progress)
     if request.run is None:
@@ -43,14 +43,14 @@ def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
 def _confirm_all(
     paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress
 ) -> TlcReport:
-    """One witness after the other; ends at the first that TLC does not confirm, and reports that one."""
-    seconds, said = 0.0, []
+    """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
+    seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
         loaded = load_trace(path)
         progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.trace.property}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds
-        said.append(f"{path.name}: {judged.detail}")
+        lines.append(f"{path.name}: {judged.detail}")
         if judged.verdict != "confirmed":
             break
     return TlcReport(
@@ -61,12 +61,12 @@ def _confirm_all(
         command=_command(tools, f"{witness}.tla"),
         tlc_exit_code=judged.run.exit_code,
         seconds=round(seconds, 3),
-        output_tail=(*said, *judged.run.output_tail.splitlines()),
+        output_tail=(*lines, *judged.run.output_tail.splitlines()),
     )
 
 
 def _judge(loaded: Loaded, request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
-    """(name of the witness module, what TLC says of it)."""
+    """Returns (name of the witness module, TLC's verdict on it)."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
         witness = write_trace_module(loaded, Path(folder))
         options = tlc.TlcOptions(timeout=request.timeout or TIMEOUT)
@@ -87,7 +87,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
         spec = write_spec(model, selected.config, Path(folder), name)
         cfg = Path(folder) / f"{name}Count.cfg"
         cfg.write_text(spec.count_cfg, encoding="utf-8")
-        # One worker: several do not search strictly by level, so that the depth they print varies.
+        # One worker: several do not search strictly by level, so the depth they print varies.
         options = tlc.TlcOptions(heap="4g", timeout=request.timeout, deadlock=False)
         run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
     mine = Counts(ours.generated, ours.distinct, len(ours.levels))
@@ -109,7 +109,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
 
 
 def _compared(ours: Outcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
-    """Counts say something only if both searches went to their ends."""
+    """Compare the counts; they are comparable only if both searches are complete."""
     if run.exit_code != 0 or not ours.complete:
         return "failed"
     return "same" if theirs == mine else "different"

@@ -1,7 +1,7 @@
-"""What a bug leaves behind: one file with the command, versions, settings and the traceback.
+"""The bug report written after an internal error: command, versions, options and traceback in one file.
 
-It is meant to be attached to a public report, so it has no variables of the environment but the names of
-ours, and what looks like a secret is left out.
+Users attach it to public issues. So it contains the names of ELRCHECK_* environment variables but no values,
+and anything that looks like a secret is hidden.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PACKAGES = ("click", "rich", "numpy", "llvmlite", "pyarrow", "z3-solver", "netwo
 SECRET = re.compile(r"secret|passw|token|credential|api_?key|access[._]?key|account[._]?key|private", re.I)
 HIDDEN = "(hidden)"
 SHORTEST = 6
-"""A shorter value of a variable would also be replaced where it stands by chance."""
+"""Minimum length of a value to hide: a shorter one is likely to occur elsewhere in the text by chance."""
 
 
 def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Path]:
-    """The text, and the folder to keep it in: that of the run if one was named, else `.elrcheck`."""
+    """Returns the text and the folder to write it to: the run folder if one was given, else `.elrcheck`."""
     context = _context(fault)
     lines = [
         f"elrcheck {__version__}, Python {platform.python_version()}, {platform.platform()}",
@@ -51,7 +51,7 @@ def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]
 
 
 def keep(text: str, folder: Path) -> Path | None:
-    """Writes the text into the folder, or else among temporary files; None if neither can be written."""
+    """Writes the text into the folder, else into the temporary folder; None if neither is writable."""
     for place in (folder, Path(tempfile.gettempdir())):
         name = time.strftime("bug-report-%Y%m%dT%H%M%SZ", time.gmtime())
         with contextlib.suppress(OSError):
@@ -64,7 +64,7 @@ def keep(text: str, folder: Path) -> Path | None:
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """The text without values of variables, and of KEY=VALUE, whose names say that they are secret."""
+    """Hides the values of environment variables and KEY=VALUE pairs whose names suggest a secret."""
     for name, value in environ.items():
         if SECRET.search(name) and len(value) >= SHORTEST:
             text = text.replace(value, HIDDEN)
@@ -77,7 +77,7 @@ def without_secrets(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _context(fault: BaseException) -> click.Context | None:
-    """That of the command that was running: the innermost one that the traceback went through."""
+    """The context of the running command: the innermost one found in the frames of the traceback."""
     found = None
     for frame, _ in traceback.walk_tb(fault.__traceback__):
         for value in frame.f_locals.values():
@@ -93,7 +93,7 @@ def _parents(context: click.Context) -> Iterator[click.Context]:
 
 
 def _options(context: click.Context | None) -> Iterator[str]:
-    """What the command was told, and where each value is from."""
+    """The options of the command and its parents that are not defaults, each with its source."""
     while context is not None:
         yield f"options of `{context.command_path}`:"
         for name, value in context.params.items():

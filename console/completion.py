@@ -1,9 +1,9 @@
-"""Shell completion of values: names of the model, settings, what is stored under `.elrcheck`.
+"""Shell completion of values: names of the model, settings, and files stored under `.elrcheck`.
 
-A key press waits for this, so nothing is compiled: names of properties and actions are read from the
-decorated functions, not from a model made of them. What goes wrong completes nothing and says nothing.
+Completion runs on every Tab, so it loads no model: it reads the names of properties and actions from the
+decorated functions. An error yields no completions and no message.
 
-Where no name fits, the shell completes files or folders, for options that take a name or a path.
+For options that take a name or a path, the shell completes files or folders when no name matches.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import click
 from click.shell_completion import BashComplete, CompletionItem, get_completion_class, split_arg_string
 
 Words: TypeAlias = Iterable[tuple[str, str]]
-"""(what can be typed, a few words about it)"""
+"""(word to type, short description)"""
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
 
 def completer(
     source: Callable[[click.Context], Words], otherwise: Literal["", "file", "dir"] = ""
 ) -> Complete:
-    """A `shell_complete` that offers the words of `source` that begin as typed, in any case of letters.
+    """Returns a `shell_complete` that offers the words of `source` with the typed prefix, ignoring case.
 
-    otherwise: what the shell completes where none does.
+    otherwise: what the shell completes when no word matches.
     """
 
     def complete(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
@@ -63,7 +63,7 @@ def scopes(_: click.Context | None = None) -> Words:
 
 
 def properties(ctx: click.Context | None = None) -> Words:
-    """Ids, then names. With `prove --controller` the rules of single steps are meant."""
+    """Ids, then names; the controller rules (CT-*) for `prove --controller`."""
     from elrcheck.invariants import modules
 
     if ctx is not None and ctx.params.get("controller"):
@@ -88,7 +88,7 @@ def hazards(_: click.Context | None = None) -> Words:
 
 
 def scenarios(_: click.Context | None = None) -> Words:
-    """Ids as the files of the scenarios are called; E-01.toml is E-1."""
+    """Scenario ids, derived from the file names: E-01.toml is E-1."""
     from elrcheck.catalogue.scenario_file import scenario_files
 
     for file in scenario_files():
@@ -97,7 +97,7 @@ def scenarios(_: click.Context | None = None) -> Words:
 
 
 def settings(_: click.Context | None = None) -> Words:
-    """Knobs and budgets, with what they are if nothing is said."""
+    """Knobs and budgets with their defaults."""
     import dataclasses
 
     from elrcheck.model.config import Config
@@ -108,7 +108,7 @@ def settings(_: click.Context | None = None) -> Words:
 
 
 def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """(id, name, first line of the docstring) of functions with one of these roles, in source order."""
+    """(id, name, first line of the docstring) of every function with one of these roles, in source order."""
     from elrcheck.lang.runtime import Role
 
     for module in modules:
@@ -119,11 +119,11 @@ def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterato
 
 
 def everything(_: click.Context) -> Words:
-    """What `show` knows, and `config`, which it hands on."""
+    """Every name that `show` accepts, and `config`, which it forwards to the command of that name."""
     from elrcheck.base.error_codes import CODES
     from elrcheck.report.formats import FORMATS
 
-    yield "config", "what a command would use"
+    yield "config", "the settings a command would use"
     for source in (properties, actions, variants, scopes, settings, hazards, scenarios):
         yield from source(None)
     yield from ((ident, f"{name}: {about}") for ident, name, about in _rules())
@@ -141,7 +141,7 @@ def _rules() -> Iterator[tuple[str, str, str]]:
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
-    """`--set`: a key, then the values it can take."""
+    """Completes `--set`: the key, then a value it can take."""
     key, equals, _ = typed.partition("=")
     if not equals:
         return [
@@ -159,7 +159,7 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
 
 
 def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
-    """`--sweep`: a key, then names with commas between."""
+    """Completes `--sweep`: the key, then a comma-separated list of its values."""
     from elrcheck.commands.sweep.axes import keys, names_of
 
     key, equals, values = typed.partition("=")
@@ -180,7 +180,7 @@ def resumable_runs(_: click.Context) -> Words:
 
 
 def traced_runs(ctx: click.Context) -> Words:
-    """Folders with traces, then the traces."""
+    """Folders that contain traces, then the traces."""
     yield from ((str(place), "") for place in _stored_runs("*.trace.json"))
     yield from stored_traces(ctx)
 
@@ -199,7 +199,7 @@ def entries(ctx: click.Context) -> Words:
 
 
 def commands(ctx: click.Context) -> Words:
-    """Commands that have options of their own."""
+    """Commands that take options."""
     group = ctx.find_root().command
     assert isinstance(group, click.Group)
     for name, command in group.commands.items():
@@ -208,7 +208,7 @@ def commands(ctx: click.Context) -> Words:
 
 
 def _stored_runs(pattern: str) -> list[Path]:
-    """Folders of `.elrcheck/runs` with such a file, the newest first."""
+    """Folders in `.elrcheck/runs` that contain a file matching the pattern, newest first."""
     folder = Path(".elrcheck") / "runs"
     places = [place for place in folder.iterdir() if any(place.glob(pattern))] if folder.is_dir() else []
     return sorted(places, key=lambda place: -place.stat().st_mtime)
@@ -218,9 +218,9 @@ def _stored_runs(pattern: str) -> list[Path]:
 
 
 class Bash(BashComplete):
-    """Bash ends a word at each `=`; here `--set`, `key`, `=`, `val` is one value again.
+    """Completion for bash, which breaks words at `=`: joins `--set`, `key`, `=`, `val` into one value again.
 
-    What is answered replaces only the part after the last `=`.
+    Bash replaces only the part after the last `=`, so completions leave out everything before it.
     """
 
     source_template = BashComplete.source_template.replace(
@@ -249,13 +249,13 @@ class Bash(BashComplete):
 
 
 def script(command: click.Command, shell: str, name: str = "elrcheck") -> str:
-    """What the shell reads at its start."""
+    """Returns the completion script that the shell evaluates at startup."""
     text: str = _answerer(command, shell, name).source()
     return text
 
 
 def answer(command: click.Command, instruction: str, name: str) -> str:
-    """What a completion script asked for: `bash_complete`, `zsh_source`. The words are in the environment."""
+    """Answers an instruction (`bash_complete`, `zsh_source`); the typed words are in the environment."""
     shell, _, what = instruction.partition("_")
     found = _answerer(command, shell, name)
     text: str = found.source() if what == "source" else found.complete()
@@ -265,11 +265,11 @@ def answer(command: click.Command, instruction: str, name: str) -> str:
 def _answerer(command: click.Command, shell: str, name: str) -> Any:
     found = Bash if shell == "bash" else get_completion_class(shell)
     if found is None:
-        raise click.BadParameter(f"{shell!r} is no shell that can be completed for")
+        raise click.BadParameter(f"completion does not support the shell {shell!r}")
     options: Mapping[str, Any] = {}
     return found(command, dict(options), name, variable(name))
 
 
 def variable(name: str) -> str:
-    """The environment variable by which a completion script asks."""
+    """The environment variable through which a completion script passes its instruction."""
     return f"_{name.replace('-', '_').upper()}_COMPLETE"

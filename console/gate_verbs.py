@@ -1,7 +1,4 @@
-"""Commands for continuous integration: gate and init.
-
-They belong to the group in `cli.py`, which adds them; the same rules hold here.
-"""
+"""Verbs for continuous integration: gate and init."""
 
 from __future__ import annotations
 
@@ -34,22 +31,22 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @click.option("--baseline", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), default=BASELINE,
-              show_default=True, help="What to compare with.")
+              show_default=True, help="Baseline file to compare with.")
 @click.option("--only", metavar="NAME", multiple=True, shell_complete=completer(entries),
-              help="Only this entry; may be repeated.")
+              help="Run only this entry; may be repeated.")
 @fail_on_option(GATE_FAIL_ON, "drift")
-@click.option("--update-baseline", is_flag=True, help="Write what was found into the baseline.")
+@click.option("--update-baseline", is_flag=True, help="Write the results to the baseline.")
 @click.option("--add", metavar="NAME",
-              help="Add an entry to the baseline, or make one; the options below say which.")
+              help="Add an entry, defined by the options below; creates the baseline if there is none.")
 @selection_options
 @property_option
-@click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
+@click.option("--liveness", is_flag=True, help="Check the liveness properties (V-*) instead of the others.")
 @click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Stop after this many steps.")
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1),
               help="Stop beyond this many distinct states.")
-@click.option("--proof", is_flag=True, help="Also prove, as `elrcheck prove` does.")
+@click.option("--proof", is_flag=True, help="Also prove the properties, as `elrcheck prove` does.")
 @click.option("--teeth", is_flag=True,
-              help="Also leave out each guard once, as `elrcheck mutate --guards` does.")
+              help="Also run the guard survey, as `elrcheck mutate --guards` does.")
 @workers_option
 @located_options
 @click.pass_context
@@ -58,8 +55,8 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
          add: str | None, workers: int | None, **options: Any) -> ExitCode:  # fmt: skip
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 
-    Runs every entry of the baseline again. Exits with 1 when something is not as it says, with 2 when
-    there is no baseline, with 5 when it is empty. --update-baseline writes what was found and exits with 0.
+    Runs every entry of the baseline again. Exits with 1 when a result differs from the baseline, with 2
+    when there is no baseline, with 5 when it is empty. --update-baseline writes the results and exits with 0.
     """
     from elrcheck.commands.gate.gate import run_gate
 
@@ -75,15 +72,15 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
 
 
 @click.command(cls=Verb)
-@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--directory", "-C", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              default=".", help="Where to write, otherwise here.")
+              default=".", help="Folder to write to; by default the current one.")
 @click.pass_obj
 def init(shell: Shell, /, force: bool, directory: Path) -> ExitCode:
     """Write settings, a CI workflow and a pre-commit hook.
 
     Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
-    .pre-commit-config.yaml, each with comments. A file that exists is left alone without --force.
+    .pre-commit-config.yaml, all with comments. Keeps existing files unless --force is given.
     """
     from elrcheck.commands.init import start
 

@@ -1,6 +1,6 @@
-"""What `--help` shows: options in groups, how a program reads the result, examples, exit codes.
+"""The pages that `--help` prints: options in groups, examples, the JSON schema, exit codes.
 
-The examples are parsed by a test, so that none names an option that is gone.
+A test parses every example, so none can use an option that no longer exists.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Run folder": ("run_dir", "resume", "checkpoint_every"),
     "Output": ("form", "outputs", "html", "exit_zero", HELP),
 }  # fmt: skip
-"""Title -> names of parameters. What is in no group is a command's own and comes first."""
+"""Title -> parameter names. A parameter in no group is specific to its command and comes first."""
 MANY = 12
-"""So many options are shown in groups."""
+"""Commands with at least this many options show them in groups."""
 
 SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
@@ -32,7 +32,7 @@ SCHEMAS: Mapping[str, str] = {
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
     "list": "list", "show": "show", "doctor": "doctor",
 }  # fmt: skip
-"""Command -> the schema of its JSON, in docs/schemas."""
+"""Command -> name of the JSON schema of its report, in docs/schemas."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "check": (
@@ -101,14 +101,14 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "doctor": ("elrcheck doctor",),
     "completion": ('eval "$(elrcheck completion bash)"', "elrcheck completion fish | source"),
 }
-"""Command -> lines for a shell; what is there before `elrcheck` or after `|`, `<` is the shell's."""
+"""Command -> example lines for a shell; text before `elrcheck` or after `|` and `<` is shell syntax."""
 
 
 class Verb(click.Command):
-    """A command whose help has groups of options and examples.
+    """A command whose help groups the options and shows examples.
 
-    The variable of an option is named after the option, ELRCHECK_CHECK_FORMAT for `check --format`; click
-    names it after the parameter of the function.
+    The environment variable of an option is named after the option (ELRCHECK_CHECK_FORMAT for
+    `check --format`); click would name it after the function's parameter.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -143,7 +143,7 @@ class Verb(click.Command):
 
 
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Examples, and how a program reads what the command prints."""
+    """Writes the examples and a hint on the JSON output for programs."""
     path = ctx.command_path.partition(" ")[2]
     examples = EXAMPLES.get(path, ())
     if examples:
@@ -162,7 +162,7 @@ def _choices(param: click.Parameter) -> Sequence[str]:
 
 
 class Commands(click.Group):
-    """A group that lists its commands in the order of their declaration and knows near misses."""
+    """A group that lists its commands in declaration order and suggests a command for a typo."""
 
     command_class = Verb
 

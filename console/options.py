@@ -1,4 +1,4 @@
-"""Options that several commands share, and the types of their values."""
+"""Options shared by several commands, and the types of their values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_LONGEST = 10_000 * _SECONDS["d"]  # functions that wait take no more than some hundred years
+_LONGEST = 10_000 * _SECONDS["d"]  # waiting functions overflow beyond a few hundred years
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 REPORT_FORMATS = ("text", "json")
 EXIT_CODES = """
@@ -49,7 +49,7 @@ Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 
 
 def duration(text: str) -> float:
-    """Seconds, written ``90``, ``90s``, ``1.5m`` or ``1h30m``."""
+    """Parses a duration such as ``90``, ``90s``, ``1.5m`` or ``1h30m``; returns seconds."""
     word = text.strip().lower()
     parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", word)
     if not parts or "".join(number + unit for number, unit in parts) != word:
@@ -63,7 +63,7 @@ def duration(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Bytes, written ``4GiB``, ``512M`` or ``1000000``; units are powers of 1024."""
+    """Parses a size such as ``4GiB``, ``512M`` or ``1000000`` (powers of 1024); returns bytes."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if found is None:
         raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
@@ -74,7 +74,7 @@ def size(text: str) -> int:
 
 
 def worker_count(text: str) -> int | None:
-    """A number of workers; ``auto`` is None."""
+    """Parses a number of workers; returns None for ``auto``."""
     word = text.strip().lower()
     if word == "auto":
         return None
@@ -89,9 +89,9 @@ def output_file(
     every: Sequence[str] = EVERY,
     endings: Mapping[str, str] = SUFFIXES,
 ) -> tuple[str, Path]:
-    """``FILE`` or ``FORMAT:FILE`` as (format, path); the folder must exist before the run.
+    """Parses ``FILE`` or ``FORMAT:FILE`` into (format, path); the folder must already exist.
 
-    forms: those of this command; every: all words that are one; endings: what the end of a name means.
+    forms: the formats of this command; every: all known formats; endings: file name ending -> format.
     """
     form, colon, rest = text.partition(":")
     if not colon or form not in every:
@@ -103,12 +103,12 @@ def output_file(
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
     form = form or endings.get(path.suffix, "text")
     if form not in forms:
-        raise click.BadParameter(f"{text!r}: {form} is no format of this command; it has {', '.join(forms)}")
+        raise click.BadParameter(f"{text!r}: no format {form} here; choose from {', '.join(forms)}")
     return form, path
 
 
 def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Several option decorators as one; they appear in the help in this order."""
+    """Combines several option decorators into one; the help lists them in this order."""
 
     def decorate(function: F) -> F:
         for decorator in reversed(decorators):
@@ -119,11 +119,11 @@ def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def _selection(scope: str) -> Callable[[F], F]:
-    """Options that choose a model; `scope` is the default one."""
+    """Options that select a model; `scope` is the default scope."""
     return _stack(
         click.option("--variant", metavar="NAME", shell_complete=completer(variants),
                      default=DEFAULT_VARIANT, show_default=True,
-                     help="Which version of the protocol; see `elrcheck list variants`."),
+                     help="Version of the protocol; see `elrcheck list variants`."),
         click.option("--scope", metavar="NAME|FILE", shell_complete=completer(scopes, "file"), default=scope,
                      show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
         click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
@@ -136,7 +136,7 @@ selection_options = _selection(DEFAULT_SCOPE)
 
 
 def chosen_selection(options: dict[str, Any]) -> Selection:
-    """Takes the selection options out of a command's options."""
+    """Removes the selection options from a command's options and returns them as a Selection."""
     return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
 
 
@@ -144,60 +144,60 @@ def chosen_selection(options: dict[str, Any]) -> Selection:
 mutation_options = _stack(
     click.option("--hazard", "hazards", metavar="ID", multiple=True,
                  shell_complete=completer(hazards),
-                 help="Only this hazard, such as F-1; may be repeated."),
+                 help="Run only this hazard, such as F-1; may be repeated."),
     click.option("--guards", is_flag=True,
-                 help="Leave out each guard of each action once, in the scope of the next options."),
+                 help="Guard survey: remove each guard of each action once, in the model selected below."),
     click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
-                 help="Only the guards of this action (implies --guards); may be repeated."),
+                 help="Survey only the guards of this action (implies --guards); may be repeated."),
     _selection(GUARD_SCOPE),
     click.option("--timeout", metavar="30s|5m", type=duration, default="60s", show_default=True,
-                 help="For each search; inconclusive when met."),
+                 help="Time limit of each search; inconclusive when reached."),
     click.option("--max-states", metavar="N", type=click.IntRange(min=1), default=5_000_000,
-                 show_default="5000000", help="For each search; inconclusive when met."),
+                 show_default="5000000", help="State limit of each search; inconclusive when reached."),
 )  # fmt: skip
 
 
 def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
-    """UsageFault if one of these options was given on the command line; defaults from files may stand."""
+    """Raises UsageFault if one of these options is on the command line; defaults from files are allowed."""
     for name in names:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = next(part.opts[0] for part in ctx.command.params if part.name == name)
             raise UsageFault(
-                "usage-option", f"{option} is for {only}", help=f"see `{ctx.command_path} --help`"
+                "usage-option", f"{option} requires {only}", help=f"see `{ctx.command_path} --help`"
             )
 
 
 property_option = click.option(
     "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=completer(properties),
-    help="Only these properties, by id, name or glob; may be repeated.",
+    help="Check only these properties, by id, name or glob; may be repeated.",
 )  # fmt: skip
 
 workers_option = click.option(
     "--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
-    help="Threads of a search, processes of a proof.",
+    help="Number of threads for a search, or processes for a proof.",
 )  # fmt: skip
 
 limit_options = _stack(
     click.option("--max-depth", metavar="N", type=click.IntRange(min=1),
-                 help="Stop after this many steps from the start; inconclusive when met."),
+                 help="Stop at this depth (steps from the initial state); inconclusive when reached."),
     click.option("--max-states", metavar="N", type=click.IntRange(min=1),
-                 help="Stop beyond this many distinct states; inconclusive when met."),
+                 help="Stop beyond this many distinct states; inconclusive when reached."),
     click.option("--time-budget", metavar="90s|5m|1h", type=duration,
-                 help="Stop after this long; inconclusive when met."),
+                 help="Stop after this long; inconclusive when reached."),
     click.option("--memory", metavar="4GiB", type=size,
-                 help="Use no more memory than this: beyond it states are kept on disk."),
+                 help="Memory limit; states beyond it spill to disk."),
 )  # fmt: skip
 
 
 
 def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
-    """`--fail-on`: words of FAIL_ON with commas between, of those that the command knows."""
+    """`--fail-on`: a comma-separated list of the words of FAIL_ON that the command supports."""
 
     def words(text: str) -> tuple[str, ...]:
         found = tuple(word.strip() for word in text.split(","))
         for word in found if text else ():
             if word not in known:
-                raise click.BadParameter(f"{word!r} is none of {', '.join(known)}")
+                raise click.BadParameter(f"{word!r} is not one of {', '.join(known)}")
         return found if text else ()
 
     def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem[str]]:
@@ -208,52 +208,53 @@ def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
             if word.startswith(last)
         ]
 
-    said = "What is a failure" if default else "Also a failure (exit code 1)"
+    lead = "Fail (exit code 1) on" if default else "Also fail (exit code 1) on"
     meant = "; ".join(f"{word} ({FAIL_ON[word]})" for word in known)
     return click.option(
         "--fail-on", metavar="LIST", type=words, default=default, show_default=bool(default),
-        shell_complete=complete, help=f"{said}, commas between: {meant}.",
+        shell_complete=complete, help=f"{lead} these, separated by commas: {meant}.",
     )  # fmt: skip
 
 
 REDUCTIONS = ("skips_no_news=true", "forgets=true")
-"""Knobs that merge states which no property and no step can tell apart (docs/adr/0008, 0009)."""
+"""Knobs that merge states no property and no step can distinguish (docs/adr/0008, 0009)."""
 
 NEWEST = ".elrcheck/runs/*"
 """The value of --resume without a folder."""
 
 
 def _resumed(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
-    """The folder to go on with; without a name the newest one, which is said."""
+    """The folder to resume: the given one, else the newest, which a note on stderr names."""
     if chosen is None or chosen != Path(NEWEST) or ctx.resilient_parsing:
         return chosen
     from elrcheck.commands.run_list import newest_resumable
 
     found = newest_resumable(chosen.parent)
     if ctx.obj is not None:
-        ctx.obj.note(f"going on with {found}")
+        ctx.obj.note(f"resuming {found}")
     return found
 
 
 run_options = _stack(
     click.option("--reduce", is_flag=True,
-                 help="Merge states that nothing can tell apart: fewer states, the same findings."),
+                 help="Merge indistinguishable states: fewer states, the same findings."),
     click.option("--fingerprint", type=click.Choice(("64", "128")),
-                 help="Keep only so many bits of each state; the report bounds the chance of an omission."),
+                 help="Store a fingerprint of this many bits instead of each state; the report bounds the "
+                 "probability of an omission."),
     click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-                 help="Where to keep traces, and what a later --resume needs."),
+                 help="Run folder: stores traces, and checkpoints for a later --resume."),
     click.option("--resume", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path),
                  is_flag=False, flag_value=NEWEST, callback=_resumed,
                  shell_complete=completer(resumable_runs, "dir"),
-                 help="Go on with the run in this folder, otherwise with the newest of .elrcheck/runs; "
-                 "it knows variant, scope and properties."),
+                 help="Resume the run in this folder, by default the newest in .elrcheck/runs; variant, "
+                 "scope and properties come from the run."),
     click.option("--checkpoint-every", metavar="30s|5m", type=duration, default="5m", show_default=True,
-                 help="How often a long search saves what it has."),
+                 help="How often a long search writes a checkpoint."),
 )  # fmt: skip
 
 
 def run_choices(options: dict[str, Any]) -> dict[str, Any]:
-    """Takes the selection and `run_options` out of a command's options, as fields of a request."""
+    """Removes the selection and `run_options` from a command's options; returns them as request fields."""
     ctx = click.get_current_context()
     named = [ctx.get_parameter_source(name) for name in ("variant", "scope", "overrides", "reduce")]
     selection = chosen_selection(options)
@@ -271,25 +272,25 @@ def run_choices(options: dict[str, Any]) -> dict[str, Any]:
 ENGINES = ("local", "spark", "reference", "numpy")
 engine_options = _stack(
     click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
-                 help="local: compiled; spark: that on a cluster; numpy: portable; reference: plain Python."),
+                 help="local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python."),
     click.option("--master", metavar="URL", default="local[*]", show_default=True,
-                 help="Of the engine spark: local[N], spark://HOST:PORT, yarn or k8s://..."),
+                 help="Spark master: local[N], spark://HOST:PORT, yarn or k8s://..."),
     click.option("--partitions", metavar="N", type=click.IntRange(1, 32_000),
-                 help="Shares of the states; otherwise one for each task that Spark runs at a time."),
+                 help="Number of partitions of the states; by default one per concurrent Spark task."),
     click.option("--handover", metavar="STATES", type=click.IntRange(min=1),
-                 help="Levels with so many states are for Spark; otherwise when that is measured to pay."),
+                 help="Expand levels with this many states or more on Spark; by default as measured."),
     click.option("--storage", metavar="PATH|URI",
-                 help="Where the states of a run on Spark are kept; every executor must see it."),
+                 help="Where a Spark run stores its states; every executor must be able to access it."),
     click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
-                 help="A Spark property; may be repeated."),
+                 help="Set a Spark property; may be repeated."),
 )  # fmt: skip
 SPARK = ("master", "partitions", "handover", "storage", "spark_conf")
 
 
 def engine_choices(options: dict[str, Any], verbose: bool) -> dict[str, Any]:
-    """Takes `engine_options` out of a command's options, as fields of a request.
+    """Removes `engine_options` from a command's options and returns them as request fields.
 
-    UsageFault for an option of Spark with another engine.
+    Raises UsageFault for a Spark option with another engine.
     """
     engine = options.pop("engine")
     if engine != "spark":
@@ -300,7 +301,7 @@ def engine_choices(options: dict[str, Any], verbose: bool) -> dict[str, Any]:
 
 
 def apart(function: F) -> F:
-    """Of a command with outputs: two of them in one file, or one in a file that is read, are refused."""
+    """Makes a command refuse two outputs to one file, and an output to one of its input files."""
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -311,11 +312,11 @@ def apart(function: F) -> F:
 
 
 def _reject_clashes(ctx: click.Context) -> None:
-    help = "give every output a file of its own"
+    help = "give each output its own file"
     written: set[str] = set()
     for _, path in ctx.params["outputs"]:
         if os.path.exists(path) and not os.path.isfile(path):
-            continue  # a device or a pipe takes any number
+            continue  # a device or a pipe takes any number of outputs
         real = _real(path)
         if real in written:
             raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
@@ -325,7 +326,7 @@ def _reject_clashes(ctx: click.Context) -> None:
         is_file = option.name == "scope" and str(value).endswith(".toml")
         if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
             named = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
-            what = f"{value} is named by {named} and by --output"
+            what = f"{value} is given to both {named} and --output"
             raise UsageFault("output-clash", what, help=help)
 
 
@@ -339,7 +340,7 @@ def _real(path: Path | str) -> str:
 def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
     return click.option(
         "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
-        help="What is printed on stdout.",
+        help="Format of the report on stdout.",
     )  # fmt: skip
 
 
@@ -347,7 +348,7 @@ format_option = _format_option(REPORT_FORMATS)
 
 
 def report_options(forms: Sequence[str]) -> Callable[[F], F]:
-    """Options of a command whose report has these formats."""
+    """Output options of a command whose report supports these formats."""
     def to_file(text: str) -> tuple[str, Path]:
         return output_file(forms, text)
 
@@ -355,16 +356,16 @@ def report_options(forms: Sequence[str]) -> Callable[[F], F]:
         _format_option(forms),
         *([html_option] if "html" in forms else []),
         click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
-                     help="Also write the report to a file, in the format that its name ends in, else text; "
+                     help="Also write the report to a file; without FORMAT its extension decides, else text; "
                      "may be repeated."),
         click.option("--exit-zero", is_flag=True,
-                     help="Exit with 0 instead of 1 when there is a finding."),
+                     help="Exit with 0 instead of 1 when there are findings."),
         apart,
     )  # fmt: skip
 
 
 def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--html FILE` is `--output html:FILE`; the command only knows its outputs."""
+    """Adds `--html FILE`, an alias of `--output html:FILE`; the command sees only its outputs."""
 
     def to_file(text: str) -> tuple[str, Path]:
         return output_file(("html",), f"html:{text}")
@@ -374,11 +375,11 @@ def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, outputs=(*outputs, *html), **given)
 
     return click.option("--html", metavar="FILE", multiple=True, type=to_file,
-                        help="Also write the report as a page, as -o html:FILE does.")(call)  # fmt: skip
+                        help="Also write the report as a page; short for -o html:FILE.")(call)  # fmt: skip
 
 
 def has_page(form: str, outputs: Sequence[tuple[str, Path]]) -> bool:
-    """Whether an HTML report is asked for: it has pictures that other formats do not pay for."""
+    """True if an HTML report was requested: it needs pictures that the other formats do without."""
     return "html" in (form, *(each for each, _ in outputs))
 
 

@@ -1,4 +1,4 @@
-"""Verbs about the rules themselves: prove and mutate."""
+"""Verbs that test the rules themselves: prove and mutate."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from elrcheck.console.shell import Shell
 @property_option
 @workers_option
 @click.option("--timeout", metavar="30s|5m", type=duration,
-              help="For each obligation; one that takes longer is unknown.")
+              help="Time limit of each obligation; one that reaches it is unknown.")
 @click.option("--controller", is_flag=True,
-              help="Every event of the controller keeps its rules, from any legal registration.")
-@click.option("--all-variants", is_flag=True, help="With --controller: every variant, not only one.")
+              help="Prove instead that every controller event preserves the rules CT-1 to CT-20.")
+@click.option("--all-variants", is_flag=True, help="With --controller: prove every variant.")
 @click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
-              help="With --controller: how many brokers; otherwise as many as the scope has.")
+              help="With --controller: number of brokers; by default that of the scope.")
 @located_options
 @click.pass_obj
 def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
@@ -48,8 +48,8 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
           all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
-    With --controller: of every event at the controller, that it keeps the rules CT-1 to CT-20 from any
-    legal registration, reachable or not; --property then selects rules.
+    With --controller, proves that every controller event preserves the rules CT-1 to CT-20 from any legal
+    registration, reachable or not; --property then selects rules.
     """
     selection = chosen_selection(options)
     if not controller:
@@ -75,16 +75,16 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @property_option
 @workers_option
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep a trace for each hazard found.")
+              help="Folder for the trace of each detected hazard.")
 @case_options
 @click.pass_context
 def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
            hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],
            **options: Any) -> ExitCode:  # fmt: skip
-    """Break a rule on purpose and see which property notices.
+    """Break a rule on purpose and see which property catches it.
 
-    Runs every hazard with and without its one change; with --guards leaves out each guard of each
-    action once instead.  Exits with 1 when a hazard is not found.
+    Runs every hazard with and without its one change; with --guards, removes each guard of each action once
+    instead.  Exits with 1 when a hazard goes undetected.
     """
     from elrcheck.commands.mutate.mutate import run_mutate
 

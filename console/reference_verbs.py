@@ -1,7 +1,4 @@
-"""Commands that answer questions about elrcheck itself: list, show, doctor and completion.
-
-They belong to the group in `cli.py`, which adds them; the same rules hold here.
-"""
+"""Verbs that answer questions: list, show, doctor, completion and what-if."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from elrcheck.console.shell import Shell
 @format_option
 @click.pass_obj
 def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
-    """Names and one-line summaries."""
+    """List names of one kind with one-line summaries."""
     import json
 
     from elrcheck.catalogue.lookup import entries
@@ -45,7 +42,7 @@ FORMAT = ("-f", "--format")
 
 
 class Show(Verb):
-    """`show config ..` is `config ..`."""
+    """Makes `show config ..` an alias of `config ..`."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -64,18 +61,17 @@ def _with_value(word: str) -> bool:
 
 @click.command(cls=Show)
 @click.argument("name", shell_complete=completer(everything, "file"))
-@click.option("--kind", type=click.Choice(KINDS), help="Where to look, when a name means two things.")
+@click.option("--kind", type=click.Choice(KINDS), help="Look only here, when a name is ambiguous.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep the runs of a scenario as traces.")
+              help="Folder for the traces of a scenario's runs.")
 @format_option
 @click.pass_obj
 def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
          form: str) -> ExitCode:  # fmt: skip
-    """Everything known about one name.
+    """Show everything known about one name.
 
-    Names are those that `elrcheck list` lists, of any kind.
-    A scenario, or a TOML file of one, is replayed; the exit code is 1 when it is not as it says.
-    `show config` is `elrcheck config`.
+    NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
+    replayed; the exit code is 1 when the model contradicts it. `show config` is `elrcheck config`.
     """
     import json
 
@@ -87,7 +83,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
 
         return shell.deliver(run_scenario(entry["source"], run_dir), form)
     if run_dir is not None:
-        raise UsageFault("usage-run-dir", "--run-dir is for scenarios", help="see `elrcheck list scenarios`")
+        raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="see `elrcheck list scenarios`")
     if form == "json":
         shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
         return ExitCode.HOLDS
@@ -101,7 +97,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
 @format_option
 @click.pass_obj
 def doctor(shell: Shell, /, form: str) -> ExitCode:
-    """What of this machine elrcheck can use.
+    """Check what elrcheck can use on this machine.
 
     Exits with 4 when `check` cannot run.
     """
@@ -123,7 +119,7 @@ def doctor(shell: Shell, /, form: str) -> ExitCode:
 def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
     """Print a completion script for your shell.
 
-    Commands, options and values are completed: variants, scopes, properties, actions, stored runs.
+    Completes commands, options and values: variants, scopes, properties, actions, stored runs.
     """
     shell: Shell = ctx.obj
     shell.write(script(ctx.find_root().command, shell_name).rstrip("\n") + "\n")
@@ -133,10 +129,10 @@ def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
 @click.command(cls=Verb, name="what-if")
 @click.pass_obj
 def what_if(shell: Shell, /) -> ExitCode:
-    """Say what the controller would do (JSON on stdin).
+    """Answer what the controller would do (JSON on stdin).
 
-    Reads one JSON object, or JSON Lines, and prints one answer per line.  It stops at the first
-    object that cannot be answered; the answers before it are printed.
+    Reads one JSON object, or JSON Lines, and prints one answer per line.  Stops at the first object that it
+    cannot answer, after printing the answers before it.
     """
     import json
 

@@ -1,7 +1,4 @@
-"""What elrcheck keeps between runs, and what a run would use: runs and config.
-
-They belong to the group in `cli.py`, which adds them; the same rules hold here.
-"""
+"""Verbs about stored runs and effective settings: runs and config."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 folder_option = click.option(
     "--folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), default=FOLDER,
-    show_default=True, help="The folder of runs.",
+    show_default=True, help="Folder that contains the runs.",
 )  # fmt: skip
 
 
@@ -40,8 +37,8 @@ folder_option = click.option(
 def runs(ctx: click.Context, /, folder: Path, form: str) -> ExitCode | None:
     """List the stored runs, or remove them.
 
-    A run is running, finished, resumable (`elrcheck check --resume`), or unfinished: it was killed before it
-    saved anything.
+    A run is running, finished, resumable (`elrcheck check --resume`), or unfinished: killed before its first
+    checkpoint.
     """
     if ctx.invoked_subcommand is not None:
         return None
@@ -72,16 +69,16 @@ def runs(ctx: click.Context, /, folder: Path, form: str) -> ExitCode | None:
     metavar="30m|7d",
     type=duration,
     default=None,
-    help="Only runs to which nothing was written for so long.",
+    help="Only runs that were last written to at least this long ago.",
 )
-@click.option("--all", "every", is_flag=True, help="Also runs that could be gone on with, or are unfinished.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--all", "every", is_flag=True, help="Also resumable and unfinished runs.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
 @click.pass_obj
 def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
           dry_run: bool) -> ExitCode:  # fmt: skip
     """Remove finished runs with their traces.
 
-    A folder that holds anything that elrcheck does not write is left alone.
+    Skips any folder that contains files elrcheck did not write.
     """
     import time
 
@@ -94,10 +91,10 @@ def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
     for run in chosen:
         shell.write(f"{'would remove' if dry_run else 'removed'} {run.path}  {_size(run.size)}\n")
         if run.storage is not None:
-            shell.note(f"its states are left in {run.storage}")
+            shell.note(f"its states remain in {run.storage}")
     for run in found:
         if run.foreign is not None:
-            shell.note(f"left alone: {run.path} has {run.foreign}, which is not elrcheck's")
+            shell.note(f"skipped: {run.path} contains {run.foreign}, which elrcheck did not write")
     kept = len(found) - len(chosen)
     shell.note(f"{len(chosen)} removed, {kept} kept" if not dry_run else f"{kept} would be kept")
     return ExitCode.HOLDS
@@ -106,15 +103,15 @@ def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
 @runs.command(epilog=EXIT_CODES)
 @click.argument("paths", metavar="[RUN|FILE]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @folder_option
-@click.option("--strict", is_flag=True, help="Exit with 1 if something never happened in any run.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if no run covers some action or witness.")
 @output_options
 @click.pass_obj
 def coverage(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
              paths: tuple[Path, ...], folder: Path, strict: bool) -> ExitCode:  # fmt: skip
-    """What runs cover together: actions that never fired, witnesses that no run reached.
+    """Combined coverage of runs: actions that never fired, witnesses that no run reached.
 
-    RUN is the folder of a run, FILE a report of `check` or `mutate --guards` as JSON; otherwise every run
-    in the folder of runs.
+    RUN is a run folder, FILE a JSON report of `check` or `mutate --guards`; by default all runs in --folder
+    count.
     """
     from elrcheck.commands.run_coverage import merge, stored_reports
 
@@ -127,7 +124,7 @@ def _row(run: StoredRun) -> tuple[str, ...]:
 
 
 def _what(run: StoredRun) -> str:
-    """What there is of the run, in a few words."""
+    """Short description of the run's state and its findings."""
     parts = [f"damaged: {run.trouble}"] if run.trouble else []
     if run.kind == "resumable":
         parts.append(f"resumable at depth {run.depth}, {run.states:,} states")
@@ -159,7 +156,7 @@ def _size(number: int) -> str:
 
 @dataclass(frozen=True)
 class Chosen:
-    """One option of a command. source: in words."""
+    """One option of a command. source: where its value comes from, in words."""
 
     name: str
     value: Any
@@ -172,11 +169,11 @@ class Chosen:
 @click.argument("arguments", metavar="[OPTIONS OF COMMAND]", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def config(ctx: click.Context, /, form: str, command: str, arguments: tuple[str, ...]) -> ExitCode:
-    """What COMMAND (check) would use, and where each value is from.
+    """Show the settings COMMAND (check) would use, and where each value comes from.
 
-    Options are from the command line, the environment, the settings file or built in; settings of the
-    model from --set (or --reduce), the scope, the variant or built in. Without -v only what is not built
-    in is shown.
+    An option comes from the command line, the environment, the settings file or a built-in default; a
+    setting of the model from --set (or --reduce), the scope, the variant or a built-in default. Hides
+    built-in defaults unless -v is given.
     """
     shell: Shell = ctx.obj
     chosen, selection = _chosen(ctx, command, arguments)
@@ -201,14 +198,14 @@ def config(ctx: click.Context, /, form: str, command: str, arguments: tuple[str,
     page.table(("setting", "value", "from"), ((one.name, _text(one.value), one.source) for one in shown))
     hidden = len(chosen) - len(options) + len(values) - len(shown)
     if hidden:
-        shell.note(f"{hidden} more are built in: `elrcheck -v config` shows them")
+        shell.note(f"{hidden} more have built-in values: `elrcheck -v config` shows them")
     return ExitCode.HOLDS
 
 
 def _chosen(
     ctx: click.Context, name: str, arguments: tuple[str, ...]
 ) -> tuple[tuple[Chosen, ...], Selection | None]:
-    """The options of a command as it would see them, and its selection if it has one."""
+    """The options of a command with their effective values, and its selection if it has one."""
     group, above = ctx.find_root().command, ctx.find_root()
     assert isinstance(group, click.Group)
     _, command, _ = group.resolve_command(above, [name])
@@ -243,7 +240,7 @@ def _source(ctx: click.Context, name: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """An option's value as JSON has it."""
+    """Converts an option's value to JSON types."""
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

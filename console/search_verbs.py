@@ -1,7 +1,7 @@
 """Verbs that search a scope: check, simulate and explore.
 
-A verb declares options and hands a request to `commands/`; every heavy import is inside the verb that needs
-it. The group that the verbs belong to is in `cli.py`.
+A verb declares options and passes a request to `commands/`; every heavy import is inside the verb that needs
+it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @property_option
 @workers_option
 @limit_options
-@click.option("--stop-at-first", is_flag=True, help="End with the level of the first violation.")
-@click.option("--liveness", is_flag=True, help="The liveness properties (V-*) instead of the others.")
+@click.option("--stop-at-first", is_flag=True, help="Stop after the level of the first violation.")
+@click.option("--liveness", is_flag=True, help="Check the liveness properties (V-*) instead of the others.")
 @fail_on_option(CHECK_FAIL_ON)
 @run_options
 @engine_options
@@ -82,25 +82,25 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @selection_options
 @property_option
 @click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
-              help="What chance follows from; otherwise one is drawn and printed.")
+              help="Random seed; by default a fresh one, which the report prints.")
 @click.option("--walks", metavar="N", type=click.IntRange(1, 10**12),
-              help="How many; otherwise 100000, or as many as --time-budget allows.")
+              help="Number of walks; by default 100000, or as many as --time-budget allows.")
 @click.option("--depth", metavar="N", type=click.IntRange(1, 1_000_000), default=40, show_default=True,
-              help="Steps of a walk.")
+              help="Maximum number of steps in a walk.")
 @click.option("--time-budget", metavar="90s|5m|1h", type=duration, help="Stop after this long.")
 @workers_option
 @click.option("--stop-at-first", is_flag=True,
-              help="End with the block of 4096 walks of the first violation.")
+              help="Stop after the block of 4096 walks with the first violation.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep traces.")
+              help="Folder for traces.")
 @page_options
 @click.pass_obj
 def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
              **options: Any) -> ExitCode:  # fmt: skip
     """Walk at random through a scope too large to explore.
 
-    Exits with 1 when a walk violates a property, else with 3: walks never show that one holds. The same
-    seed gives the same walks, with any number of workers.
+    Exits with 1 when a walk violates a property, else with 3: walks cannot show that a property holds. The
+    same seed gives the same walks, with any number of workers.
     """
     from elrcheck.commands.simulate import run_simulate
 
@@ -116,11 +116,11 @@ def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 @workers_option
 @limit_options
 @click.option("--graph", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write the graph of all states; violations of the properties are marked in it.")
+              help="Write the state graph, with violations of the properties marked.")
 @click.option("--graph-format", type=click.Choice(GRAPH_FORMATS),
-              help="Of --graph; otherwise what the name ends in says it.")
+              help="Format of --graph; by default taken from the extension of FILE.")
 @click.option("--max-nodes", metavar="N", type=click.IntRange(1, 1_000_000), default=2000, show_default=True,
-              help="The most states that a graph may have, beyond which nothing is written; of an SVG 200.")
+              help="Largest graph to write, in states (SVG: 200).")
 @page_options
 @click.pass_obj
 def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
@@ -128,7 +128,7 @@ def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
             max_nodes: int, **options: Any) -> ExitCode:  # fmt: skip
     """Describe a scope: levels, steps, actions, values.
 
-    It judges nothing: the exit code is 0 when all states were explored, whatever is marked in the graph.
+    Gives no verdict: the exit code is 0 when all states were explored, even if the graph marks violations.
     """
     from elrcheck.commands.explore import run_explore
 

@@ -2,17 +2,17 @@
 
 ::
 
-    variant = "code_4_1"          # a default for every command that has --variant
+    variant = "code_4_1"          # default for every command that has --variant
 
-    [check]                       # a table for each command, keys are its long options
+    [check]                       # one table per command; its keys are the long options
     scope = "three-brokers"
     time-budget = "90s"
 
     [export.spec]
     out = "spec"
 
-Precedence: option, environment, file, default.  Keys and types are taken from the click commands
-themselves, so a new option is configurable at once and an unknown key is always an error.
+Precedence: option, environment, file, default.  Keys and types come from the click commands themselves, so
+a new option is configurable at once and an unknown key is always an error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Settings:
 
 
 def load_settings(chosen: Path | None, folder: Path, group: click.Group) -> Settings:
-    """Reads the one settings file: `chosen`, else the first one found in `folder`, else none."""
+    """Reads one settings file: `chosen`, else the first one in `folder`; empty Settings without a file."""
     found = _find(chosen, folder)
     if found is None:
         return Settings()
@@ -100,7 +100,7 @@ def _read_command(table: Node, command: click.Command) -> dict[str, Any]:
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
-    """Long option name without dashes -> option."""
+    """Maps each long option name, without dashes, to its option."""
     return {
         flag.removeprefix("--"): option
         for option in command.params
@@ -111,7 +111,7 @@ def _options(command: click.Command) -> dict[str, click.Option]:
 
 
 def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.Option]]]:
-    """Option name -> every command below the group that has it, as a path of command names."""
+    """Maps an option name to every command of the group that has it, as paths of command names."""
     found: dict[str, list[tuple[tuple[str, ...], click.Option]]] = {}
     for name, command in group.commands.items():
         for key, option in _options(command).items():

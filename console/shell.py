@@ -1,12 +1,12 @@
 """Between the commands and the operating system: streams, exit codes, and how failures are shown.
 
-Rules kept here and nowhere else:
+Rules enforced here and nowhere else:
 
 * stdout carries the result and nothing else; errors, progress and annotations go to stderr.
-* A fault of the user or the machine is one message; only an internal error has a traceback, and
-  that goes into a file.
+* A usage or environment error prints one message; only an internal error has a traceback, which goes
+  into a file.
 * click's own exit code 1 never escapes: 1 means "a finding" and nothing else.
-* A reader that closes the pipe early is no error, and does not change the verdict's exit code.
+* A reader that closes the pipe early causes no error and does not change the exit code of the verdict.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from elrcheck.report.terminal import Color, Page, open_console
 if TYPE_CHECKING:
     from elrcheck.results.any_report import Report
 
-LANGUAGE = "docs/reading-the-model.md says what the language has"
+LANGUAGE = "docs/reading-the-model.md describes the language"
 _MACHINE_FAULTS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
      errno.ENOMEM, errno.EIO, errno.EFBIG, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
@@ -56,7 +56,7 @@ class Shell:
         return Page(open_console(_stdout(), self.color))
 
     def write(self, text: str) -> None:
-        """Text on stdout, at once.  A reader that has gone is no error."""
+        """Writes to stdout and flushes.  Ignores a reader that has closed the pipe."""
         try:
             stream = _stdout()
             stream.write(text)
@@ -65,11 +65,11 @@ class Shell:
             _give_up_stdout()
 
     def read(self) -> bytes:
-        """All of stdin; nothing when the caller closed it."""
+        """Reads all of stdin; empty if the caller closed it."""
         return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
     def note(self, text: str) -> None:
-        """A hint on stderr, unless -q."""
+        """Prints a hint on stderr, unless -q."""
         if self.detail >= 0:
             _say(text)
 
@@ -81,7 +81,7 @@ class Shell:
         *,
         exit_zero: bool = False,
     ) -> ExitCode:
-        """Writes the report to its files, then to stdout; the exit code is the report's."""
+        """Writes the report to its files, then to stdout; returns the exit code of the report."""
         from elrcheck.base.atomic import write_file
 
         for file_form, path in outputs:
@@ -106,32 +106,32 @@ class Shell:
         return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
 
     def render(self, report: Report, form: str) -> str:
-        """The report as a text of its own, without colours."""
+        """Renders the report in one format, without colours."""
         from elrcheck.report.formats import render
 
         return render(report, form, self.detail)
 
 
 def _annotates() -> bool:
-    """Whether this is a job of GitHub, and the command has that format and was not told which to print.
+    """True in a GitHub Actions job if the command supports `github` and no format was chosen.
 
-    The runner reads commands from stderr as from stdout, so stdout still has the report alone.
+    The runner also reads workflow commands from stderr, so stdout contains only the report.
     """
     context = click.get_current_context(silent=True)
     if os.environ.get("GITHUB_ACTIONS") != "true" or context is None:
         return False
     form = next((param for param in context.command.params if param.name == "form"), None)
-    said = context.get_parameter_source("form")
+    source = context.get_parameter_source("form")
     return (
         form is not None
-        and said is click.core.ParameterSource.DEFAULT
+        and source is click.core.ParameterSource.DEFAULT
         and isinstance(form.type, click.Choice)
         and "github" in form.type.choices
     )
 
 
 def _add_step_summary(markdown: str) -> None:
-    """Adds to the summary of a GitHub job, if this is one; other steps write to the same file."""
+    """Appends to the summary of the GitHub job, if there is one; other steps write to the same file."""
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
         return
@@ -145,9 +145,10 @@ def _add_step_summary(markdown: str) -> None:
 
 
 def end_as_interrupted() -> None:
-    """SIGTERM and SIGHUP do what Ctrl-C does: drafts are removed and child processes ended.
+    """Makes SIGTERM and SIGHUP act like Ctrl-C: drafts are removed and child processes stopped.
 
-    One that is ignored stays so. A child that inherits this ends as if it did not.
+    A signal that is ignored stays ignored. In a child that inherits the handler the signal has its default
+    effect.
     """
     owner = os.getpid()
 
@@ -163,15 +164,15 @@ def end_as_interrupted() -> None:
 
 
 def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
-    """Runs a command whose callbacks return their exit code; shows whatever goes wrong."""
+    """Runs a command whose callbacks return their exit code; reports every failure."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # never fail at what a terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")  # never fail on an unprintable character
     code = _run(command, argv, name)
     for stream in (_stdout(), _stderr()):
         try:
             stream.flush()
         except OSError:
-            _give_up(stream)  # it has failed before and been told; the interpreter's exit would end with 120
+            _give_up(stream)  # already reported; otherwise the interpreter would exit with 120
     return code
 
 
@@ -198,7 +199,7 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
         return ExitCode.HOLDS
     except MemoryError:
         remedy = "set --memory, or choose a smaller scope"
-        return _show(EnvironmentFault("out-of-memory", "the memory is used up", help=remedy))
+        return _show(EnvironmentFault("out-of-memory", "out of memory", help=remedy))
     except Exception as fault:
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
@@ -241,7 +242,7 @@ def _from_click(fault: click.UsageError) -> UsageFault:
 
 
 def _in_the_model(fault: Exception) -> UsageFault | None:
-    """Model source that does not load is a mistake of whoever changed it, and none of this program."""
+    """A usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
     import elrcheck
     from elrcheck.lang.mistakes import behind
 
@@ -272,13 +273,13 @@ def _interrupted() -> int:
 
 
 def _say(text: str) -> None:
-    """A line on stderr; where nobody can be told the exit code has to do."""
+    """Prints a line on stderr; if stderr is closed, the exit code has to suffice."""
     with contextlib.suppress(OSError):
         _stderr().write(text + "\n")
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
-    """An error nobody foresaw: what there is to know goes into a file that can be attached to a report."""
+    """Reports an unexpected error and writes the details to a file that the user can attach to an issue."""
     from elrcheck.console.bug_report import bug_report, keep
 
     _say(f"error[internal]: {type(fault).__name__}: {fault}")
@@ -287,12 +288,12 @@ def _internal(fault: Exception, argv: Sequence[str]) -> int:
     if path is None:
         _say(text.rstrip("\n"))
     else:
-        _say(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it with that file")
+        _say(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it and attach that file")
     return ExitCode.INTERNAL
 
 
 def _stdout() -> TextIO:
-    """stdout, or nowhere when the caller closed it."""
+    """stdout, or a sink if the caller closed it."""
     return sys.stdout if sys.stdout is not None else io.StringIO()
 
 
@@ -301,13 +302,13 @@ def _stderr() -> TextIO:
 
 
 def _give_up_stdout() -> None:
-    """Nothing more is written to the closed pipe."""
+    """Discards all further output to the closed pipe."""
     if not _give_up(_stdout()):
         sys.stdout = io.StringIO()
 
 
 def _give_up(stream: TextIO) -> bool:
-    """Points a stream at nowhere, so that neither we nor the interpreter's exit write to where it was."""
+    """Redirects a stream to the null device, so that neither we nor the exiting interpreter write to it."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

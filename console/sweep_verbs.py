@@ -1,4 +1,4 @@
-"""The command `sweep`, which `cli.py` adds to its group; the same rules hold here."""
+"""The verb `sweep`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GRID = (
     "variant", "scope", "overrides", "reduce", "sweeps", "grid", "properties", "max_depth", "max_states",
     "time_budget", "memory", "stop_at_first", "large",
 )  # fmt: skip
-"""Options that say what is swept; none of them is needed with --resume."""
+"""Options that define the sweep; --resume needs none of them."""
 
 
 def to_file(text: str) -> tuple[str, Path]:
@@ -47,39 +47,40 @@ def to_file(text: str) -> tuple[str, Path]:
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @click.option("--sweep", "sweeps", metavar="KEY=VALUES", multiple=True, shell_complete=complete_axis,
-              help="An axis of the grid: variant, scope, or what --set takes; values 1..3, a,b,c or code_*. "
+              help="An axis of the grid: variant, scope, or a key of --set; values as 1..3, a,b,c or code_*. "
                    "May be repeated.")
 @click.option("--grid", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="A TOML file with [axes], [[exclude]] and [[include]].")
 @selection_options
 @click.option("--reduce", is_flag=True,
-              help="Merge states that nothing can tell apart: fewer states, the same findings.")
+              help="Merge indistinguishable states: fewer states, the same findings.")
 @property_option
 @limit_options
 @click.option("--stop-at-first", is_flag=True,
-              help="End each search with the level of its first violation.")
+              help="Stop each search after the level of its first violation.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
-              help="local: processes of this machine; spark: tasks on a cluster.")
+              help="local: processes on this machine; spark: tasks on a cluster.")
 @click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
-              help="Processes of the local engine, and threads of a large search.")
-@click.option("--master", metavar="URL", help="Of the engine spark; otherwise local[*].")
-@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, help="A Spark property; may be repeated.")
+              help="Number of processes of the local engine, and of threads for a large search.")
+@click.option("--master", metavar="URL", help="Spark master; by default local[*].")
+@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
+              help="Set a Spark property; may be repeated.")
 @click.option("--storage", metavar="PATH|URI",
-              help="Where the states of large configurations are kept; every executor must see it.")
+              help="Where large configurations store their states; every executor must be able to access it.")
 @click.option("--large", metavar="STATES", type=click.IntRange(min=1), default=2_000_000,
               show_default="2000000",
-              help="A configuration with more states is checked later, by itself, with all workers.")
+              help="A configuration with more states runs later, on its own, with all workers.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to keep traces, and what a later --resume needs.")
+              help="Run folder: stores traces, and the ledger for a later --resume.")
 @click.option("--resume", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Go on with the sweep in this folder; it knows its grid and its limits.")
+              help="Resume the sweep in this folder; grid and limits come from the sweep.")
 @click.option("--format", "-f", "form", type=click.Choice(TEXT_FORMS), default="text", show_default=True,
-              help="What is printed on stdout; markdown and html are a matrix.")
+              help="Format of the report on stdout; markdown and html show a matrix.")
 @click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
-              help="Also write the result to a file, in the format of its ending (.json, .csv, .parquet, "
+              help="Also write the report to a file, in the format of its extension (.json, .csv, .parquet, "
                    ".md, .html); may be repeated.")
 @html_option
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there is a finding.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there are findings.")
 @apart
 @click.pass_context
 def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
@@ -89,8 +90,8 @@ def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
           resume: Path | None, **options: Any) -> ExitCode:  # fmt: skip
     """Check a grid of configurations, the smallest breaking one first.
 
-    Each configuration is checked as by `check`; limits are for each of them. Configurations that the
-    model refuses are listed as skipped.
+    Checks each configuration as `check` does; limits apply to each configuration. Lists configurations that
+    the model refuses as skipped.
     """
     from elrcheck.commands.sweep.sweep import run_sweep
 
@@ -124,12 +125,12 @@ def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         report = run_sweep(request, progress)
     code = deliver(shell, report, form, outputs, exit_zero=exit_zero)
     if report.interrupted:
-        shell.note(f"interrupted; go on with `elrcheck sweep --resume {report.run_dir}`")
+        shell.note(f"interrupted; resume with `elrcheck sweep --resume {report.run_dir}`")
     return code
 
 
 def reject_fixed_axes(ctx: click.Context, sweeps: Sequence[str]) -> None:
-    """UsageFault for `--variant` or `--scope` beside an axis of that name."""
+    """Raises UsageFault for `--variant` or `--scope` together with an axis of that name."""
     for name in ("variant", "scope"):
         given = ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and any(text.partition("=")[0].strip() == name for text in sweeps):
@@ -139,7 +140,7 @@ def reject_fixed_axes(ctx: click.Context, sweeps: Sequence[str]) -> None:
 def deliver(
     shell: Shell, report: SweepReport, form: str, outputs: Sequence[tuple[str, Path]], *, exit_zero: bool
 ) -> ExitCode:
-    """Writes the report to its files, then to stdout; the exit code is the report's."""
+    """Writes the report to its files, then to stdout; returns the exit code of the report."""
     from elrcheck.base.atomic import write_bytes
 
     for file_form, path in outputs:
@@ -152,7 +153,7 @@ def deliver(
 
 
 def render(shell: Shell, report: SweepReport, form: str) -> bytes:
-    """The report in one of `FORMS`, as the bytes of a file."""
+    """Renders the report in one of `FORMS`, as the bytes of a file."""
     match form:
         case "csv":
             from elrcheck.report.sweep_table import to_csv

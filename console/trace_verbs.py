@@ -1,7 +1,4 @@
-"""Commands about traces: replay, trace and explain.
-
-They belong to the group in `cli.py`, which adds them; the same rules hold here.
-"""
+"""Verbs about traces: replay, trace and explain."""
 
 from __future__ import annotations
 
@@ -36,16 +33,16 @@ FROM_FORMATS = ("elrcheck", "itf", "tlc-json", "tlc-text")
 file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path),
                                shell_complete=completer(stored_traces, "file"))  # fmt: skip
 from_option = click.option("--from", "source_format", type=click.Choice(FROM_FORMATS),
-                           help="The notation of FILE; otherwise told from its contents.")  # fmt: skip
+                           help="Notation of FILE; by default detected from its content.")  # fmt: skip
 
 
 def _given(options: dict[str, Any]) -> Given:
-    """Takes the selection options out of a command's options, and notes which were given."""
+    """Removes the selection options from a command's options and records which were given."""
     from elrcheck.traces.recorded import Given
 
     ctx = click.get_current_context()
-    said = click.core.ParameterSource.COMMANDLINE
-    named = {name for name in ("variant", "scope") if ctx.get_parameter_source(name) is said}
+    command_line = click.core.ParameterSource.COMMANDLINE
+    named = {name for name in ("variant", "scope") if ctx.get_parameter_source(name) is command_line}
     return Given(chosen_selection(options), frozenset(named))
 
 
@@ -57,12 +54,13 @@ def _given(options: dict[str, Any]) -> Given:
 @click.pass_obj
 def replay(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, path: Path,
            source_format: Any, **options: Any) -> ExitCode:  # fmt: skip
-    """Follow a recorded trace in the model.
+    """Replay a recorded trace in the model.
 
-    Reads our stored traces, ITF (Apalache, Quint), TLC's -dumpTrace json and what TLC prints. A refused trace
-    is a finding: the report has the part that was accepted and, for every action, the guard that refused it.
+    Reads stored traces, ITF (Apalache, Quint), TLC's -dumpTrace json and TLC's printed output. A trace that
+    the model refuses is a finding: the report shows the accepted prefix and, for every action, the guard that
+    failed.
 
-    A trace that names its own variant and scope is followed there, unless options say otherwise.
+    A trace that names its variant and scope is replayed there unless options override them.
     """
     from elrcheck.commands.trace.replay_file import run_replay
 
@@ -75,29 +73,29 @@ def replay(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit
 
 @click.group(name="trace", cls=Commands)
 def traces() -> None:
-    """Show, compare, shorten, sample and make traces."""
+    """Show, compare, shorten, sample and build traces."""
 
 
 subject_argument = click.argument("path", metavar="[FILE]", required=False, type=click.Path(path_type=Path),
                                   shell_complete=completer(stored_traces, "file"))  # fmt: skip
-repro_option = click.option("--repro", metavar="0/3/1", help="A trace as action indices, instead of FILE.")
+repro_option = click.option("--repro", metavar="0/3/1", help="The trace as action indices, instead of FILE.")
 save_option = click.option("--save", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-                           help="Store the trace, as `check` does.")  # fmt: skip
+                           help="Store the trace in the format `check` uses.")  # fmt: skip
 seed_option = click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
-                           help="What chance follows from; otherwise one is drawn and printed.")  # fmt: skip
+                           help="Random seed; by default a fresh one, which the report prints.")  # fmt: skip
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
 notation_option = click.option("--as", "notation", type=click.Choice(NOTATIONS),
                                help="Print the trace in this notation instead of a report.")  # fmt: skip
 
 
 def filter_options(function: Any) -> Any:
-    """Which part of a trace is shown."""
+    """Options that select the part of a trace to show."""
     for option in (
-        click.option("--to", "last", metavar="N", type=int, help="Up to this step."),
-        click.option("--from", "first", metavar="N", type=int, help="From this step on."),
-        click.option("--hide", metavar="LEAF", multiple=True, help="Without these leaves; may be repeated."),
+        click.option("--to", "last", metavar="N", type=int, help="Show steps up to this one."),
+        click.option("--from", "first", metavar="N", type=int, help="Show steps from this one on."),
+        click.option("--hide", metavar="LEAF", multiple=True, help="Hide these leaves; may be repeated."),
         click.option("--only", metavar="LEAF", multiple=True,
-                     help="Only these leaves of the state: isr, broker[1], or a glob; may be repeated."),
+                     help="Show only these leaves of the state: isr, broker[1], or a glob; may be repeated."),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -105,11 +103,11 @@ def filter_options(function: Any) -> Any:
 
 eval_option = click.option(
     "--eval", "expressions", metavar="EXPR", multiple=True,
-    help="Also the value of EXPR, in the modelling language over the state s: len(s.partition.isr); "
-    "may be repeated.",
+    help="Also show the value of EXPR, in the modelling language over the state s, such as "
+    "len(s.partition.isr); may be repeated.",
 )  # fmt: skip
 format_file_option = click.option("--file-format", "source_format", type=click.Choice(FROM_FORMATS),
-                                  help="The notation of FILE; otherwise told from its contents.")  # fmt: skip
+                                  help="Notation of FILE; by default detected from its content.")  # fmt: skip
 
 
 def _filters(options: dict[str, Any]) -> Filters:
@@ -132,22 +130,22 @@ def _filters(options: dict[str, Any]) -> Filters:
 def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
          path: Path | None, repro: str | None, source_format: Any, notation: str | None, save: Path | None,
          expressions: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
-    """A trace, each step with what it changed.
+    """Show a trace, step by step, with the changes of each step.
 
-    It is followed in the model first; a file that the model refuses is for `elrcheck replay`.
+    Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
     """
     from elrcheck.commands.trace import show as viewing
     from elrcheck.traces.subject import subject_of
 
     if notation is not None and expressions:
-        raise UsageFault("usage-eval", "--eval is part of a report: leave out --as")
+        raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
     filters = _filters(options)
     subject = subject_of(path, repro, _given(options), source_format)
     if notation is not None:
         text = viewing.written(subject, notation, filters)
         viewing.show(subject, filters, save=save)
         if notation == "tla":
-            shell.note("only the witness; `elrcheck export trace` writes all that TLC needs")
+            shell.note("only the witness module; `elrcheck export trace` writes all files that TLC needs")
         shell.write(text)
         return ExitCode.HOLDS
     report = viewing.show(subject, filters, save=save, expressions=expressions)
@@ -164,7 +162,7 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 @click.pass_obj
 def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, a: Path, b: Path,
          **options: Any) -> ExitCode:  # fmt: skip
-    """Where two traces part, and what differs from there on.
+    """Show where two traces diverge, and how they differ from there on.
 
     Exits with 1 when they differ.
     """
@@ -180,10 +178,10 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 @subject_argument
 @repro_option
 @click.option("--property", "-p", "wanted", metavar="ID", shell_complete=completer(properties),
-              help="The property that must still break.")
-@click.option("--search", is_flag=True, help="Then search for a shorter one, so that there is none.")
+              help="Property that the shorter trace must still violate.")
+@click.option("--search", is_flag=True, help="Then search exhaustively for a shorter trace.")
 @click.option("--time-budget", metavar="90s|5m", type=duration, default="60s", show_default=True,
-              help="For that search.")
+              help="Number of threads for that search.")
 @notation_option
 @save_option
 @selection_options
@@ -192,7 +190,7 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
              path: Path | None, repro: str | None, wanted: str | None, search: bool, time_budget: float,
              notation: str | None, save: Path | None, **options: Any) -> ExitCode:  # fmt: skip
-    """Leave out what is not needed to break a property: steps, then brokers."""
+    """Remove what is not needed to violate a property: steps, then brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
     from elrcheck.traces.subject import subject_of
@@ -210,7 +208,7 @@ def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 @traces.command(epilog=EXIT_CODES)
 @seed_option
 @click.option("--depth", metavar="N", type=click.IntRange(1, 100_000), default=20, show_default=True,
-              help="Steps; fewer where nothing is possible within the budgets.")
+              help="Number of steps; fewer if no action is enabled within the budgets.")
 @filter_options
 @notation_option
 @save_option
@@ -220,7 +218,7 @@ def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 def sample(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
            seed: int | None, depth: int, notation: str | None, save: Path | None,
            **options: Any) -> ExitCode:  # fmt: skip
-    """A random trace; the same seed gives the same one."""
+    """Show a random trace; the same seed gives the same trace."""
     import secrets
 
     from elrcheck.commands.trace import show as viewing
@@ -241,10 +239,10 @@ def sample(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit
 @selection_options
 @click.pass_obj
 def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) -> ExitCode:
-    """Walk through a scope by hand: the enabled actions as a menu.
+    """Walk through a scope by hand, choosing enabled actions from a menu.
 
     Starts in the initial state, or at the end of a trace. Reads commands from stdin, so a script can be piped
-    in; from a pipe a mistake ends the run with exit code 2.
+    in; a mistake in piped input ends the run with exit code 2.
     """
     from elrcheck.commands.trace.step import step as walk
     from elrcheck.traces.subject import subject_of
@@ -277,19 +275,19 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
 @format_file_option
 @property_option
 @click.option("--action", metavar="NAME[(ARGS)]", shell_complete=completer(actions),
-              help="Why this action is not possible, instead of a property.")
+              help="Explain why this action is not enabled, instead of a property.")
 @click.option("--at", metavar="N", type=int,
-              help="In this state, 0 is the first; otherwise where the property first fails, else the last.")
+              help="State to explain, from 0; by default where the property first fails, else the last.")
 @selection_options
 @page_options
 @click.pass_obj
 def explain(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
             path: Path | None, repro: str | None, source_format: Any, properties: tuple[str, ...],
             action: str | None, at: int | None, **options: Any) -> ExitCode:  # fmt: skip
-    """Why a property fails or holds in a state, or why an action is not possible there.
+    """Explain why a property fails or holds in a state, or why an action is not enabled there.
 
-    Shows the part that decides, for which broker or offset, and the values it looks at. Exits with 1 when a
-    property fails or the action is refused.
+    Shows the deciding part of the formula, for which broker or offset, and the values it reads. Exits with 1
+    when a property fails or the action is not enabled.
     """
     from elrcheck.commands.trace.explain import Question, run_explain
     from elrcheck.traces.subject import subject_of

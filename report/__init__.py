@@ -1,1 +1,1 @@
-"""Renderers: a report object in, text, JSON, CI formats or HTML out. They compute nothing."""
+"""Renderers: turn a report object into text, JSON, CI formats or HTML. They compute nothing."""

@@ -1,4 +1,4 @@
-"""A trace as a DOT chain: text that Graphviz draws."""
+"""Renders a trace as a chain of nodes in DOT, for Graphviz."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from elrcheck.results.trace_view import TraceView
 
 
 def dot(trace: TraceView) -> str:
-    """One node for each state, labelled with what changed on the way to it."""
+    """Renders the trace with one node per state, labelled with the changes of the step to it."""
     lines = [
         "digraph trace {",
         "    rankdir=TB;",

@@ -1,4 +1,4 @@
-"""The formats of a report: their names, the file endings that mean them, and which renderer makes them."""
+"""The formats of a report: names, file extensions and renderers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ if TYPE_CHECKING:
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
 LISTS = ("junit", "github", "markdown", "html")
-"""Formats of a report that is a list of cases."""
+"""Formats for a report that is a list of cases."""
 LOCATED = ("sarif",)
-"""Formats that also need to know where the cases are written."""
+"""Formats that also need the source locations of the cases."""
 EVERY = (*PLAIN, *LISTS, *LOCATED)
 FORMATS: Mapping[str, str] = {
-    "text": "For people; every command with a report.",
+    "text": "Plain text for people; every command with a report.",
     "json": "One document, described in docs/schemas (.json); every command with a report.",
-    "jsonl": "JSON Lines: head, a line for each element, verdict (.jsonl); every command with a report.",
-    "junit": "JUnit XML, a case for each property or obligation (.xml); check, prove, mutate, gate, replay.",
-    "github": "Annotations for GitHub, and its step summary; check, prove, mutate, gate, replay.",
+    "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
+    "junit": "JUnit XML, one case per property or obligation (.xml); check, prove, mutate, gate, replay.",
+    "github": "GitHub annotations and step summary; check, prove, mutate, gate, replay.",
     "markdown": "Tables, traces, diagrams (.md); check, prove, mutate, gate, replay; sweep: a matrix.",
-    "html": "One page that needs nothing else (.html); check, prove, mutate, gate; sweep: a matrix.",
-    "sarif": "SARIF 2.1.0, findings at the lines of the model (.sarif); check, prove, gate.",
-    "csv": "A row for each configuration (.csv); sweep.",
+    "html": "One self-contained page (.html); check, prove, mutate, gate; sweep: a matrix.",
+    "sarif": "SARIF 2.1.0, findings located in the model source (.sarif); check, prove, gate.",
+    "csv": "One row per configuration (.csv); sweep.",
     "parquet": "The same as a Parquet file (.parquet); sweep -o.",
     "trace": "A stored trace, as check writes it (.trace.json); trace --as.",
     "tla": "A TLA+ module that TLC confirms or rejects; export trace, trace --as.",
-    "itf": "Informal Trace Format, of Apalache and Quint; export trace, trace --as.",
+    "itf": "Informal Trace Format of Apalache and Quint; export trace, trace --as.",
     "mermaid": "A sequence diagram; export trace, trace --as.",
-    "dot": "Graphviz: a trace or all states; export trace, trace --as, explore --graph.",
-    "svg": "The state graph of a small scope as a picture; explore --graph.",
-    "graphml": "All states for networkx, yEd and others; explore --graph.",
+    "dot": "Graphviz: a trace or the state graph; export trace, trace --as, explore --graph.",
+    "svg": "A picture of the state graph of a small scope; explore --graph.",
+    "graphml": "The state graph for networkx, yEd and others; explore --graph.",
 }
-"""Everything that can be written, and which command writes it."""
+"""Every output format, and the commands that write it."""
 SUFFIXES: Mapping[str, str] = {
     ".json": "json",
     ".jsonl": "jsonl",
@@ -46,7 +46,7 @@ SUFFIXES: Mapping[str, str] = {
 
 
 def render(report: Report, form: str, detail: int = 0) -> str:
-    """The report as a text of its own, without colours."""
+    """Renders the report in one format, without colours."""
     match form:
         case "json":
             from elrcheck.report.json_report import to_json

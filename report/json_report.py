@@ -11,7 +11,7 @@ from elrcheck.results.any_report import Report
 
 
 def as_data(value: object) -> Any:
-    """Plain dictionaries, lists and scalars for a report, or for any part of one."""
+    """Converts a report, or any part of one, to plain dictionaries, lists and scalars."""
     if is_dataclass(value) and not isinstance(value, type):
         names = [f.name for f in fields(value) if f.metadata.get("written", True)]
         names.sort(key=lambda name: name != "schema")
@@ -26,5 +26,5 @@ def as_data(value: object) -> Any:
 
 
 def to_json(report: Report) -> str:
-    """The JSON document of a report, with a final newline.  NaN and infinity are refused."""
+    """The JSON document of a report, with a final newline.  Raises ValueError for NaN and infinity."""
     return json.dumps(as_data(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

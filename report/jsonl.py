@@ -1,8 +1,8 @@
-"""Any report as JSON Lines: a head, one line for each element of its lists, and the verdict last.
+"""Renders any report as JSON Lines: a head, one line per element of its lists, and the verdict last.
 
-Every line is an object with a key `record`. The head holds what is no list of objects; the others are named
-after the field they come from (`properties`, `actions`, ..) and hold one element of it. A list inside an
-element stays inside its line, so lines can be read one by one.
+Every line is an object with a key `record`. The head contains all fields that are not lists of objects; every
+other record is named after its field (`properties`, `actions`, ..) and contains one element of it. A list
+inside an element stays on its line, so lines can be read one by one.
 """
 
 from __future__ import annotations

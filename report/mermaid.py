@@ -1,21 +1,21 @@
-"""A trace as a Mermaid sequence diagram: the controller and every broker are participants."""
+"""Renders a trace as a Mermaid sequence diagram with the controller and every broker as participants."""
 
 from __future__ import annotations
 
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
 PLACES = ("b", "leader")
-"""Arguments that name the broker at which an action that is no message happens."""
+"""Arguments that name the broker of an action that sends no message."""
 _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
 
 
 def mermaid(trace: TraceView, brokers: int) -> str:
-    """The diagram's text, without a fence.  `brokers`: how many, whether they take part or not."""
+    """Renders the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
     for step in trace.steps:
         if step.index - 1 == trace.loop:
-            lines.append("    loop for ever")
+            lines.append("    loop forever")
         lines.append(f"    {_line(step)}")
         if notes := important(step):
             lines.append(f"    Note over {CONTROLLER}: {'<br/>'.join(safe(note) for note in notes)}")
@@ -42,7 +42,7 @@ def place_of(step: Step) -> str:
 
 
 def important(step: Step) -> tuple[str, ...]:
-    """What a step changed that everybody wants to see: the partition's state and what is committed."""
+    """The important changes of a step: the partition's state and the committed records."""
     return tuple(
         f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
         for c in step.changes
@@ -51,5 +51,5 @@ def important(step: Step) -> tuple[str, ...]:
 
 
 def safe(text: str) -> str:
-    """Text as Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
+    """Escapes text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
     return "".join(_ENTITIES.get(char, char) for char in text)

@@ -1,7 +1,7 @@
-"""A sweep as a matrix: two keys are rows and columns, every other one that varies makes facets.
+"""Renders a sweep as a matrix: two keys give rows and columns, every other varying key gives facets.
 
-Rows are the first key with more than one value, columns the second; keys are in the order of the grid. A
-verdict is a sign and a word, so that nothing depends on colours.
+Rows are the first key with more than one value, columns the second; keys are in the order of the grid. A sign
+and a word show the verdict, so nothing depends on colours.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SIGNS: dict[RowVerdict, str] = {
 }  # fmt: skip
 MEANINGS: dict[RowVerdict, str] = {
     "violated": "a property is violated",
-    "failed": "the check failed, so nothing is known",
-    "inconclusive": "a limit was met, or it did not run",
+    "failed": "the check failed, so there is no result",
+    "inconclusive": "a limit was reached, or it did not run",
     "holds": "all properties hold in every reachable state",
     "skipped": "the model refuses the configuration",
 }
@@ -40,7 +40,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One facet. `cells` are by row, None where the grid has no configuration."""
+    """One facet. cells: one tuple per row, None where the grid has no configuration."""
 
     facet: str
     rows: str
@@ -56,7 +56,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
     varied = [key for key in report.keys if len(values[key]) > 1] or [report.keys[0]]
     down, across, facets = varied[0], varied[1] if len(varied) > 1 else None, varied[2:]
     by_place = {tuple(row.settings[key] for key in varied): row for row in report.rows}
-    made = []
+    result = []
     for chosen in itertools.product(*(values[key] for key in facets)):
         columns: Sequence[Scalar] = values[across] if across is not None else [None]
         cells = tuple(
@@ -67,7 +67,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
             for row in values[down]
         )
         if any(cell is not None for line in cells for cell in line):
-            made.append(
+            result.append(
                 Matrix(
                     facet=", ".join(f"{k} = {shown(v)}" for k, v in zip(facets, chosen, strict=True)),
                     rows=down,
@@ -77,11 +77,11 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
                     cells=cells,
                 )
             )
-    return tuple(made)
+    return tuple(result)
 
 
 def _values(report: SweepReport, key: str) -> list[Scalar]:
-    """The values of a key: those of its axis in their order, then others as they come."""
+    """The values of a key: those of its axis in their order, then others by first occurrence."""
     axis = [value for axis in report.axes if axis.key == key for value in axis.values]
     used = [row.settings[key] for row in sorted(report.rows, key=lambda row: row.number)]
     return list(dict.fromkeys([*(value for value in axis if value in used), *used]))
@@ -94,7 +94,7 @@ def _cell(row: SweepRow | None) -> Cell | None:
 
 
 def detail(row: SweepRow) -> str:
-    """What is worth knowing beside the verdict."""
+    """The detail to show next to the verdict."""
     match row.verdict:
         case "violated":
             depth = "" if row.depth is None else f" at depth {row.depth}"
@@ -105,13 +105,13 @@ def detail(row: SweepRow) -> str:
 
 
 def summary(report: SweepReport) -> str:
-    """One line: how many configurations have which verdict."""
+    """The number of configurations per verdict, in one line."""
     counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
     return f"{len(report.rows)} configurations: {', '.join(counts)}"
 
 
 def smallest(report: SweepReport) -> str | None:
-    """The smallest breaking configuration in words."""
+    """Describes the smallest violating configuration; None if there is none."""
     first = report.rows[0]
     if first.verdict != "violated":
         return None
@@ -122,7 +122,7 @@ def smallest(report: SweepReport) -> str | None:
 
 
 def to_markdown(report: SweepReport) -> str:
-    """A summary, a legend, and a table for each facet."""
+    """Renders a summary, a legend, and one table per facet."""
     lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
     first = smallest(report)
     if first is not None:

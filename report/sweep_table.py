@@ -1,8 +1,8 @@
-"""A sweep report as a table of typed columns: CSV and Parquet.
+"""Renders a sweep report as a table of typed columns: CSV and Parquet.
 
-One row for each configuration, in the order of the report. Columns: `number`, `variant`, `scope`, every
-other key that the grid varies, then `COLUMNS`. In CSV lists are joined by blanks and nothing stands for
-a missing value; in Parquet they are lists and nulls.
+One row per configuration, in the order of the report. Columns: `number`, `variant`, `scope`, every other key
+that the grid varies, then `COLUMNS`. CSV joins lists with spaces and leaves missing values empty; Parquet has
+lists and nulls.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def columns(report: SweepReport) -> tuple[str, ...]:
 
 
 def records(report: SweepReport) -> list[dict[str, Any]]:
-    """The rows as column -> value; a list is a list and a missing value is None."""
+    """The rows as column -> value, with lists as lists and missing values as None."""
     varied = _varied(report)
     return [_record(row, varied) for row in report.rows]
 
 
 def to_csv(report: SweepReport) -> str:
-    """RFC 4180 with a header and plain newlines."""
+    """Renders CSV as in RFC 4180, with a header, but with plain newlines."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, columns(report), lineterminator="\n")
     writer.writeheader()
@@ -42,7 +42,7 @@ def to_csv(report: SweepReport) -> str:
 
 
 def to_parquet(report: SweepReport) -> bytes:
-    """The bytes of a Parquet file; types do not depend on which values are missing."""
+    """The bytes of a Parquet file; column types do not depend on missing values."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -67,12 +67,12 @@ def _varied(report: SweepReport) -> tuple[str, ...]:
 
 
 def _record(row: SweepRow, varied: tuple[str, ...]) -> dict[str, Any]:
-    made: dict[str, Any] = {"number": row.number, "variant": row.variant, "scope": row.scope}
-    made.update((key, row.settings[key]) for key in varied)
+    record: dict[str, Any] = {"number": row.number, "variant": row.variant, "scope": row.scope}
+    record.update((key, row.settings[key]) for key in varied)
     for name in COLUMNS:
         value = getattr(row, name)
-        made[name] = list(value) if isinstance(value, tuple) else value
-    return made
+        record[name] = list(value) if isinstance(value, tuple) else value
+    return record
 
 
 def _cell(value: Scalar | list[str]) -> str:

@@ -1,7 +1,7 @@
-"""The console the text renderers print on, and the few shapes they print.
+"""The console of the text renderers, and the few elements they print.
 
-On a terminal rich adapts to its width and colours; anywhere else the text has no escape codes, is
-never wrapped, and is the same whatever the environment.
+On a terminal, rich adapts to its width and colours; elsewhere the text has no escape codes, is never wrapped,
+and does not depend on the environment.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ STYLES: Mapping[str, str] = {
 
 
 class Page:
-    """Where a renderer prints: lines, labelled lines and tables, all kept free of rich markup."""
+    """The output of a renderer: lines, labelled lines and tables, none interpreted as rich markup."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -68,19 +68,19 @@ class Page:
         self._console.print(Text(text, style=style), soft_wrap=True)
 
     def verdict_line(self, word: str, rest: str) -> None:
-        """A line led by a verdict in capitals and its colour."""
+        """Prints a line that starts with a verdict in capitals and in its colour."""
         from rich.text import Text
 
         text = Text(word.upper().replace("_", " "), style=STYLES.get(word, "bold"))
         self._console.print(text.append(f"  {rest}", style="default"), soft_wrap=True)
 
     def labelled(self, label: str, text: str | None, indent: int = 6) -> None:
-        """``label     text``, or nothing when there is no text."""
+        """Prints ``label     text``, or nothing if the text is empty."""
         if text:
             self.line(f"{'':{indent}}{label:<9} {text}")
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-        """A plain table, columns named in `right` are aligned to the right; no rows, no table."""
+        """Prints a plain table, with the columns in `right` right-aligned; nothing if there are no rows."""
         from rich.table import Table
         from rich.text import Text
 
@@ -94,7 +94,7 @@ class Page:
             self._console.print()
 
     def count(self, number: int) -> str:
-        """A whole number in groups of three digits."""
+        """Formats an integer in groups of three digits."""
         return f"{number:,}".replace(",", self._separator)
 
 
@@ -104,7 +104,7 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
-            """rich would exit with 1, which means a finding; `elrcheck.console.shell` knows what is right."""
+            """rich would exit with 1, which means a finding; `elrcheck.console.shell` handles it instead."""
             raise BrokenPipeError
 
     console = Piped(
@@ -121,7 +121,7 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
 
 
 def plain_text(draw: Callable[[Page], None]) -> str:
-    """What a renderer prints, as text without colours."""
+    """The output of a renderer as text without colours."""
     buffer = io.StringIO()
     draw(Page(open_console(buffer, "never")))
     return buffer.getvalue()

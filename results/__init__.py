@@ -1,1 +1,1 @@
-"""Report objects: plain frozen data, which `report` renders and JSON documents."""
+"""Report objects: plain frozen data that `report` renders, also as JSON documents."""

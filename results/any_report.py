@@ -1,4 +1,4 @@
-"""Any report: what a renderer can be given."""
+"""The union of all reports that a renderer accepts."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The report objects: what a run found, as plain frozen data.
+"""The report of `elrcheck check`: the results of a run as plain frozen data.
 
-A report is the whole truth about a run.  Whoever runs a search or a proof fills one in; the
-renderers beside this file turn it into text or JSON and compute nothing.  Field names are the keys
-of the JSON document, so renaming one changes a published schema (`docs/schemas/`).
+A report contains everything about a run.  The commands fill it in; the renderers in `report` turn it into
+text or JSON and compute nothing.  Field names are the keys of the JSON document, so renaming one changes a
+published schema (`docs/schemas/`).
 
-Values of the model inside a report are short texts such as ``{0,2}``, ``none`` or ``3``; the
-machine-readable states are in the stored trace whose path the report names.
+Values of the model in a report are short strings such as ``{0,2}``, ``none`` or ``3``; the stored trace,
+whose path the report names, has the machine-readable states.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached"
 
 @dataclass(frozen=True)
 class EngineReport:
-    """What searched: `detail` is one line for people, such as the kernel's instruction set."""
+    """The engine that searched. detail: one line for people, such as the kernel's instruction set."""
 
     name: str
     workers: int = 1
@@ -38,7 +38,7 @@ class EngineReport:
 
 @dataclass(frozen=True)
 class Overflow:
-    """A number that outgrew the room the search reserved for it; it makes a run inconclusive."""
+    """A leaf whose value exceeded its bit width in the search, which makes the run inconclusive."""
 
     leaf: str
     count: int
@@ -46,15 +46,14 @@ class Overflow:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """How far the search went.  Counts are those TLC reports; `diameter` is the number of levels.
+    """The extent of a search.  Counts are those that TLC reports; `diameter` is the number of levels.
 
-    `stopped_by` says which limit ended an incomplete search, in the user's words
-    (``--max-depth 20``); `cut` counts transitions that left the budgets of the scope.
-    `bytes_per_state` is of the states kept in memory and of what finds them, `peak_memory_bytes` of the
-    whole process; `fingerprint_bits` is None if whole states were compared, else `collision_probability`
-    bounds the chance that two were taken for one.  `spilled`: they did not fit `--memory` and were kept
-    on disk.  `resumable` is the folder from which an incomplete search can go on; `projection` guesses
-    how large that search is as a whole.
+    stopped_by: the limit that ended an incomplete search, as the option (``--max-depth 20``); cut:
+    transitions that leave the budgets of the scope.  bytes_per_state: memory per state, with the visited
+    set; peak_memory_bytes: of the whole process.  fingerprint_bits: None if whole states were compared;
+    otherwise collision_probability bounds the probability that two states were confused.  spilled: states
+    exceeded `--memory` and were written to disk.  resumable: folder from which an incomplete search can
+    resume; projection: estimated size of the whole search.
     """
 
     complete: bool
@@ -81,13 +80,13 @@ class SearchReport:
 
 @dataclass(frozen=True)
 class PropertyReport:
-    """One property.  `depth` is the smallest at which it was violated or reached; of a liveness property
-    the number of steps before the cycle.  waiting: states in which a liveness property waits, counted
-    for each of its instances; 0 means that it is never put to the test.
+    """One property.  depth: the smallest at which it was violated or reached; for a liveness property, the
+    number of steps before the cycle.  waiting: states in which a liveness property waits, counted for each
+    of its instances; 0 means that it is never tested.
 
-    conjunct: the named part that is false; witness: for which values; trace: the stored trace
-    inside the run directory; counterexample: the same trace for reading; source: where the property is
-    written, ``folder/file.py:line`` relative to the package.
+    conjunct: the named part that is false; witness: the values for which it is false; trace: path of the
+    stored trace inside the run folder; counterexample: the same trace for reading; source: location of the
+    property, ``folder/file.py:line`` relative to the package.
     """
 
     id: str
@@ -105,10 +104,10 @@ class PropertyReport:
 
 @dataclass(frozen=True)
 class ActionReport:
-    """How often an action was possible, and how many states only it found first.
+    """How often an action was enabled, and how many states it was the first to reach.
 
-    cut: how many of those steps left the budgets of the scope; an action whose every step did so
-    never fired in what was explored.  guards: the names of its conditions, in the order they are tested.
+    cut: how many of those steps left the budgets of the scope; if all did, the action never fired within
+    the explored space.  guards: the names of its guards, in evaluation order.
     """
 
     name: str
@@ -119,13 +118,13 @@ class ActionReport:
 
     @property
     def idle(self) -> bool:
-        """Whether no step of it is part of what was explored."""
+        """True if no step of the action is part of the explored space."""
         return self.fired == self.cut
 
 
 @dataclass(frozen=True)
 class VariableReport:
-    """How many different values a state variable took."""
+    """The number of distinct values that a state variable took."""
 
     name: str
     distinct: int
@@ -143,7 +142,7 @@ class Failure:
 class CheckReport:
     """The result of `elrcheck check`. small_graph: as in the report of `explore`.
 
-    failures: why it fails although the verdict does not say so.
+    failures: reasons to fail beyond the verdict, from `--fail-on`.
     """
 
     verdict: Verdict
@@ -173,29 +172,3 @@ class CheckReport:
                 return ExitCode.FINDING
             case "inconclusive":
                 return ExitCode.INCONCLUSIVE
-
-
-# ------------------------------------------------------------------------------------- prove
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-# --------------------------------------------------------------------------------------- tlc
-
-
-
-
-
-

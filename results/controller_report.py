@@ -16,7 +16,7 @@ TotalVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 @dataclass(frozen=True)
 class RuleReport:
-    """A rule: `source` is the text it is from, `place` where it is written, ``folder/file.py:line``."""
+    """A rule. source: the document it comes from; place: its location, ``folder/file.py:line``."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class RuleReport:
 
 @dataclass(frozen=True)
 class FieldValue:
-    """A field and its value as a short text."""
+    """A field and its value as a short string."""
 
     name: str
     value: str
@@ -44,9 +44,9 @@ class FieldChange:
 
 @dataclass(frozen=True)
 class StepFailure:
-    """A legal registration and an event after which the rule is broken.
+    """A counterexample: a legal registration and an event after which the rule is broken.
 
-    knobs: values of the knobs that were left open; brokers: id -> its registration in words.
+    knobs: values of the open knobs; brokers: id -> description of its registration.
     """
 
     knobs: Mapping[str, Setting]
@@ -60,7 +60,7 @@ class StepFailure:
 
 @dataclass(frozen=True)
 class StepReport:
-    """One obligation: `event` keeps `rule`, whatever the registration. seconds: of the solver."""
+    """One obligation: `event` preserves `rule`, for every registration. seconds: solver time."""
 
     event: str
     rule: str
@@ -72,7 +72,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class EventReport:
-    """An event; `impossible` if no legal registration allows it, and then it has no cells."""
+    """An event; `impossible` if no legal registration allows it, in which case it has no cells."""
 
     name: str
     title: str
@@ -99,7 +99,7 @@ class VariantReport:
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Which solver, and how long it may take for each obligation."""
+    """The solver and its time limit per obligation."""
 
     name: str
     version: str
@@ -108,7 +108,7 @@ class SolverSettings:
 
 @dataclass(frozen=True)
 class ControllerReport:
-    """The result of `elrcheck prove --controller`. brokers: how many there are, replicas or not."""
+    """The result of `elrcheck prove --controller`. brokers: number of brokers, replicas or not."""
 
     verdict: TotalVerdict
     brokers: int

@@ -1,4 +1,4 @@
-"""The report of `elrcheck runs coverage`: what several runs together have put to use."""
+"""The report of `elrcheck runs coverage`: the combined coverage of several runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.base.errors import ExitCode
 
 @dataclass(frozen=True)
 class CoveredRun:
-    """A stored report. complete: everything within its budgets was explored; of `mutate` always true."""
+    """A stored report. complete: everything within its budgets was explored; always true for `mutate`."""
 
     path: str
     command: Literal["check", "mutate"]
@@ -21,7 +21,7 @@ class CoveredRun:
 
 @dataclass(frozen=True)
 class CoveredAction:
-    """fired: steps within the budgets, over all runs; runs: in how many of them there were any."""
+    """An action. fired: steps within the budgets, over all runs; runs: number of runs in which it fired."""
 
     name: str
     fired: int
@@ -30,7 +30,7 @@ class CoveredAction:
 
 @dataclass(frozen=True)
 class CoveredWitness:
-    """A situation that should be reached, and how many runs reached it of those that looked for it."""
+    """A witness, and how many of the runs that looked for it reached it."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ class CoveredWitness:
 
 @dataclass(frozen=True)
 class CoveredGuard:
-    """A guard that a survey (`mutate --guards`) left out, and which property noticed first."""
+    """A guard that a survey (`mutate --guards`) removed, and the property that noticed first."""
 
     action: str
     guard: str
@@ -51,7 +51,7 @@ class CoveredGuard:
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """complete: every action fired somewhere, every witness was reached, every guard left out was noticed."""
+    """complete: every action fired, every witness was reached, the removal of every guard was noticed."""
 
     verdict: Literal["complete", "gaps"]
     """complete: nothing below is 0, false or null."""

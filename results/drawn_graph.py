@@ -1,4 +1,4 @@
-"""The state graph of a small scope inside a report: every state, every step, and the ways to violations."""
+"""The state graph of a small scope in a report: every state, every step, and the paths to violations."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from elrcheck.results.trace_view import Change
 
 MOST_STATES = 200
-"""Beyond this many states a picture is a thicket, so that none is made."""
+"""Largest graph to draw, in states; beyond it a picture is unreadable."""
 
 
 @dataclass(frozen=True)
 class DrawnState:
-    """One reachable state; its number is its place in the list, 0 the initial one.
+    """One reachable state; its number is its index in the list, 0 for the initial state.
 
-    parent: a state from which it was reached in the fewest steps, `step` the step from there and `changes`
-    what that changed; the initial state has none. violates: ids of properties of states that are false here.
+    parent: the predecessor on a shortest path, with `step` and its `changes`; the initial state has none.
+    violates: ids of state properties that are false here.
     """
 
     depth: int
@@ -28,9 +28,9 @@ class DrawnState:
 
 @dataclass(frozen=True)
 class DrawnStep:
-    """One action instance that leads from a state to a state, inside the budgets.
+    """One action instance that leads from one state to another, within the budgets.
 
-    kind: the module of the model in which the action is written; violates: ids of properties of steps.
+    kind: the module of the model that defines the action; violates: ids of step properties it violates.
     """
 
     source: int
@@ -43,7 +43,7 @@ class DrawnStep:
 
 @dataclass(frozen=True)
 class DrawnPath:
-    """The states of a shortest way to a violation of a property; of a liveness property those of a lasso."""
+    """The states on a shortest path to a violation; for a liveness property, those of a lasso."""
 
     property: str
     states: tuple[int, ...]
@@ -51,7 +51,7 @@ class DrawnPath:
 
 @dataclass(frozen=True)
 class SmallGraph:
-    """initial: every leaf of the first state; with `changes` that gives every leaf of every state."""
+    """The graph. initial: every leaf of the first state; `changes` then determine all other states."""
 
     initial: Mapping[str, str] = field(default_factory=dict)
     states: tuple[DrawnState, ...] = ()

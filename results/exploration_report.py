@@ -1,4 +1,4 @@
-"""The report of `elrcheck explore`: what a scope looks like. It judges nothing."""
+"""The report of `elrcheck explore`: a description of a scope, without a judgement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 @dataclass(frozen=True)
 class Projection:
-    """How large an incomplete search may become (`explorer.search.growth`): distinct states, levels."""
+    """Projected size of an incomplete search (`explorer.search.growth`): distinct states and levels."""
 
     states: int
     levels: int
@@ -24,10 +24,10 @@ class Projection:
 
 @dataclass(frozen=True)
 class SpaceReport:
-    """The size of what was explored, counted as by `check`.
+    """The size of the explored space, counted as in `check`.
 
-    steps: the transitions inside the budgets from all states that were found; after a complete search
-    these are `generated` without the initial states and `cut`.
+    steps: the transitions within the budgets from all states found; after a complete search this equals
+    `generated` minus the initial states and `cut`.
     """
 
     complete: bool
@@ -51,7 +51,7 @@ class SpaceReport:
 
 @dataclass(frozen=True)
 class DegreeReport:
-    """How many states have so many steps inside the budgets; steps to one state by two actions are two."""
+    """Number of states with this out-degree within the budgets; two actions to one state count twice."""
 
     degree: int
     """Steps inside the budgets from one state."""
@@ -60,7 +60,7 @@ class DegreeReport:
 
 @dataclass(frozen=True)
 class ComponentsReport:
-    """Strongly connected components: all, those of more than one state, and the states of the largest."""
+    """Strongly connected components: count, count with more than one state, and size of the largest."""
 
     count: int
     cyclic: int
@@ -71,7 +71,7 @@ class ComponentsReport:
 
 @dataclass(frozen=True)
 class ExploredAction:
-    """How often an action was possible, how many states it found first, how many steps left the budgets."""
+    """How often an action was enabled, how many states it reached first, how many steps left the budgets."""
 
     name: str
     fired: int
@@ -81,7 +81,7 @@ class ExploredAction:
 
 @dataclass(frozen=True)
 class ExploredVariable:
-    """How many different values a leaf of the state took. One that no action ever writes is not listed."""
+    """Number of distinct values of a leaf of the state. Leaves that no action writes are not listed."""
 
     name: str
     distinct: int
@@ -89,9 +89,9 @@ class ExploredVariable:
 
 @dataclass(frozen=True)
 class GraphReport:
-    """The graph that was written: a multigraph, one edge for each action instance that leads on.
+    """The graph file: a multigraph with one edge per action instance.
 
-    violating: states that violate a property of states; violating_steps: edges that violate one of steps.
+    violating: states that violate a state property; violating_steps: edges that violate a step property.
     """
 
     path: str
@@ -104,9 +104,9 @@ class GraphReport:
 
 @dataclass(frozen=True)
 class ExploreReport:
-    """The result of `elrcheck explore`. components: None beyond the states that its `limit` allows.
+    """The result of `elrcheck explore`. components: None beyond `components_limit` states.
 
-    small_graph: what is drawn; None unless an HTML report or an SVG was asked for and all states are few.
+    small_graph: the graph to draw; None unless an HTML report or SVG was requested and the scope is small.
     """
 
     verdict: ExploreVerdict

@@ -1,7 +1,7 @@
-"""The report of `elrcheck gate`: what differs from a committed baseline.
+"""The report of `elrcheck gate`: the differences from a committed baseline.
 
-An entry of the baseline is one configuration with what was found in it. The gate runs it again, as `check`
-and `prove` do, and compares.
+An entry of the baseline is one configuration with its results. The gate runs it again, as `check` and `prove`
+do, and compares.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ GateVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive", "
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as the baseline says, or that `--fail-on` does not accept.
+    """One result that differs from the baseline, or that `--fail-on` rejects.
 
-    subject: the id of a property, an action, an obligation or a count; what: the same in words. kind:
-    violated (a property), inconclusive, proof (an obligation), verdict (a property, for the better), witness
-    (reached or not), coverage (an action fires or not), guard (an action's condition is new or gone), teeth
-    (which property notices when a guard is left out), count (how many states, or how often an action
-    fired), new (the entry expects nothing yet). worse: the found is worse than the expected. fails:
-    `--fail-on` makes it a failure.
+    subject: the id of a property, action, obligation or count; what: the same in words. kind: violated (a
+    property), inconclusive, proof (an obligation), verdict (a property, improved), witness (reached or not),
+    coverage (an action fires or not), guard (an action gained or lost a guard), teeth (which property notices
+    the removal of a guard), count (of states, or of firings of an action), new (the entry has no expected
+    results yet). worse: the result is worse than expected. fails: `--fail-on` makes it a failure.
     """
 
     subject: str
@@ -66,7 +65,7 @@ class EntryReport:
 
 @dataclass(frozen=True)
 class GateReport:
-    """The result of `elrcheck gate`. written: the baseline was, and now says what was found."""
+    """The result of `elrcheck gate`. written: the baseline was updated with the results."""
 
     verdict: GateVerdict
     """tolerated: there are differences, but none that --fail-on names."""

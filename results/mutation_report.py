@@ -1,7 +1,7 @@
-"""The report of `elrcheck mutate`: what breaks when a rule is broken on purpose.
+"""The report of `elrcheck mutate`: which properties catch a rule broken on purpose.
 
-A hazard is a known or suspected bug, brought back by one change of the model. A guard is a condition
-of an action, dropped to see whether any property depends on it.
+A hazard is a known or suspected bug, reintroduced by one change of the model. A guard is a condition of an
+action, dropped to see whether any property depends on it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "survey
 
 @dataclass(frozen=True)
 class Unmutated:
-    """The same scope without the change: `violated` are those of the expected properties that break."""
+    """The same scope without the change. violated: the expected properties that are violated even so."""
 
     complete: bool
     distinct: int
@@ -32,10 +32,10 @@ class Unmutated:
 
 @dataclass(frozen=True)
 class HazardReport:
-    """One hazard. `property` is the first of `expected` that broke, at `depth` steps.
+    """One hazard. property: the first of `expected` to be violated, at `depth`.
 
-    Seconds include compiling and replaying. `settings` is what both sides set beyond variant and scope,
-    `knobs` and `guard` are the change itself; `trace` is a file in the run folder.
+    seconds: includes compiling and replaying. settings: overrides of both sides beyond variant and scope;
+    knobs, guard: the change itself; trace: a file in the run folder.
     """
 
     id: str
@@ -64,7 +64,7 @@ class HazardReport:
 
 @dataclass(frozen=True)
 class GuardReport:
-    """One guard left out. `unnoticed` means that no property broke in this scope, no more than that."""
+    """One removed guard. `unnoticed` only means that no property was violated in this scope."""
 
     action: str
     guard: str
@@ -82,9 +82,9 @@ class GuardReport:
 
 @dataclass(frozen=True)
 class SurveyReport:
-    """The scope in which guards were dropped, and what it is like with all of them.
+    """The scope in which guards were dropped, and its results with all guards.
 
-    properties: those that hold there, and so may notice something. reason: why no guard was dropped.
+    properties: those that hold there, and so can notice a change. reason: why no guard was dropped.
     """
 
     variant: str
@@ -97,7 +97,7 @@ class SurveyReport:
 
 @dataclass(frozen=True)
 class MutateReport:
-    """The result of `elrcheck mutate`. `surveyed`: only guards were asked for."""
+    """The result of `elrcheck mutate`. surveyed: only guards were requested."""
 
     verdict: MutateVerdict
     seconds: float

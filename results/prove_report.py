@@ -23,7 +23,7 @@ CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
 
 @dataclass(frozen=True)
 class InductionFailure:
-    """A step that keeps every lemma before it and breaks one after it; `source` is where its action is."""
+    """A step from a state with all lemmas to a state that breaks one. source: location of its action."""
 
     before: Mapping[str, str]
     arguments: tuple[Argument, ...]
@@ -36,8 +36,8 @@ class InductionFailure:
 
 @dataclass(frozen=True)
 class CellReport:
-    """One consecution obligation: `action` keeps `lemma`.  `core` are the lemmas it needed, `source` is where
-    the lemma is written.
+    """One consecution obligation: `action` preserves `lemma`.  core: the lemmas that the proof needed;
+    source: location of the lemma.
     """
 
     action: str
@@ -87,7 +87,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class SolverReport:
-    """Which solver discharged the obligations."""
+    """The solver that discharged the obligations."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""The report of a replayed scenario, as plain frozen data (`results.check_report` says what a report is)."""
+"""The report of a replayed scenario, as plain frozen data (see `results.check_report`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BrokenReport:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Where a run is not what the scenario says; `step` is None for the run as a whole."""
+    """A mismatch between a run and the scenario; step: None for the run as a whole."""
 
     step: int | None
     what: str
@@ -35,7 +35,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class StoryReport:
-    """One step of a replayed story: what happened, and where it led in a few words."""
+    """One step of a replayed story: its actions and a summary of the resulting state."""
 
     index: int
     note: str
@@ -45,7 +45,7 @@ class StoryReport:
 
 @dataclass(frozen=True)
 class RunReport:
-    """One variant's run of a scenario. disputed: property -> why it holds although the source says not."""
+    """One variant's run of a scenario. disputed: property -> why it holds, contrary to the source."""
 
     label: str
     variant: str
@@ -65,7 +65,7 @@ class RunReport:
 
 @dataclass(frozen=True)
 class ScenarioReport:
-    """A scenario replayed in every variant it speaks of."""
+    """A scenario replayed in every variant that it names."""
 
     verdict: ScenarioVerdict
     id: str

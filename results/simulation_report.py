@@ -1,6 +1,6 @@
-"""The report of `elrcheck simulate`: what random walks met.
+"""The report of `elrcheck simulate`: the results of random walks.
 
-Walks never show that a property holds: the verdict is a violation, or nothing was seen.
+Walks cannot show that a property holds: the verdict is either a violation or inconclusive.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ SeenVerdict: TypeAlias = Literal["violated", "reached", "inconclusive"]
 
 @dataclass(frozen=True)
 class WalksReport:
-    """How far the walks went. `walks`: begun, of which `ended` are over; they differ when time ran out.
+    """The extent of the walks. walks: number started, of which `ended` finished; fewer if time ran out.
 
-    A walk ends after its `depth` steps, in a state without an enabled action (`deadlocks`), or where
-    every enabled step leaves the budgets (`blocked`). `states`: visits, the start of each walk included;
-    `distinct_estimate`: how many different states these are, with the standard error of the estimate.
+    A walk ends after `depth` steps, in a state without an enabled action (deadlocks), or where every enabled
+    step leaves the budgets (blocked). states: visits, including the start of each walk; distinct_estimate:
+    estimated number of distinct states, with its standard error.
     """
 
     walks: int
@@ -48,7 +48,7 @@ class WalksReport:
 class SeenProperty:
     """One property, and where it was hit: after `steps` steps of walk number `walk`.
 
-    Of all hits it is the one of least steps, and of those the first walk; rarely a shortest way there.
+    This is the hit with the fewest steps, in the first such walk; rarely a shortest trace.
     """
 
     id: str
@@ -66,9 +66,9 @@ class SeenProperty:
 
 @dataclass(frozen=True)
 class WalkedAction:
-    """How often walks took an action, how often they could have, and how often it left the budgets (`cut`).
+    """How often walks took an action, how often it was enabled, and how often it left the budgets (`cut`).
 
-    Repeated visits of one state count each time.
+    Repeated visits to one state count each time.
     """
 
     name: str
@@ -81,7 +81,7 @@ class WalkedAction:
 
 @dataclass(frozen=True)
 class SimulationReport:
-    """The result of `elrcheck simulate`. seed, depth and the number of a walk make it again."""
+    """The result of `elrcheck simulate`. seed, depth and the number of a walk reproduce it."""
 
     verdict: SimulationVerdict
     """Random walks never show that a property holds."""

@@ -1,8 +1,8 @@
-"""The report of `elrcheck sweep`: one row for each configuration, the smallest breaking one first.
+"""The report of `elrcheck sweep`: one row per configuration, the smallest violating one first.
 
-The order of rows: violated, failed, inconclusive, holds, skipped; among equals by the number of distinct
-states, then by the depth of the shortest violation, then by number. A search that was cut short by a
-limit has no size that means anything, so inconclusive rows are in the order of the grid.
+The order of rows: violated, failed, inconclusive, holds, skipped; within a verdict by the number of distinct
+states, then by the depth of the shortest violation, then by number. The size of a search that a limit stopped
+is meaningless, so inconclusive rows are in the order of the grid.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROW_VERDICTS: tuple[RowVerdict, ...] = ("violated", "failed", "inconclusive", "h
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """A key that the grid varies and its values, as a report shows them."""
+    """A key that the grid varies, and its values as reports show them."""
 
     key: str
     values: tuple[Scalar, ...]
@@ -31,7 +31,7 @@ class SweepAxis:
 
 @dataclass(frozen=True)
 class SweepProperty:
-    """What a check said of one property; `trace` is inside the run folder."""
+    """The result of a check for one property. trace: path inside the run folder."""
 
     id: str
     name: str
@@ -45,11 +45,11 @@ class SweepProperty:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """One configuration. `number`: its place in the grid; `settings`: what the grid varies.
+    """One configuration. number: its position in the grid; settings: the values that the grid varies.
 
-    `reason`: why it was skipped, failed, or is inconclusive. `property` and `depth`: the violation with
-    the shortest trace, `trace` its file in the run folder. The counts are those of a check, None without
-    one; `by` says who searched: a process of the pool, a Spark task, or the whole engine.
+    reason: why it was skipped, failed, or is inconclusive. property, depth: the violation with the shortest
+    trace; trace: its file in the run folder. The counts are those of a check, None without one. by: what
+    searched: a process of the pool, a Spark task, or the whole engine.
     """
 
     number: int
@@ -76,7 +76,7 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class SweepEngine:
-    """What ran the sweep: processes of this machine or tasks on Spark."""
+    """The engine of the sweep: processes on this machine or tasks on Spark."""
 
     name: Literal["local", "spark"]
     workers: int
@@ -88,10 +88,10 @@ class SweepEngine:
 
 @dataclass(frozen=True)
 class SweepReport:
-    """The result of `elrcheck sweep`. `keys`: what `settings` of the rows have, the axes first.
+    """The result of `elrcheck sweep`. keys: the keys of `settings` in the rows, the axes first.
 
-    `excluded`: points of the product that the grid file leaves out; `resumed`: rows that an earlier run
-    of the sweep had finished.
+    excluded: number of points that the grid file excludes; resumed: rows that an earlier run of the sweep
+    had finished.
     """
 
     verdict: SweepVerdict
@@ -129,7 +129,7 @@ class SweepReport:
 
 
 def in_order(rows: Iterable[SweepRow]) -> tuple[SweepRow, ...]:
-    """The rows, smallest breaking configuration first."""
+    """Sorts the rows, the smallest violating configuration first."""
     return tuple(sorted(rows, key=_place))
 
 

@@ -18,7 +18,7 @@ TlcVerdict: TypeAlias = Literal["confirmed", "rejected", "no_violation", "same",
 
 @dataclass(frozen=True)
 class Counts:
-    """What a model checker counted."""
+    """The counts of a model checker."""
 
     generated: int
     distinct: int
@@ -27,7 +27,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class TlcReport:
-    """The result of `elrcheck tlc`: TLC's own verdict on a trace, or its counts beside ours."""
+    """The result of `elrcheck tlc`: TLC's verdict on a trace, or its counts next to ours."""
 
     verdict: TlcVerdict
     module: str

@@ -1,4 +1,4 @@
-"""The reports of `trace`, `replay` and `explain`; see `results.check_report` for what a report is."""
+"""The reports of `trace`, `replay` and `explain` (see `results.check_report`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView
 
 @dataclass(frozen=True)
 class Hit:
-    """A property that a trace violates, and after how many steps it does so first."""
+    """A property that a trace violates or reaches, and the number of steps to the first such place."""
 
     id: str
     name: str
@@ -25,9 +25,9 @@ class Hit:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a trace comes from, and the model it was followed in.
+    """Where a trace comes from, and the model in which it was replayed.
 
-    source: a file or ``--repro 0/3/1``; format: that of the file; property: what the file says it is about.
+    source: a file or ``--repro 0/3/1``; format: notation of the file; property: the one that the file names.
     """
 
     source: str
@@ -43,10 +43,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One action that could have been the refused step, with its arguments.
+    """One action, with arguments, considered for the refused step.
 
-    guard: the condition that refused it; without one it was possible, and `differs` is where the state it
-    makes (old) is not the recorded one (new). named: the trace names this action.
+    guard: the guard that refused it; None if the action was enabled, and `differs` then lists where its
+    state (old) differs from the recorded one (new). named: the trace names this action.
     """
 
     action: str
@@ -62,11 +62,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Rejection:
-    """Where the model stops following.
+    """The step at which the model refuses the trace.
 
-    step: number of the refused step, 0 if the first state is not the initial one; recorded: what the trace
-    calls it; changed: what the trace changes in it; candidates: named ones first, then possible ones by how
-    many leaves differ, then refused ones.
+    step: number of the refused step, 0 if the first state is not the initial one; recorded: its name in the
+    trace; changed: its changes in the trace; candidates: first those named, then enabled ones by the number
+    of differing leaves, then refused ones.
     """
 
     step: int
@@ -78,9 +78,9 @@ class Rejection:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """The result of `elrcheck replay`. states: recorded ones, accepted: how many of them the model follows.
+    """The result of `elrcheck replay`. states: number recorded; accepted: number that the model accepts.
 
-    trace: the accepted part; beyond: the first step that leaves the budgets of the scope.
+    trace: the accepted prefix; beyond: the first step that leaves the budgets of the scope.
     """
 
     verdict: Literal["accepted", "rejected"]
@@ -103,7 +103,7 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class Shortened:
-    """What `trace minimise` achieved: numbers of steps and brokers, before and after."""
+    """The result of `trace minimise`: numbers of steps and brokers, before and after."""
 
     steps_before: int
     steps: int
@@ -115,7 +115,7 @@ class Shortened:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The value of an expression after so many steps, None if it has none there: `why` then says so."""
+    """The value of an expression after `at` steps; None if it has no value there, for the reason in `why`."""
 
     at: int
     """After so many steps."""
@@ -128,7 +128,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An expression (`--eval`) along a trace. step: it is about steps, and its values are those of steps."""
+    """An expression (`--eval`) along a trace. step: True if it is evaluated on steps instead of states."""
 
     expression: str
     step: bool
@@ -137,9 +137,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class TraceReport:
-    """The result of `elrcheck trace show`, `sample` and `minimise`. steps: of the whole trace.
+    """The result of `elrcheck trace show`, `sample` and `minimise`. steps: length of the whole trace.
 
-    first, last: the steps shown; seed: of a sample; stored: where it was saved.
+    first, last: the steps shown; seed: seed of a sample; stored: where the trace was saved.
     """
 
     verdict: Literal["shown"]
@@ -164,7 +164,7 @@ class TraceReport:
 
 @dataclass(frozen=True)
 class DiffRow:
-    """What differs after so many steps: the steps that led there, and leaves (old: of A, new: of B)."""
+    """The difference after `step` steps: the steps that led there, and leaves (old: in A, new: in B)."""
 
     step: int
     a: str | None
@@ -175,7 +175,7 @@ class DiffRow:
 
 @dataclass(frozen=True)
 class TraceDiffReport:
-    """The result of `elrcheck trace diff`. common: how many first steps are the same in both."""
+    """The result of `elrcheck trace diff`. common: number of initial steps that both share."""
 
     verdict: Literal["same", "different"]
     a: Origin
@@ -197,7 +197,7 @@ class TraceDiffReport:
 
 @dataclass(frozen=True)
 class Looked:
-    """A value that a condition looks at: an expression or a place in the state."""
+    """A value that a condition reads: an expression or a leaf of the state."""
 
     text: str
     value: str
@@ -205,10 +205,10 @@ class Looked:
 
 @dataclass(frozen=True)
 class Clause:
-    """One part of a condition, as the source has it, with its truth and what decided it.
+    """One part of a condition, in the notation of the source, with its truth value and what decided it.
 
-    name: that of a conjunct or guard; witness: what the bound variables are, of a quantifier that one
-    element decides; over: how many elements it ranges over; parts: the parts that decide.
+    name: that of a conjunct or guard; witness: the bound variables of a quantifier that one element decides;
+    over: the number of elements it ranges over; parts: the deciding parts.
     """
 
     text: str
@@ -223,7 +223,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a wait waits for, in a state where it is not so."""
+    """The goal of a wait, in a state where it is false."""
 
     state: int
     clause: Clause
@@ -231,7 +231,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait without an end. since: the state in which it begins, by the premise; goals: in the cycle."""
+    """An endless wait. since: the state in which the premise starts it; goals: the goal along the cycle."""
 
     since: int
     premise: Clause
@@ -240,11 +240,11 @@ class Wait:
 
 @dataclass(frozen=True)
 class FairStep:
-    """What a cycle owes a step that finally has to happen, and how it has paid.
+    """A step with a fairness assumption, and how the cycle satisfies it.
 
-    strong: it has to be taken if it is possible again and again, not only if it always is.
-    taken: the number of a step that is this one; idle: a state where it is not possible, and why not there;
-    never: it is possible in no state of the cycle. The cycle is not fair to it if there is none of these.
+    strong: the step must be taken if it is enabled infinitely often, not only if it stays enabled. taken:
+    number of a step of the cycle that is this one; idle: a state where it is not enabled, for the reason in
+    `why`; never: it is enabled in no state of the cycle. If none of these applies, the cycle is unfair.
     """
 
     action: str
@@ -262,12 +262,12 @@ class FairStep:
 
     @property
     def how(self) -> str:
-        """How the cycle pays, in words."""
+        """How the cycle satisfies the assumption, in words."""
         if self.taken is not None:
             return f"taken, step {self.taken}"
         if not self.settled:
-            return "never taken, though it has to be"
-        return ("never possible" if self.never else f"not possible in state {self.idle}") + f", {self.why}"
+            return "never taken, although fairness requires it"
+        return ("never enabled" if self.never else f"not enabled in state {self.idle}") + f", {self.why}"
 
     @property
     def settled(self) -> bool:
@@ -276,7 +276,7 @@ class FairStep:
 
 @dataclass(frozen=True)
 class Cycle:
-    """What repeats for ever: states `loop` to `last`; stops: nothing happens in it any more."""
+    """The part that repeats forever: states `loop` to `last`. stops: it has no steps."""
 
     loop: int
     last: int
@@ -293,9 +293,9 @@ class Cycle:
 class Explained:
     """One property in one state, or one choice of an action's arguments.
 
-    guard: the condition that refuses the action; clauses: conjuncts, or guards in the order tested up to
-    the first that refuses; later: guards that were not asked any more. arguments, wait: of a liveness
-    property whom it is about, and how it waits; none if it does not.
+    guard: the guard that refuses the action; clauses: conjuncts, or guards in evaluation order up to the
+    first that fails; later: guards not evaluated. arguments, wait: for a liveness property, the instance and
+    its endless wait, if there is one.
     """
 
     id: str
@@ -318,8 +318,8 @@ class Explained:
 class ExplainReport:
     """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state.
 
-    at: the number of the state, 0 the initial one; led: the step that led there; cycle: of a liveness
-    property, what repeats for ever.
+    at: number of the state, 0 for the initial one; led: the step that led there; cycle: for a liveness
+    property, the part that repeats forever.
     """
 
     verdict: Literal["holds", "violated", "enabled", "refused"]

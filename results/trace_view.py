@@ -1,4 +1,4 @@
-"""A trace as a report shows it to a person, and what a value of a configuration may be in a report."""
+"""A trace as reports show it to people, and the type of configuration values in a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Scalar: TypeAlias = bool | int | float | str | None
-"""What a configuration value may be in a report."""
+"""A configuration value in a report."""
 
 
 CONTROLLER = "Controller"
@@ -26,7 +26,7 @@ class Talk:
 
 @dataclass(frozen=True)
 class Argument:
-    """One choice an action made."""
+    """One argument of an action."""
 
     name: str
     value: str
@@ -58,16 +58,16 @@ class Step:
 
     @property
     def label(self) -> str:
-        """The action as it would be written in a call."""
+        """The action, written as a call."""
         return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Where on a trace one property is hit: an `always` property is false there, a `sometimes` one is true.
+    """Where a trace hits one property: an `always` property is false there, a `sometimes` one is true.
 
-    hits: numbers of states, 0 is the first; of a property about steps (`step`) those a step ends in, so 0
-    is never judged.
+    hits: numbers of states, 0 for the first; for a property of steps (`step`), the states in which the steps
+    end, so state 0 is never evaluated.
     """
 
     id: str
@@ -79,12 +79,11 @@ class Truth:
 
 @dataclass(frozen=True)
 class TraceView:
-    """A trace to be read by a person: where it starts, then what each step changed.
+    """A trace for people to read: its initial state, then the changes of each step.
 
-    `initial` maps each leaf path of the first state to its value; `repro` is the action-index path
-    (``0/4/1``) that re-executes the trace. `loop`: the number of steps after which the rest of them is
-    repeated for ever; if there is no rest, nothing happens any more. `truths`: every property on every state,
-    if whoever made the view had the states.
+    initial: leaf path -> value in the first state; repro: the action-index path (``0/4/1``) that re-executes
+    the trace. loop: the number of steps after which the remaining ones repeat forever; if none remain,
+    nothing more happens. truths: every property in every state, if the states were available.
     """
 
     initial: Mapping[str, str] = field(default_factory=dict)

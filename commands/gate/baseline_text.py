@@ -1,4 +1,4 @@
-"""A baseline as text: always in the same order, so that a change of it is as small as what changed."""
+"""Writes a baseline as text, always in the same order, so that a diff shows only what changed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from elrcheck.base.requests import Selection
 from elrcheck.commands.gate.baseline import COUNTS, SCHEMA, Entry, Expected, Proof
 
 HEADER = """\
-# The baseline of `elrcheck gate`: what was found in each entry when it was last accepted.
-# A difference makes `elrcheck gate` fail. After a change that is meant to change something, run
+# The baseline of `elrcheck gate`: the last accepted results of each entry.
+# `elrcheck gate` fails on any difference. After an intended change, run
 #
 #     elrcheck gate --update-baseline
 #
-# and review the difference of this file like source code. Entries may be edited by hand (variant, scope,
-# set, properties, liveness, max-depth, max-states, proof, proof-timeout, teeth); comments are not kept.
+# and review the diff of this file like source code. Entries may be edited by hand (variant, scope, set,
+# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth); comments are not preserved.
 """
 _WIDTH = 100
 
 
 def baseline_text(entries: Iterable[Entry]) -> str:
-    """The whole file, entries by name."""
+    """The whole file, with the entries in order of their names."""
     lines = [HEADER, f"schema = {_text(SCHEMA)}"]
     for entry in sorted(entries, key=lambda e: e.name):
         lines += ["", *_entry(entry)]
@@ -111,7 +111,7 @@ def _list(key: str, values: Iterable[str]) -> Iterator[str]:
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """P-2 before P-10."""
+    """Sort key that puts P-2 before P-10."""
     return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name))
 
 
@@ -120,5 +120,5 @@ def _key(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """A basic string of TOML; JSON's escapes are a part of its own, but for DEL."""
+    """A TOML basic string; JSON's escapes are a subset of TOML's, except that TOML also escapes DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,4 +1,4 @@
-"""`elrcheck gate`: runs the entries of a baseline again, by `run_check` and `run_prove`, and compares."""
+"""`elrcheck gate`: rerun the entries of a baseline with `run_check` and `run_prove`, and compare results."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from elrcheck.results.prove_report import ProveReport
 
 Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None]
 TEETH_STATES = 1_000_000
-"""Where the search without a guard stops: a limit in seconds would depend on the machine."""
+"""State limit of each search without a guard: a limit in seconds would depend on the machine."""
 
 
 def run_gate(request: GateRequest, progress: Progress) -> GateReport:
-    """UsageFault without a baseline or for unknown names, NothingChecked when no entry is selected."""
+    """Run the selected entries and compare them with the baseline.
+
+    Raises UsageFault without a baseline or for unknown names, NothingChecked when no entry is selected.
+    """
     started = time.perf_counter()
     entries, chosen = _entries(request)
     update = request.update or request.add is not None
@@ -50,14 +53,14 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
 
 
 def _entries(request: GateRequest) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """All entries of the baseline, and those to run."""
+    """Returns all entries of the baseline, and those to run."""
     path, add = request.baseline, request.add
     entries = read_baseline(path) if add is None or path.exists() else ()
     names = [entry.name for entry in entries]
     if add is not None:
         if add.name in names:
             raise UsageFault(
-                "baseline", f"there is an entry `{add.name}` already", where=str(path),
+                "baseline", f"the entry `{add.name}` exists already", where=str(path),
                 help=f"use `--update-baseline --only {add.name}`, or another name",
             )  # fmt: skip
         return entries, (_new(add, str(path)),)
@@ -75,7 +78,7 @@ def _new(add: NewEntry, path: str) -> Entry:
     check_name(add.name, f"--add {add.name}")
     if (add.proof or add.teeth) and add.liveness:
         option = "--proof" if add.proof else "--teeth"
-        raise UsageFault("usage-option", f"{option} is not for liveness properties")
+        raise UsageFault("usage-option", f"{option} does not support liveness properties")
     return Entry(
         name=add.name,
         selection=add.selection,
@@ -99,7 +102,7 @@ def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
 
 
 def check_request(entry: Entry, workers: int | None) -> CheckRequest:
-    """The search of an entry, as a request to `run_check`."""
+    """The request to `run_check` for an entry."""
     return CheckRequest(
         selection=entry.selection,
         properties=entry.properties,
@@ -137,8 +140,8 @@ def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateRepo
 def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
     check, found = ran[0], found_in(*ran)
     if entry.expected is None:
-        told = f"{check.verdict}, {check.search.distinct} distinct states"
-        new = Difference("entry", entry.name, "nothing recorded", told, "new", False, not update)
+        summary = f"{check.verdict}, {check.search.distinct} distinct states"
+        new = Difference("entry", entry.name, "nothing recorded", summary, "new", False, not update)
         return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
     names = {found.id: found.name for found in check.properties}
     every = differences(entry.expected, found, names, fail_on)
@@ -154,7 +157,7 @@ def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
 
 
 def _verdict(done: Sequence[EntryReport], update: bool) -> GateVerdict:
-    """An update accepts every difference; what --fail-on names for itself still fails."""
+    """The verdict of the run. An update accepts every difference, but not an absolute word of --fail-on."""
     if update:
         kept = any(one.fails and one.expected == one.found for entry in done for one in entry.differences)
         return "drift" if kept else "updated"
@@ -165,7 +168,7 @@ def _verdict(done: Sequence[EntryReport], update: bool) -> GateVerdict:
 
 
 def _write(path: Path, entries: Sequence[Entry]) -> bool:
-    """Whether the file was changed."""
+    """Writes the baseline; returns True if the file changed."""
     text = baseline_text(entries)
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False

@@ -1,4 +1,4 @@
-"""What was found against what a baseline expects: one `Difference` for each thing that is not the same."""
+"""Compares the results of a run with a baseline: one `Difference` for each mismatch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elrcheck.results.prove_report import ProveReport
 ABSENT = "absent"
 NEVER, BEYOND = "never fires", "only beyond the budgets"
 IDLE = (NEVER, BEYOND)
-"""What is said of an action that is part of no step."""
+"""Coverage words for an action that takes part in no step."""
 COUNT_WORDS: Mapping[str, str] = {
     "generated": "generated states",
     "distinct": "distinct states",
@@ -33,7 +33,7 @@ _ORDER: Sequence[DifferenceKind] = (
 def found_in(
     check: CheckReport, proof: ProveReport | None = None, mutations: MutateReport | None = None
 ) -> Expected:
-    """What a baseline keeps of a run."""
+    """The results of a run that a baseline records."""
     return Expected(
         verdict=check.verdict,
         counts={name: getattr(check.search, name) for name in COUNTS},
@@ -48,7 +48,7 @@ def found_in(
 
 
 def _teeth_of(report: MutateReport) -> dict[str, str]:
-    """Guards of actions that never fire here are skipped, and left out."""
+    """Guard -> whether a property noticed its removal; without guards of actions that never fire here."""
     return {
         f"{guard.action}: {guard.guard}": f"noticed by {guard.property} at depth {guard.depth}"
         if guard.verdict == "noticed"
@@ -77,7 +77,7 @@ def _proof_of(report: ProveReport) -> Proof:
 def differences(
     expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
-    """The most telling first. names: id -> name of a property."""
+    """All differences, the most informative first. names: property id -> name."""
     every = [
         *_properties(expected, found, names, fail_on),
         *_proof(expected.proof, found.proof),
@@ -105,7 +105,7 @@ def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
 
 
 def _both(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(name, expected, found) of all names, naturally sorted."""
+    """Yields (name, expected, found) for every name, in natural order."""
     for name in sorted({*expected, *found}, key=natural):
         yield name, expected.get(name, ABSENT), found.get(name, ABSENT)
 
@@ -131,7 +131,7 @@ def _properties(
 
 
 def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
-    """A cell that is gone is no loss: its action cannot touch the goal any more, which `Frame` says."""
+    """A missing cell is no regression: its action can no longer affect the goal, as `Frame` shows."""
     was = {} if expected is None else expected.obligations()
     now = {} if found is None else found.obligations()
     new = expected is None and found is not None
@@ -147,7 +147,7 @@ def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
 
 
 def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Difference]:
-    """named: an action that does not fire is told also where that is expected."""
+    """named: also report idle actions that the baseline expects."""
     complete = found.verdict != "inconclusive"
     for name in sorted({*expected.actions, *found.actions}):
         was, now = expected.actions.get(name), found.actions.get(name)
@@ -176,7 +176,7 @@ def _coverage(counts: tuple[int, int] | None) -> str:
 
 
 def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
-    """A guard that is gone lets more happen: that is for the worse. Whole actions are told by coverage."""
+    """A removed guard allows more steps: that is a regression. Coverage reports missing actions."""
     for name in sorted({*expected.guards, *found.guards}):
         if name not in expected.guards or name not in found.guards:
             continue
@@ -189,7 +189,7 @@ def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
 
 
 def _teeth(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
-    """A guard that nobody misses any more is a property that lost its teeth."""
+    """A guard whose removal no property notices any more: some property lost its teeth."""
     for name, was, now in _both(expected, found):
         if was != now:
             worse = was.startswith("noticed") and not now.startswith("noticed")
@@ -208,7 +208,7 @@ def _counts(expected: Expected, found: Expected) -> Iterator[Difference]:
 
 
 def _inconclusive(expected: Expected, found: Expected) -> Iterator[Difference]:
-    """The run as a whole; an unknown obligation of a proof is told for itself."""
+    """The verdict of the run as a whole; an unknown proof obligation has a difference of its own."""
     if found.verdict == "inconclusive":
         was = expected.verdict
         yield Difference("verdict", "verdict", was, found.verdict, "inconclusive", was != found.verdict)

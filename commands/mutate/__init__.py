@@ -1,1 +1,1 @@
-"""`elrcheck mutate`: known bugs put back, guards left out."""
+"""`elrcheck mutate`: reintroduce known bugs, remove guards."""

@@ -1,9 +1,9 @@
-"""Which guard does what: drop one named `require` at a time and see whether any property notices.
+"""Guard survey: drop one named `require` at a time and see whether any property notices.
 
-A scope is searched to the end with all guards; the properties that hold there are the ones that can
-notice anything. Then every guard of every action that fires in the scope is left out once, and the
-search ends at the first property that breaks. `unnoticed` says something about this scope only: a guard
-may matter with more brokers or other disturbances, or it may keep the model small and no more.
+The scope is first searched completely with all guards; only properties that hold there can notice a change.
+Then each guard of every action that fires in the scope is dropped once, and the search stops at the first
+violated property. `unnoticed` applies to this scope only: the guard may matter with more brokers or other
+disturbances, or it may merely keep the model small.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elrcheck.results.mutation_report import GuardReport, SurveyReport
 from elrcheck.traces.describe import ReplayError
 from elrcheck.traces.replay import replay
 
-# What a step may fail with once the guard that protected it is gone.
+# Errors that a step may raise once the guard that protected it is gone.
 UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
 IDLE = "the action never fires within the budgets of this scope"
 REDUNDANT = "it is never the only guard that refuses a step"
@@ -36,7 +36,7 @@ FRUITLESS = "the steps that only it refuses lead to no new state"
 def survey(
     model: Model, request: MutateRequest, searches: Searches
 ) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
-    """Drop the guards of the actions asked for, one by one; none if nothing could be learnt from it."""
+    """Drop the guards of the selected actions one by one; no reports if the survey cannot tell anything."""
     selected = resolve(request.selection)
     actions = select_actions(model, request.actions)
     searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
@@ -53,12 +53,12 @@ def survey(
     if not base.complete:
         return replace(report, reason=base.reason), ()
     if not holding:
-        return replace(report, reason="every property breaks with all guards"), ()
+        return replace(report, reason="every property is violated even with all guards"), ()
     return report, tuple(_guards(model, selected.config, actions, holding, base, searches))
 
 
 def select_actions(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
-    """Actions by name, in any case of letters; all if nothing is named."""
+    """Actions by name, ignoring case; all actions if `wanted` is empty."""
     if not wanted:
         return model.actions
     names = {fn.name.lower(): fn for fn in model.actions}
@@ -97,7 +97,7 @@ def _without(
     base: Outcome,
     searches: Searches,
 ) -> GuardReport:
-    """Search without the guard. Steps that mean nothing without it are no finding."""
+    """Search without the guard. A step that is undefined without it is not a finding."""
     broken = dropped(model, report.action, report.guard)
     try:
         after = outcome_of(broken, config, holding, searches, "first")
@@ -108,7 +108,7 @@ def _without(
         fn = next(one for one in holding if one.ident == first)
         finding = replay(broken, config, fn, after.traces[first])
     except UNDEFINED as fault:
-        reason = f"a step is not defined without it: {fault}"
+        reason = f"a step is undefined without it: {fault}"
         return replace(report, verdict="inconclusive", reason=reason)
     return replace(
         report,
@@ -122,7 +122,7 @@ def _without(
 
 
 def _quiet(report: GuardReport, base: Outcome, after: Outcome) -> GuardReport:
-    """Nothing broke: for good, or as far as the search got."""
+    """The report when no property broke, in a complete or an incomplete search."""
     if not after.complete:
         return replace(report, verdict="inconclusive", reason=after.reason)
     reason = None

@@ -1,8 +1,8 @@
-"""`elrcheck mutate`: break a rule on purpose and see which property notices.
+"""`elrcheck mutate`: break a rule on purpose and see which property catches it.
 
-Each hazard of `elrcheck.catalogue.hazards` is searched twice in its own configuration: to the end without
-the change, where the properties it is expected to break must hold, and with the change until the first
-of them breaks. Only then is a finding the change's doing. Guards are dropped in `guard_survey`.
+Each hazard of `elrcheck.catalogue.hazards` is searched twice in its own configuration: completely without the
+change, where the properties it is expected to break must hold, and with the change until the first of them
+breaks. Only then is the change the cause of the finding. `guard_survey` drops guards.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from elrcheck.traces.replay import Finding, Origin, replay, store
 
 
 def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Run the hazards and guards asked for; UsageFault for names that do not exist."""
+    """Run the selected hazards and guards; UsageFault for unknown names."""
     started = time.perf_counter()
     model = load_whole_model()
     if request.run_dir is not None and request.run_dir.is_file():
@@ -75,7 +75,7 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
 
 
 def select_hazards(wanted: Sequence[str]) -> tuple[Hazard, ...]:
-    """Hazards by id, in any case of letters; `F-3` means F-3a and F-3b too. All if nothing is named."""
+    """Hazards by id, ignoring case; `F-3` includes F-3a and F-3b. All hazards if `wanted` is empty."""
     if not wanted:
         return HAZARDS
     chosen: list[Hazard] = []
@@ -93,7 +93,7 @@ def select_hazards(wanted: Sequence[str]) -> tuple[Hazard, ...]:
 
 @dataclass(frozen=True)
 class Pair:
-    """The two sides of a comparison, and what a stored trace needs to name its configuration."""
+    """The two sides of a comparison, and the origin that a stored trace records."""
 
     base: Config
     changed: Config
@@ -101,7 +101,7 @@ class Pair:
 
 
 def sides(hazard: Hazard) -> Pair:
-    """The configurations without and with the change; they are one if the change is a guard."""
+    """The configurations without and with the change; they are equal if the change drops a guard."""
     scope = find_scope(hazard.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     layers = (find_variant(hazard.variant).knobs, scope.values, hazard.settings)
     base = build_config(Config, *layers)
@@ -110,7 +110,7 @@ def sides(hazard: Hazard) -> Pair:
 
 
 def demand_known(model: Model, hazard: Hazard) -> None:
-    """UsageFault if a row names a property, an action or a guard that there is not: it would show nothing."""
+    """Raises UsageFault if a hazard names an unknown property, action or guard: it could show nothing."""
     action, guard = hazard.guard or (None, None)
     guards = {fn.name: guard_names(fn) for fn in model.actions}
     properties = [fn.ident for fn in (*model.always, *model.leads_to)]
@@ -136,7 +136,7 @@ def run_hazard(
     place: str = "",
     run_dir: Path | None = None,
 ) -> HazardReport:
-    """Search both sides. wanted: properties that may count; place: where this one is in the whole run."""
+    """Search both sides. wanted: properties that count; place: position in the run, for the progress line."""
     expected = tuple(ident for ident in hazard.expected if ident in wanted)
     report = _described(hazard, expected)
     if hazard.left_out is not None:
@@ -188,7 +188,7 @@ def _searched(
     )
     report = replace(report, unmutated=unmutated(before))
     if before.first:
-        reason = f"breaks without the change too: {', '.join(sorted(before.first))}"
+        reason = f"also violated without the change: {', '.join(sorted(before.first))}"
         return replace(report, verdict="not_found", reason=reason)
     if not before.complete:
         return replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
@@ -211,7 +211,7 @@ def _searched(
 def _shortest(
     model: Model, config: Config, checks: Sequence[Fn], searches: Searches
 ) -> tuple[Outcome, dict[str, Finding]]:
-    """Search until something breaks; the replayed traces."""
+    """Search until a property breaks; returns the outcome and the replayed traces."""
     outcome = outcome_of(model, config, checks, searches, "first")
     traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
     return outcome, {fn.ident: replay(model, config, fn, states) for fn, states in traces.items()}
@@ -226,7 +226,7 @@ def _found(
     hazard: Hazard,
     run_dir: Path | None,
 ) -> HazardReport:
-    """The finding. A trace without one guard is not stored: no other command could replay it."""
+    """The report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""
     name = None
     if run_dir is not None and hazard.guard is None:
         name = f"{hazard.id}-{ident}.trace.json"
@@ -250,7 +250,7 @@ def _found(
 def _verdict(
     hazards: Sequence[HazardReport], surveyed: SurveyReport | None, guards: Sequence[GuardReport]
 ) -> MutateVerdict:
-    """What was left out does not count; what met a limit is never a pass."""
+    """The verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
     seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
     if "not_found" in seen:
         return "not_found"

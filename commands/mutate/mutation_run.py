@@ -19,7 +19,7 @@ from elrcheck.traces.replay import Finding, of_lasso
 
 
 class Searches:
-    """What all searches of a run share: limits, workers, and where to tell the progress."""
+    """Settings that all searches of a run share: limits, workers and progress."""
 
     def __init__(self, request: MutateRequest, progress: Progress) -> None:
         self.progress = progress
@@ -28,7 +28,7 @@ class Searches:
 
 
 class _Levels:
-    """Progress of one search among many: its levels are told, its stages are not."""
+    """Progress of one search among many: reports its levels, not its stages."""
 
     def __init__(self, outer: Progress) -> None:
         self._outer = outer
@@ -56,7 +56,7 @@ def outcome_of(
     searches: Searches,
     stop: Literal["first", "complete"],
 ) -> Outcome:
-    """Search with the compiled engine; a limit is named as the option of `mutate` that sets it."""
+    """Search with the compiled engine; names a limit after the option of `mutate` that sets it."""
     request = CheckRequest(workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first")
     return _named_limit(explore(model, config, checks, request, _Levels(searches.progress)))
 
@@ -64,7 +64,7 @@ def outcome_of(
 def lassos_of(
     model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
 ) -> tuple[Outcome, dict[str, Finding]]:
-    """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
+    """Search for liveness violations, which needs the whole graph; returns a replayed lasso for each."""
     from elrcheck.commands.check_liveness import explore_liveness
 
     request = CheckRequest(workers=searches.workers, limits=searches.limits)
@@ -79,7 +79,7 @@ def _named_limit(outcome: Outcome) -> Outcome:
 
 
 def unmutated(outcome: Outcome) -> Unmutated:
-    """The report of a search without the change; seconds are those of the search alone."""
+    """The report of the search without the change; seconds cover only the search itself."""
     return Unmutated(
         complete=outcome.complete,
         distinct=outcome.distinct,
@@ -91,7 +91,7 @@ def unmutated(outcome: Outcome) -> Unmutated:
 
 
 def dropped(model: Model, action: str, guard: str) -> Model:
-    """The model whose action lacks the guard of this name."""
+    """The model with this guard removed from the action."""
     return replace(
         model,
         actions=tuple(without_guard(fn, guard) if fn.name == action else fn for fn in model.actions),

@@ -1,1 +1,1 @@
-"""Scenarios: stories of steps, and what each variant makes of them."""
+"""Scenarios: scripted steps, and how each variant behaves under them."""

@@ -1,8 +1,8 @@
-"""Replays scenarios through the plain model and compares them with what they say.
+"""Replays scenarios through the plain model and compares the results with their expectations.
 
-No engine takes part: each action is the model's own function, each property is evaluated in plain
-Python in every state and step. Budgets are what the run used, so that `check` with the same
-configuration has room for it.
+No engine is involved: each action is the model's own function, and each property is evaluated in plain Python
+in every state and step. The budgets are those that the run used, so `check` with the same configuration
+includes it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from elrcheck.results.scenario_report import (
 from elrcheck.traces.describe import text
 from elrcheck.traces.violation import explain
 
-_ROOM = 90  # more of each budget than a story could use
+_ROOM = 90  # more of each budget than any story uses
 _LOG_ROOM = 6
 
 
 @dataclass
 class Played:
-    """A run as it went. story[i]: the story step that led to states[i + 1]."""
+    """A replayed run. story[i]: index of the story step that led to states[i + 1]."""
 
     config: Config
     states: list[State]
@@ -55,19 +55,19 @@ class Played:
 
 
 def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, Played]]:
-    """The report, and the states of every run by its label."""
+    """Replay every run of a scenario; returns the report, and each replayed run by its label."""
     runs: list[RunReport] = []
     played: dict[str, Played] = {}
     for run in scenario.runs:
         for name in run.variants:
             label = run_label(name, run)
             if label in {report.label for report in runs}:
-                raise _fault(f"there are two runs `{label}`", run.where, "give one of them a `name`")
+                raise _fault(f"two runs have the label `{label}`", run.where, "give one of them a `name`")
             knobs = {key: plain(value) for key, value in run.knobs.items()}
             lacking = run.pending or scenario.pending
             if lacking:
-                told = _expected(run, model)
-                runs.append(RunReport(label, name, knobs, "pending", told, "not run", pending=lacking))
+                expected = _expected(run, model)
+                runs.append(RunReport(label, name, knobs, "pending", expected, "not run", pending=lacking))
                 continue
             went = _play(scenario, run, name, model)
             played[label] = went
@@ -87,7 +87,7 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
 
 
 def run_label(variant: str, run: Run) -> str:
-    """How a run is called: the variant and its name, or else what is set beyond the variant."""
+    """The label of a run: the variant and the run's name, or else the settings it overrides."""
     knobs = " ".join(f"{key}={plain(value)}" for key, value in run.knobs.items())
     return f"{variant}: {run.name}" if run.name else f"{variant} {knobs}".strip()
 
@@ -130,9 +130,9 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
             went.states.append(after)
             went.labels.append(label)
             went.story.append(index)
-        told = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
+        result = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
         if labels or step.note:
-            went.reports.append(StoryReport(index, step.note, step.actions, told))
+            went.reports.append(StoryReport(index, step.note, step.actions, result))
         if went.refused is not None:
             break
         _compare(model, config, step.expect, index, went)
@@ -144,13 +144,13 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
 
 
 def _changes_min_isr(scenario: Scenario, run: Run) -> bool:
-    """Brokers remember min ISR only where it may change, so that their state depends on this budget."""
+    """True if the run changes min ISR: only then do brokers remember it, so this budget affects the state."""
     calls = (call for step in (*scenario.steps, *run.steps) for call in step.actions)
     return any(call.startswith(("ChangeMinIsr(", "ChangeBrokerMinIsr(")) for call in calls)
 
 
 def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
-    """The configuration with no more budget and log than the run used."""
+    """The configuration with its budgets and log length reduced to what the run used."""
     spent = went.states[-1].spent
     used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
@@ -240,7 +240,7 @@ def _judge(
 
 
 def first_hits(model: Model, went: Played) -> dict[str, int]:
-    """Property -> index of the first state in which it is violated, or reached; a step counts at its end."""
+    """Property -> index of the first state that violates or reaches it; a step counts at its end."""
     stage = PlainModel(model, went.config)
     hits: dict[str, int] = {}
     for fn in (*model.always, *model.sometimes):
@@ -287,7 +287,7 @@ def _actual(found: Mapping[str, BrokenReport], went: Played) -> str:
 
 
 def summary(state: State) -> str:
-    """The partition in a few words, and how much is committed."""
+    """One-line summary of the partition and of how much is committed."""
     p: Partition = state.partition
     shapes = [f"leader {text(p.leader)}", f"ISR {text(p.isr)}"]
     shapes += [f"ELR {text(p.elr)}"] if p.elr else []

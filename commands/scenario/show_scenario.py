@@ -1,4 +1,4 @@
-"""`elrcheck show E-1`: find a scenario, replay it, store its runs as traces if asked to."""
+"""`elrcheck show E-1`: find a scenario, replay it, and store its runs as traces on request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from elrcheck.traces.tracefile import Step, Trace, write_trace
 
 
 def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
-    """Replays the scenario of a TOML file, or of a packaged one by its file name.
+    """Replays the scenario in a TOML file, or a packaged one by its file name.
 
-    run_dir: where to store each run that starts in the initial state, and what it violates.
+    run_dir: where to store a trace of each run that starts in the initial state, and of each violation.
     """
     packaged = {f.name: f for f in scenario_files()}
     scenario = read_scenario(packaged.get(file, Path(file)))
@@ -39,7 +39,7 @@ def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
 
 
 def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played) -> tuple[str, ...]:
-    """The whole run as one trace, and for each violated property the run up to where that happens."""
+    """Stores the whole run as one trace, and for each violated property the run up to the violation."""
     usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
     overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
     steps = tuple(Step(label.action, label.args) for label in went.labels)

@@ -1,1 +1,1 @@
-"""`elrcheck sweep`: a grid of configurations, each checked, in processes or Spark tasks."""
+"""`elrcheck sweep`: check every configuration of a grid, in processes or Spark tasks."""

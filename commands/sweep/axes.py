@@ -1,7 +1,7 @@
 """Axes of a grid: a key and the values it takes, written ``min_isr=1..3`` or ``variant=code_*,legacy``.
 
-A key is ``variant``, ``scope`` or a field of `Config`, the same that ``--set`` takes. Values are kept as
-texts in the notation of ``--set``; `plain_value` is what a report shows of one.
+A key is ``variant``, ``scope`` or a field of `Config`, as for ``--set``. Values are stored as strings in the
+notation of ``--set``; `plain_value` converts one for a report.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ LONGEST_RANGE = 1000
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied: a key and its values, each once, in the order given."""
+    """One axis: a key and its distinct values, in the given order."""
 
     key: str
     values: tuple[str, ...]
 
 
 def keys() -> tuple[str, ...]:
-    """Everything that can be varied."""
+    """All keys that an axis can have."""
     return ("variant", "scope", *config_fields(Config))
 
 
 def parse_axis(text: str, option: str = "--sweep") -> Axis:
-    """``KEY=VALUES``; UsageFault says which part is wrong."""
+    """Parses ``KEY=VALUES``; raises UsageFault naming the invalid part."""
     where = f"{option} {text}"
     key, equals, values = text.partition("=")
     key = key.strip()
@@ -48,7 +48,7 @@ def parse_axis(text: str, option: str = "--sweep") -> Axis:
 
 
 def reject_unknown_key(key: str, where: str) -> None:
-    """UsageFault with a close match unless the key can be varied."""
+    """Raises UsageFault with a suggestion unless the key is valid for an axis."""
     known = keys()
     if key not in known:
         raise UsageFault(
@@ -57,7 +57,7 @@ def reject_unknown_key(key: str, where: str) -> None:
 
 
 def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
-    """A list of values, ranges ``a..b`` and, of names, patterns; every value once."""
+    """Parses a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
     found: list[str] = []
     for word in (part.strip() for part in text.split(",")):
         if not word:
@@ -70,7 +70,7 @@ def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
 
 
 def plain_value(key: str, value: str) -> Scalar:
-    """The value as a report shows it: true, 3 or a name."""
+    """Converts a value for a report: a boolean, a number or a name."""
     if key in ("variant", "scope"):
         return value
     shown: Scalar = parse_value(config_fields(Config)[key], value)
@@ -78,7 +78,7 @@ def plain_value(key: str, value: str) -> Scalar:
 
 
 def _one(key: str, word: str, where: str) -> tuple[str, ...]:
-    """The values that one word of a list stands for."""
+    """The values denoted by one word of a list."""
     names = names_of(key)
     if names and any(ch in word for ch in "*?["):
         matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
@@ -111,7 +111,7 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
 
 
 def names_of(key: str) -> tuple[str, ...]:
-    """The names that a key can take, for patterns and completion; none for a number."""
+    """The names that a key accepts, for patterns and completion; empty for a number."""
     if key == "variant":
         return tuple(variant.name for variant in VARIANTS)
     if key == "scope":

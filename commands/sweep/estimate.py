@@ -1,8 +1,8 @@
-"""How large a configuration may be: good enough to start the largest first and to pack tasks.
+"""Estimates the size of a configuration, well enough to start the largest first and to pack tasks.
 
-States are the product of what each size and budget multiplies them by, with factors read off the
-packaged scopes (of those with two and three brokers within a factor of three). A wrong guess costs
-time and no more: no limit depends on it.
+The number of states is the product of a factor for each size and budget, fitted to the packaged scopes
+(within a factor of three for those with two and three brokers). A wrong estimate only costs time: no limit
+depends on it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from elrcheck.model.config import Config, Propagation
 
 N = TypeVar("N")
 START_SECONDS = 1.0
-"""Lowering and compiling a small model."""
+"""Time to lower and compile a small model."""
 STATES_PER_SECOND = 500_000
 
 
 def states(config: Config) -> float:
-    """About how many states a configuration has."""
+    """Estimated number of states of a configuration."""
     brokers = float(config.broker_count)
     disturbed = config.disturbances + config.late_fetches + config.failovers
     proposed = config.shrinks + config.operations
@@ -33,14 +33,14 @@ def states(config: Config) -> float:
 
 
 def cost(config: Config, large: int) -> float:
-    """About how many seconds one thread needs, at most until it has seen `large` states."""
+    """Estimated seconds that one thread needs, at most until it reaches `large` states."""
     return START_SECONDS + min(states(config), large) / STATES_PER_SECOND
 
 
 def pack(costs: Mapping[N, float], packs: int) -> list[list[N]]:
-    """The keys in at most `packs` groups of about the same cost, the most expensive group first.
+    """Splits the keys into at most `packs` groups of similar cost, the most expensive group first.
 
-    The longest goes first, each to the group with the least so far; ties by the order of the mapping.
+    Assigns keys by decreasing cost, each to the cheapest group so far; the mapping's order breaks ties.
     """
     groups: list[list[N]] = [[] for _ in range(min(packs, len(costs)))]
     loads = [0.0] * len(groups)
@@ -53,5 +53,5 @@ def pack(costs: Mapping[N, float], packs: int) -> list[list[N]]:
 
 
 def largest_first(costs: Mapping[N, float]) -> Iterable[N]:
-    """The keys by cost, the greatest first; ties in the order of the mapping."""
+    """The keys by decreasing cost; the mapping's order breaks ties."""
     return sorted(costs, key=lambda key: -costs[key])

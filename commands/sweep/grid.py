@@ -1,7 +1,7 @@
-"""A grid of configurations: the product of its axes, less what is excluded, and what is added to it.
+"""A grid of configurations: the product of its axes, minus excluded points, plus included ones.
 
-From the command line a grid is a list of axes; a grid file (TOML, read strictly) has the same axes and
-two things more::
+On the command line a grid is a list of axes; a grid file (TOML, read strictly) also supports `exclude` and
+`include`::
 
     description = "where does the ELR help?"
 
@@ -11,11 +11,11 @@ two things more::
     crashes = [0, 1]
     strict_hwm = [true, false]
 
-    [[exclude]]                     # points that have all of these values are left out
+    [[exclude]]                     # leaves out every point with all of these values
     variant = "code_4_0"
     crashes = [1, 2]
 
-    [[include]]                     # one more point; what it does not name is as without a sweep
+    [[include]]                     # adds one point; other settings keep the values of the base selection
     variant = "legacy"
     fences = 2
 """
@@ -45,10 +45,10 @@ TABLES = ("description", "axes", "exclude", "include")
 
 @dataclass(frozen=True)
 class Point:
-    """One configuration of a grid. number: from 1, in the order of the grid.
+    """One configuration of a grid. number: counts from 1, in the order of the grid.
 
-    settings: what a report shows of it, for every key that the grid varies. selected: None if the model
-    refuses the configuration, for the reason in `refused`.
+    settings: the value of every key that the grid varies, for reports. selected: None if the model refuses
+    the configuration, for the reason in `refused`.
     """
 
     number: int
@@ -60,7 +60,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """All points, the refused ones too. excluded: how many of the product were left out."""
+    """All points, including refused ones. excluded: how many points of the product were left out."""
 
     axes: tuple[Axis, ...]
     keys: tuple[str, ...]
@@ -70,7 +70,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class _Rules:
-    """A grid before it is multiplied out; excluded and included points as key -> values."""
+    """A grid before taking the product; excluded and included points as key -> values."""
 
     axes: tuple[Axis, ...]
     exclude: tuple[Mapping[str, tuple[str, ...]], ...] = ()
@@ -79,10 +79,9 @@ class _Rules:
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid:
-    """The grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
+    """Builds the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
 
-    UsageFault for whatever is wrong with the grid itself; NothingChecked if no point is left that the
-    model accepts.
+    Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
     _reject_bad_base(base)
     rules = _Rules(()) if file is None else read_grid(read_toml(file))
@@ -93,7 +92,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
                          help="give --sweep KEY=VALUES or --grid FILE")  # fmt: skip
     size = math.prod(len(axis.values) for axis in axes) if axes else 0
     if size + len(rules.include) > MOST_POINTS:
-        raise UsageFault("sweep-too-large", f"the grid has {size:,} points, at most {MOST_POINTS:,} may be")
+        raise UsageFault("sweep-too-large", f"the grid has {size:,} points; the limit is {MOST_POINTS:,}")
     keys = tuple(axis.key for axis in axes)
     products = itertools.product(*(axis.values for axis in axes)) if axes else iter(())
     chosen = [dict(zip(keys, values, strict=True)) for values in products]
@@ -113,7 +112,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
 
 
 def _reject_bad_base(base: Selection) -> None:
-    """UsageFault for unknown names; whether the values fit together is a matter of each point."""
+    """Raises UsageFault for unknown names; each point checks whether its values are consistent."""
     find_variant(base.variant)
     find_scope(base.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     parse_overrides(Config, base.overrides)
@@ -135,7 +134,7 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
 
 
 def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
-    """A point of the grid, resolved; a configuration that the model refuses is kept with the reason."""
+    """Resolves a point of the grid; keeps a configuration that the model refuses, with the reason."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
     selection = Selection(
@@ -151,9 +150,9 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
 
 
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Points that are the same configuration as an earlier one are refused."""
+    """Refuses every point that is the same configuration as an earlier one."""
     first: dict[tuple[str, str, str], int] = {}
-    made = []
+    unique = []
     for point in points:
         if point.selected is not None:
             config = repr(sorted(config_values(point.selected.config).items()))
@@ -161,8 +160,8 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
             if same != point.number:
                 point = Point(point.number, point.selection, point.settings, None,
                               f"the same configuration as number {same}")  # fmt: skip
-        made.append(point)
-    return tuple(made)
+        unique.append(point)
+    return tuple(unique)
 
 
 # ------------------------------------------------------------------------------- the grid file

@@ -1,7 +1,7 @@
 """One configuration as a task: JSON in, JSON out, checked by the code behind `elrcheck check`.
 
-A job carries every value of its configuration, so that a process on another machine needs no scope
-file. Its answer is the check report and the trace files, or the reason why there is none.
+A job carries every value of its configuration, so a process on another machine needs no scope file. Its
+answer is the check report and the trace files, or the reason why there is no report.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from elrcheck.model.config import Config
 class Job(Record, frozen=True):
     """A configuration to check. workers: threads of its search; None means as many as useful.
 
-    large: states beyond which the search stops because it is not for one thread; None for no bound.
+    large: the search stops beyond this many states, as too large for one thread; None means no limit.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Job(Record, frozen=True):
     large: int | None = None
 
     def selected(self) -> Selected:
-        """The configuration, without looking for its scope again."""
+        """The configuration, without reading its scope again."""
         fields = config_fields(Config)
         config = build_config(Config, {key: check_value(fields[key], v) for key, v in self.config.items()})
         overrides = parse_overrides(Config, self.selection.overrides)
@@ -58,8 +58,8 @@ class Job(Record, frozen=True):
 class Answer(Record, frozen=True):
     """What became of a job: a check report as JSON data, or why there is none.
 
-    refused: the check refuses the configuration. error: it failed, for a reason that is not the
-    configuration's. large: it has more states than a job may have. traces: file name -> its text.
+    refused: the check refused the configuration. error: the check failed for a reason unrelated to the
+    configuration. large: the configuration has more states than a job may have. traces: file name -> text.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Answer(Record, frozen=True):
 
 
 def job_of(point: Point, request: SweepRequest) -> Job:
-    """The job of a point that the model accepts."""
+    """Builds the job for a point that the model accepts."""
     assert point.selected is not None
     return Job(
         number=point.number,
@@ -87,10 +87,10 @@ def job_of(point: Point, request: SweepRequest) -> Job:
 def check_job(
     job: Job, progress: Progress, scratch: Path | None = None, spark: SparkRequest | None = None
 ) -> Answer:
-    """Check one configuration. scratch: where its files may be meanwhile; nothing stays there.
+    """Check one configuration. scratch: folder for temporary files; nothing remains there.
 
-    spark: how to spread its search over the session that this process has; None for the local engine.
-    Every failure becomes part of the answer, but for an interrupt.
+    spark: how to distribute the search over this process's Spark session; None for the local engine.
+    Every failure except an interrupt becomes part of the answer.
     """
     from elrcheck.commands.check import check_selected
     from elrcheck.report.json_report import as_data
@@ -126,12 +126,12 @@ def check_job(
         return Answer(job.number, error="out of memory")
     except OSError as fault:
         return Answer(job.number, error=f"system: {fault.strerror or fault}")
-    except Exception as fault:  # a mistake of ours in one configuration must not lose the others
+    except Exception as fault:  # a bug in one configuration must not lose the others
         return Answer(job.number, error=f"internal: {type(fault).__name__}: {fault}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def compile_alone(alone: bool) -> None:
-    """Whether this process compiles its kernels without helpers, because others like it are beside it."""
+    """Sets whether this process compiles kernels without helper processes, because it runs in a pool."""
     os.environ[ALONE] = "1" if alone else ""

@@ -1,8 +1,7 @@
-"""The folder of a sweep: what it is (`sweep.json`), and every answer as soon as it is there (`rows.jsonl`).
+"""The folder of a sweep: its definition (`sweep.json`) and every answer as it arrives (`rows.jsonl`).
 
-An answer is one line, written at once and flushed to the disk, after its traces; a process that is killed
-leaves at most the last line unfinished, and that line is dropped. Of two lines for one configuration the
-later one counts.
+An answer is one line, written in one call and flushed to disk after its traces; a killed process leaves at
+most an incomplete last line, which is dropped. If a configuration has two lines, the later one counts.
 
     DIR/sweep.json               the grid, the properties, the limits, a digest of the model
     DIR/rows.jsonl               {"number": 7, "by": "process", "report": {..}, ..}
@@ -126,7 +125,7 @@ def _saved_point(point: Point) -> SavedPoint:
 
 
 def model_digest() -> str:
-    """What every verdict depends on: the model, its properties and the language, without their comments."""
+    """Digest of the sources that every verdict depends on: model, properties, language; ignores comments."""
     digest = hashlib.sha256()
     for room in ("lang", "model", "invariants"):
         for name, file in files_of(room):
@@ -162,8 +161,8 @@ def reject_other(saved: SavedSweep, asked: SavedSweep, place: Path) -> None:
     detail = _difference(saved, asked)
     if detail is not None:
         raise UsageFault(
-            "resume-mismatch", f"this is not the sweep that was interrupted: {detail}", where=str(place),
-            help="leave out the options that choose the grid, or start again with another --run-dir",
+            "resume-mismatch", f"the interrupted sweep was a different one: {detail}", where=str(place),
+            help="leave out the options that define the grid, or start over with another --run-dir",
         )  # fmt: skip
 
 
@@ -196,7 +195,7 @@ def _told(sweep: SavedSweep, field: str) -> str:
 
 
 class Ledger:
-    """The folder of one sweep, open for answers."""
+    """The folder of one sweep, open for writing answers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -220,11 +219,11 @@ class Ledger:
 
     @staticmethod
     def place(number: int) -> str:
-        """The folder of a configuration's traces inside that of the sweep."""
+        """The folder of a configuration's traces, inside the folder of the sweep."""
         return f"{number:04}"
 
     def settled(self, number: int) -> bool:
-        """Whether a configuration has an answer that stays; a failure is tried again."""
+        """True if a configuration has a final answer; a failure is tried again."""
         done = self.done.get(number)
         return done is not None and (done.report is not None or done.refused is not None)
 
@@ -242,7 +241,7 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
     elif place.exists() and not place.is_dir():
         raise UsageFault("run-dir-is-file", f"{place} is a file, not a folder")
     elif (place / MANIFEST).exists():
-        raise UsageFault("run-dir-taken", "the folder holds a sweep already", where=str(place),
+        raise UsageFault("run-dir-taken", "the folder already contains a sweep", where=str(place),
                          help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir")  # fmt: skip
     document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": to_data(sweep)}
     write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
@@ -264,7 +263,7 @@ def read_sweep(place: Path) -> SavedSweep:
 
 
 def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
-    """The folder of a sweep with the answers it has; an unfinished last line is cut off."""
+    """Opens the folder of a sweep with its answers; truncates an incomplete last line."""
     ledger = Ledger(place)
     file = place / ROWS
     if not file.exists():

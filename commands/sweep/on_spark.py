@@ -1,10 +1,10 @@
-"""Configurations of a sweep as Spark tasks: one row is one configuration in, its answer out, both JSON.
+"""Configurations of a sweep as Spark tasks: an input row is a configuration, an output row its answer (JSON).
 
-Small configurations are packed together, by estimate, into about `PACKS` tasks for each slot of the
-cluster; a task checks its pack one after the other with one thread. Several Spark jobs run at the same
-time, so that answers come while the others still work. When a job fails for good (Spark has retried its
-tasks), every configuration of it gets a task of its own, and only the one that fails again is lost. What
-no task can survive, such as executors without Python or a driver without its JVM, ends the sweep.
+Small configurations are packed, by estimated cost, into about `PACKS` tasks per slot of the cluster; a task
+checks its pack sequentially with one thread. Several Spark jobs run concurrently, so answers arrive while
+others still run. When a job fails for good (after Spark's retries), each of its configurations gets its own
+task, and only one that fails again is lost. A fault that every task would meet, such as executors without
+Python or a driver without its JVM, stops the sweep.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKS = 4
-"""Tasks for each slot: enough to even out wrong estimates."""
+"""Tasks per slot: enough to even out wrong estimates."""
 JOBS = 16
-"""Spark jobs at the same time: each is a thread of the driver."""
+"""Number of concurrent Spark jobs: each needs a thread of the driver."""
 SCHEMA = "number int, body string"
 TAG = "elrcheck-sweep"
 HOPELESS = ("executor", "executor-package", "executor-python")
-"""Faults (`elrcheck.spark.faults`) that every task will meet."""
+"""Faults (`elrcheck.spark.faults`) that would occur in every task."""
 
 
 def slots(session: SparkSession) -> int:
-    """How many tasks the cluster runs at the same time, as far as the driver knows."""
+    """Number of tasks that the cluster runs concurrently, according to the driver."""
     return int(session.sparkContext.defaultParallelism)
 
 
 def check_in_tasks(session: SparkSession, jobs: Sequence[Job]) -> Generator[Tick, None, None]:
-    """Every job; answers as soon as the Spark job they are in is done. Closing the iterator cancels all."""
+    """Runs all jobs; yields answers as each Spark job finishes. Closing the iterator cancels all jobs."""
     by_number = {job.number: job for job in jobs}
     costs = {job.number: cost(job.selected().config, job.large or 0) for job in jobs}
     packs = [[by_number[number] for number in group] for group in pack(costs, PACKS * slots(session))]
@@ -64,7 +64,7 @@ def check_in_tasks(session: SparkSession, jobs: Sequence[Job]) -> Generator[Tick
 
 
 class _Crew:
-    """Threads of the driver, each of which waits for one Spark job."""
+    """Driver threads, each waiting for one Spark job."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -81,9 +81,9 @@ class _Crew:
             self.heard.put((packs, fault))
 
     def answers(self) -> tuple[list[Answer], list[Job]]:
-        """What has come within a tick: answers, and jobs to be tried again by themselves.
+        """Waits one tick; returns the new answers, and jobs to retry individually.
 
-        EnvironmentFault if it is no use to try again.
+        Raises EnvironmentFault if a retry is useless.
         """
         try:
             packs, result = self.heard.get(timeout=TICK)
@@ -99,19 +99,19 @@ class _Crew:
         return [Answer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")], []
 
     def _alive(self) -> bool:
-        """Whether the driver's JVM still takes jobs."""
+        """True if the driver's JVM still accepts jobs."""
         try:
             return not self.session.sparkContext._jsc.sc().isStopped()
-        except Exception:  # whatever py4j says of a JVM that is gone
+        except Exception:  # whatever py4j raises when the JVM is gone
             return False
 
     def cancel(self) -> None:
-        with contextlib.suppress(Exception):  # there may be nobody left to tell
+        with contextlib.suppress(Exception):  # the JVM may be gone
             self.session.sparkContext.cancelJobsWithTag(TAG)
 
 
 def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:
-    """One Spark job: a partition for each pack."""
+    """Runs one Spark job with one partition per pack."""
     context = session.sparkContext
     context.addJobTag(TAG)  # of this thread
     bodies = [[(job.number, to_text(job)) for job in each] for each in packs]
@@ -121,7 +121,7 @@ def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:
 
 
 def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """In a task: every configuration of its pack."""
+    """Runs in a Spark task: checks every configuration of its pack."""
     import pyarrow as pa
 
     from elrcheck.base.progress import Silent
@@ -135,6 +135,6 @@ def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _first_line(fault: Exception) -> str:
-    """What Spark says of a task that failed, without its stack traces."""
+    """Spark's message about a failed task, without the stack traces."""
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(fault).__name__

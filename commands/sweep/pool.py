@@ -1,8 +1,8 @@
-"""Configurations in a pool of processes of this machine.
+"""Checks configurations in a pool of processes on this machine.
 
-Every process searches one configuration after another; all share the kernel cache on disk. A process
-that dies takes only its own configuration with it, and another one is started. Processes are in a group
-of their own, so that Ctrl-C reaches only the parent; when the parent goes, they go.
+Each process searches one configuration after another; all share the kernel cache on disk. A process that dies
+loses only its own configuration, and a new one replaces it. The processes have their own process group, so
+Ctrl-C reaches only the parent; they exit when the parent exits.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
 
 TICK = 0.2
-"""Seconds after which the caller hears of the states so far, and can stop."""
+"""Seconds between progress reports to the caller, who can stop at each one."""
 GRACE = 2.0
-"""Seconds between asking a process to end and ending it."""
+"""Seconds a process has to stop before it is killed."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """New answers, and the states so far of the configurations under way, by number."""
+    """New answers, and the states found so far by each running configuration, by number."""
 
     answers: tuple[Answer, ...] = ()
     current: dict[int, int] = field(default_factory=dict)
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Generator[Tick, None, None]:
-    """Every job, in the order given, by so many processes. Closing the iterator ends them at once.
+    """Runs all jobs, in the given order, in a pool. Closing the iterator stops all processes at once.
 
-    scratch: a folder for what a search keeps on disk, which the caller removes.
+    scratch: a folder for temporary files of the searches; the caller removes it.
     """
     waiting = list(reversed(jobs))
     context = multiprocessing.get_context("spawn")
@@ -78,7 +78,7 @@ class _Worker:
     def __init__(self, context: SpawnContext, scratch: Path, job: Job) -> None:
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_serve, args=(theirs, scratch), daemon=True)
-        with _interrupts_blocked():  # until it has left our group
+        with _interrupts_blocked():  # until the process has left our group
             self.process.start()
         theirs.close()
         self.job, self.states, self.alive = job, 0, True
@@ -90,7 +90,7 @@ class _Worker:
             self.pipe.send(to_text(job))
 
     def poll(self) -> Answer | None:
-        """The answer if it is there; what is known of a process that died."""
+        """The answer if it has arrived, or an error answer if the process died; None otherwise."""
         try:
             while self.pipe.poll():
                 kind, value = self.pipe.recv()
@@ -105,7 +105,7 @@ class _Worker:
         return Answer(self.job.number, error=_fate(self.process.exitcode))
 
     def dismiss(self) -> None:
-        """No more jobs: the process ends by itself."""
+        """Signals that there are no more jobs: the process exits by itself."""
         self.pipe.close()
         if not self.alive:
             self.process.join(GRACE)
@@ -114,15 +114,15 @@ class _Worker:
 def _fate(code: int | None) -> str:
     if code is not None and code < 0:
         name = signal.Signals(-code).name
-        more = "; the memory may have run out, --memory sets a limit" if name == "SIGKILL" else ""
-        return f"the process was ended by {name}{more}"
-    return f"the process ended with exit code {code}"
+        more = "; it may have run out of memory, --memory sets a limit" if name == "SIGKILL" else ""
+        return f"the process was killed by {name}{more}"
+    return f"the process exited with code {code}"
 
 
 def _end(crew: Sequence[_Worker]) -> None:
-    """Ask all to end, and end those that do not."""
+    """Asks all processes to stop, and kills those that do not."""
     for worker in crew:
-        worker.pipe.close()  # whoever ends its search for the signal finds no more jobs
+        worker.pipe.close()  # a process that stops its search on the signal finds no more jobs
         worker.process.terminate()
     deadline = time.monotonic() + GRACE
     for worker in crew:
@@ -134,7 +134,7 @@ def _end(crew: Sequence[_Worker]) -> None:
 
 @contextlib.contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """A process started meanwhile begins with SIGINT blocked."""
+    """A process started inside this context begins with SIGINT blocked."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -149,7 +149,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 class _Tell(Silent):
-    """Tells the parent how many states there are, a few times a second."""
+    """Reports the number of states to the parent, a few times a second."""
 
     def __init__(self, pipe: Any) -> None:
         self.pipe, self.last = pipe, 0.0
@@ -162,8 +162,8 @@ class _Tell(Silent):
 
 
 def _serve(pipe: Any, scratch: Path) -> None:
-    """What a process does: jobs until there are no more."""
-    with contextlib.suppress(OSError, AttributeError):  # Windows has no groups of processes
+    """Main loop of a process: runs jobs until there are no more."""
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no process groups
         os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):

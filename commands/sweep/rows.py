@@ -1,4 +1,4 @@
-"""Answers as rows of the report."""
+"""Converts answers to rows of the report."""
 
 from __future__ import annotations
 

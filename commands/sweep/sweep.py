@@ -1,9 +1,8 @@
-"""`elrcheck sweep`: a grid of configurations, each checked as by `elrcheck check`.
+"""`elrcheck sweep`: check each configuration of a grid as `elrcheck check` does.
 
-Small configurations go to many processes at the same time, the largest first: a pool of this machine
-(`pool`) or tasks on Spark (`on_spark`). One that turns out to have more than `--large` states
-stops there and later gets the whole engine, one after the other. Every answer is kept at once (`ledger`),
-so that a sweep that was stopped, in whatever way, can go on.
+Small configurations run concurrently, the largest first: in a pool on this machine (`pool`) or in Spark tasks
+(`on_spark`). One that exceeds `--large` states stops there and runs again later, on its own, with all
+resources. Every answer is stored as it arrives (`ledger`), so a stopped sweep can always resume.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
-"""Inside the folder of a sweep: what searches under way keep on disk."""
+"""Subfolder of a sweep for the temporary files of running searches."""
 
 
 @dataclass(frozen=True)
 class Engines:
-    """Who checks: `small` gets all jobs at once, `whole` one at a time; both end when they are closed."""
+    """The engines: `small` takes all jobs at once, `whole` one at a time; closing either stops it."""
 
     small: Callable[[Sequence[Job]], Generator[Tick, None, None]]
     whole: Callable[[Job], Generator[Tick, None, None]]
@@ -53,8 +52,8 @@ class Engines:
 def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
     """Check every configuration of the grid.
 
-    UsageFault for a grid or a property that does not exist, NothingChecked if nothing is left to check,
-    EnvironmentFault if the engine cannot start. After an interrupt the report has what there is.
+    Raises UsageFault for an unknown grid or property, NothingChecked if no configuration remains to check,
+    EnvironmentFault if the engine cannot start. After an interrupt the report has the answers so far.
     """
     started = time.monotonic()
     request, grid, ledger = _begin(request) if request.resume is None else _resume(request, request.resume)
@@ -69,7 +68,7 @@ def _run_in(
     stop = Interrupts()
     work = ledger.folder / WORK
     run = _Run(grid, ledger, request, progress, stop, started)
-    workers, detail = 0, "nothing was left to run" if not run.jobs else None
+    workers, detail = 0, "all configurations were already done" if not run.jobs else None
     try:
         if run.jobs:
             if request.engine == "spark":
@@ -79,10 +78,10 @@ def _run_in(
                 run.small(engines)
                 run.large(engines)
     except BaseException as fault:
-        if not ledger.done:  # nothing to go on with, such as when Spark did not start
+        if not ledger.done:  # nothing to resume, such as when Spark did not start
             _forget(ledger)
         elif isinstance(fault, ElrError):
-            again = f"go on with `elrcheck sweep --resume {ledger.folder}`"
+            again = f"resume with `elrcheck sweep --resume {ledger.folder}`"
             fault.help = again if fault.help is None else f"{fault.help}; then {again}"
         raise
     finally:
@@ -107,16 +106,16 @@ def _run_in(
 
 
 def _begin(request: SweepRequest) -> tuple[SweepRequest, Grid, Ledger]:
-    """The grid and a new folder."""
+    """Builds the grid and creates the folder of a new sweep."""
     grid = make_grid(request.selection, request.sweeps, request.grid)
     select_properties(load_whole_model(), request.properties)
     return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
 
 
 def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Ledger]:
-    """The grid and the folder of a sweep to go on with."""
+    """Reads the grid and opens the folder of a sweep to resume."""
     if request.run_dir is not None:
-        raise UsageFault("usage-resume", "--resume names the folder of the sweep: leave out --run-dir")
+        raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
     saved = ledgers.read_sweep(place)
     if request.named:
         grid = make_grid(request.selection, request.sweeps, request.grid)
@@ -188,7 +187,7 @@ def _forget(ledger: Ledger) -> None:
 
 
 class _Run:
-    """The work of one sweep: what is left, what has been heard."""
+    """The progress of one sweep: the remaining jobs and the answers so far."""
 
     def __init__(
         self, grid: Grid, ledger: Ledger, request: SweepRequest, progress: Progress, stop: Interrupts,
@@ -206,7 +205,7 @@ class _Run:
         self.states = 0
 
     def small(self, engines: Engines) -> None:
-        """All that are not known to be large, at the same time."""
+        """Runs all jobs not known to be large, concurrently."""
         known = self.ledger.known_large()
         jobs = [self.jobs[number] for number in self.order if number not in known]
         if jobs:
@@ -214,7 +213,7 @@ class _Run:
             self._hear(engines.small(jobs), engines.by)
 
     def large(self, engines: Engines) -> None:
-        """Those that are large, one after the other."""
+        """Runs the large jobs one after the other."""
         known = self.ledger.known_large()
         jobs = [self.jobs[number] for number in reversed(self.order) if number in known]
         for place, job in enumerate(jobs, start=1):

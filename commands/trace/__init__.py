@@ -1,1 +1,1 @@
-"""`elrcheck trace`, `explain` and `replay`: one trace shown, compared, shortened, explained."""
+"""`elrcheck trace`, `explain` and `replay`: show, compare, shorten and explain traces."""

@@ -1,7 +1,7 @@
-"""`elrcheck trace diff`: where two traces part, and what differs from there on.
+"""`elrcheck trace diff`: show where two traces diverge, and how they differ from there on.
 
-Steps are compared by number: the n-th of one with the n-th of the other. Before they part there is
-nothing to say; after it, every state is compared leaf by leaf.
+Steps are compared by number: the n-th of one trace with the n-th of the other. From the point of divergence
+on, every state is compared leaf by leaf.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ABSENT = "-"
 
 
 def diff(a: Subject, b: Subject) -> TraceDiffReport:
-    """Configurations may differ; a leaf that only one of them has is absent in the other."""
+    """Compare two traces. Configurations may differ; a leaf that only one has is absent in the other."""
     calls_a, calls_b = _calls(a), _calls(b)
     config = _config(a, b)
     rows = tuple(_rows(a, b, calls_a, calls_b))

@@ -1,4 +1,4 @@
-"""`elrcheck explain`: why a property fails or holds in a state, and why an action is not enabled there."""
+"""`elrcheck explain`: explain why a property fails or holds in a state, or why an action is not enabled."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from elrcheck.traces.violation import explain
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: properties by id, name or glob (none: those that fail), or an action.
+    """The question: properties by id, name or glob (none: those that fail), or an action.
 
-    at: number of the state; None for where the first of the properties fails first, else the last state.
+    at: index of the state; None for the state where one of the properties first fails, else the last state.
     """
 
     properties: tuple[str, ...] = ()
@@ -34,12 +34,12 @@ class Question:
 
 
 def run_explain(subject: Subject, question: Question) -> ExplainReport:
-    """The answer; UsageFault for names and states that do not exist."""
+    """Answer the question; UsageFault for unknown names and states."""
     last = len(subject.states) - 1
     if question.at is not None and not 0 <= question.at <= last:
-        raise UsageFault("no-state", f"there is no state {question.at}, the last one is {last}", where="--at")
+        raise UsageFault("no-state", f"there is no state {question.at}; the last one is {last}", where="--at")
     if question.action is not None and question.properties:
-        raise UsageFault("usage-explain", "--property and --action are different questions: give one of them")
+        raise UsageFault("usage-explain", "--property and --action exclude each other: give only one")
     if question.action is not None:
         at = last if question.at is None else question.at
         return _report(subject, at, _action(subject, question.action, at))
@@ -49,8 +49,8 @@ def run_explain(subject: Subject, question: Question) -> ExplainReport:
     if waiting:
         if len(waiting) < len(chosen):
             raise UsageFault(
-                "usage-explain", "V-* are about a whole behaviour, other properties about a state",
-                help="ask for them one after the other",
+                "usage-explain", "V-* are properties of a whole behaviour, the others of a state or step",
+                help="explain them in separate commands",
             )  # fmt: skip
         return _behaviour(subject, waiting, question.at)
     at = _place(subject, chosen, question.at)
@@ -81,7 +81,7 @@ def _report(subject: Subject, at: int, explained: tuple[Explained, ...]) -> Expl
 
 
 def _behaviour(subject: Subject, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
-    """A cycle that is not fair refutes nothing."""
+    """Explain liveness properties on a lasso. An unfair cycle refutes none."""
     assert subject.loop is not None
     cycle = cycle_of(subject)
     explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
@@ -111,17 +111,17 @@ def _chosen(subject: Subject, question: Question) -> tuple[Fn, ...]:
 
 
 def _place(subject: Subject, chosen: Sequence[Fn], at: int | None) -> int:
-    """The state asked for, or the first one that any of the properties hits."""
+    """The requested state, or the first one that any of the properties hits."""
     steps = [fn for fn in chosen if fn.is_step]
     if at == 0 and steps:
-        why = f"{steps[0].ident} is about steps, and none leads to state 0"
+        why = f"{steps[0].ident} is a property of steps, and no step leads to state 0"
         raise UsageFault("no-state", why, where="--at")
     if at is not None:
         return at
     hits = [first_hit(subject.plain, fn, subject.states) for fn in chosen]
     found = min((hit for hit in hits if hit is not None), default=len(subject.states) - 1)
     if not found and steps:
-        raise UsageFault("no-state", f"{steps[0].ident} is about steps, and this trace has none")
+        raise UsageFault("no-state", f"{steps[0].ident} is a property of steps, and this trace has none")
     return found
 
 
@@ -146,13 +146,13 @@ def _property(subject: Subject, fn: Fn, at: int) -> Explained:
 
 
 def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
-    """Every choice of the arguments, or the one that is given."""
+    """Explain an action for the given arguments, or for every choice of arguments."""
     name = asked(text, subject.model, subject.selected.config.broker_count)
     fn = next(fn for fn in subject.model.actions if fn.name == name.action)
     choices = list(instances(fn, subject.selected.config))
     if name.args is not None:
         if name.args not in choices:
-            raise UsageFault("bad-action", f"{fn.name} has no such choice of arguments here", where=text)
+            raise UsageFault("bad-action", f"{fn.name} cannot take these arguments here", where=text)
         choices = [name.args]
     return tuple(_choice(subject, fn, args, at) for args in choices)
 
@@ -160,14 +160,14 @@ def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
 def _choice(subject: Subject, fn: Fn, args: Sequence[object], at: int) -> Explained:
     state, config = subject.states[at], subject.selected.config
     found = Conditions(subject.model, config).of_action(fn, state, args)
-    made, refusal = None, None
+    successor, refusal = None, None
     try:
-        made = fn.source(config, state, *args)
+        successor = fn.source(config, state, *args)
     except NotEnabled as fault:
         refusal = fault.guard
     if refusal != found.refused:
         raise ReplayError(f"{fn.name} is refused by {found.refused} in the IR, by {refusal} in plain Python")
-    changed = () if made is None else changes(state, made, subject.model.state_ty)
+    changed = () if successor is None else changes(state, successor, subject.model.state_ty)
     statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
     return Explained(
         id="",

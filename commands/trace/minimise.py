@@ -1,13 +1,13 @@
-"""`elrcheck trace minimise`: what can be left out of a trace while the property still breaks.
+"""`elrcheck trace minimise`: shorten a trace while it still violates the property.
 
-Three things are done, in this order:
+Three stages, in this order:
 
-1. Steps are left out, large pieces first, then one by one (delta debugging). A step that is then no
-   longer possible is skipped. At the end no single step can be left out; another way may still be shorter.
-2. Brokers are left out, as many as possible: the steps that name them go, the others are renumbered.
-3. With a search: the compiled engine looks for a shorter trace in that scope, so that there is none.
+1. Remove steps, large pieces first, then one by one (delta debugging). A step that is then no longer enabled
+   is skipped. In the end no single step can be removed; a different trace may still be shorter.
+2. Remove brokers, as many as possible: the steps that name them go, the remaining brokers are renumbered.
+3. With --search, the compiled engine searches the scope for a shorter trace, so that none remains.
 
-Every try is a replay in plain Python that ends in a violation, so the result needs no further check.
+Every attempt is a replay in plain Python that ends in a violation, so the result needs no further check.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MOST_REPLAYS = 20_000
 
 @dataclass(frozen=True)
 class Run:
-    """A replay up to the first violation."""
+    """A replay that stops at the first violation."""
 
     states: tuple[Any, ...]
     labels: tuple[Label, ...]
 
 
 class Replays:
-    """Replays of label lists in one configuration; counts them over all configurations."""
+    """Replays label lists in one configuration; counts the replays across all configurations."""
 
     def __init__(self, model: Model, config: ModelConfig, fn: Fn, bounded: bool) -> None:
         self.plain, self.fn, self.bounded = PlainModel(model, config), fn, bounded
@@ -52,7 +52,7 @@ class Replays:
         self.number = 0
 
     def run(self, labels: Sequence[Label]) -> Run | None:
-        """The possible ones of these steps, up to a violation; None if there is none."""
+        """Replays those of the steps that are enabled, up to a violation; None without a violation."""
         self.number += 1
         plain, fn = self.plain, self.fn
         states, taken = [plain.initial()], list[Label]()
@@ -77,16 +77,16 @@ class Replays:
 def minimise(
     subject: Subject, wanted: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
 ) -> tuple[Subject, Shortened]:
-    """The shortened trace and what was achieved; UsageFault if the trace does not violate the property."""
+    """Shortens a trace; returns it with statistics. UsageFault if it does not violate the property."""
     fn = _property(subject, wanted)
     bounded = all(subject.plain.within(state) for state in subject.states)
     replays = Replays(subject.model, subject.selected.config, fn, bounded)
     run = replays.run(subject.labels)
     assert run is not None
-    progress.stage(f"leaving out steps of {len(run.labels)}")
+    progress.stage(f"removing steps from {len(run.labels)}")
     run = _fewer_steps(replays, run)
     selected, number = subject.selected, replays.number
-    progress.stage("leaving out brokers")
+    progress.stage("removing brokers")
     for smaller, labels in _fewer_brokers(subject, run.labels):
         tried = Replays(subject.model, smaller.config, fn, bounded)
         found = tried.run(labels)
@@ -100,12 +100,12 @@ def minimise(
         run, searched = _searched(subject.model, selected, fn, run, seconds, progress)
     _, repro = label_steps(PlainModel(subject.model, selected.config), run.states)
     about = replace(subject.origin, property=fn.ident, config=_values(selected))
-    made = Subject(about, subject.model, selected, run.states, run.labels, repro)
+    shortened = Subject(about, subject.model, selected, run.states, run.labels, repro)
     before = subject.selected.config.broker_count
     done = Shortened(
         len(subject.labels), len(run.labels), before, selected.config.broker_count, number, searched
     )
-    return made, done
+    return shortened, done
 
 
 def _values(selected: Selected) -> Mapping[str, Any]:
@@ -119,7 +119,7 @@ def _property(subject: Subject, wanted: str | None) -> Fn:
     if ident:
         fn = choose((*model.always, *model.sometimes, *model.leads_to), (ident,), "property")[0]
         if fn.kind != "always":
-            raise UsageFault("minimise-property", f"{fn.ident} is no safety property: it cannot be violated")
+            raise UsageFault("minimise-property", f"{fn.ident} is no safety property: no trace violates it")
         if first_hit(subject.plain, fn, subject.states) is None:
             raise UsageFault("minimise-property", f"the trace does not violate {fn.ident} {fn.name}")
         return fn
@@ -134,7 +134,7 @@ def _property(subject: Subject, wanted: str | None) -> Fn:
 
 
 def _fewer_steps(replays: Replays, run: Run) -> Run:
-    """No single step of the result can be left out (unless MOST_REPLAYS is reached)."""
+    """Removes steps until no single one can be removed, or MOST_REPLAYS is reached."""
     size = max(1, len(run.labels) // 2)
     while size:
         shorter = _without_piece(replays, run, size)
@@ -149,7 +149,7 @@ def _fewer_steps(replays: Replays, run: Run) -> Run:
 
 
 def _without_piece(replays: Replays, run: Run, size: int) -> Run | None:
-    """The run without some piece of this size, from the end on, or None."""
+    """The run without some piece of this size, trying from the end, or None."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
             return None
@@ -166,7 +166,7 @@ def _without_piece(replays: Replays, run: Run, size: int) -> Run | None:
 def _fewer_brokers(
     subject: Subject, labels: Sequence[Label]
 ) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
-    """Smaller configurations, smallest first, with the steps that are left when some brokers are kept."""
+    """Yields smaller configurations, smallest first, with the steps that remain for the brokers kept."""
     selected = subject.selected
     types = {fn.name: [ty for _, ty in fn.params] for fn in subject.model.actions}
     for number in range(1, selected.config.broker_count):
@@ -183,7 +183,7 @@ def _fewer_brokers(
 
 
 def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label | None:
-    """The step with brokers renumbered; None if it names one that is left out."""
+    """The step with renumbered brokers; None if it names a removed broker."""
     args: list[Any] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty
@@ -204,7 +204,7 @@ def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label
 def _searched(
     model: Model, selected: Selected, fn: Fn, run: Run, seconds: float, progress: Progress
 ) -> tuple[Run, bool]:
-    """(a shorter run, if the engine finds one; whether there is certainly none shorter)."""
+    """Returns (a shorter run if the engine finds one, True if no shorter run exists)."""
     from elrcheck.commands.engines import explore
     from elrcheck.traces.replay import replay
 

@@ -1,4 +1,4 @@
-"""`elrcheck trace show --eval`: expressions of the modelling language in every state of a trace."""
+"""`elrcheck trace show --eval`: evaluate expressions of the modelling language along a trace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from elrcheck.traces.describe import text as in_words
 from elrcheck.traces.subject import Subject
 
 FEW = 12
-"""How many names a message lists at most."""
+"""Maximum number of names that a message lists."""
 
 
 def evaluate(subject: Subject, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
-    """The values around steps `first` to `last`, the state before them included."""
+    """The values at steps `first` to `last`, including the state before them."""
     queries = [read_query(subject.model, text) for text in expressions]
     asker = Asker(subject.model, subject.selected.config)
     return tuple(
@@ -26,7 +26,7 @@ def evaluate(subject: Subject, expressions: Sequence[str], first: int, last: int
 
 
 def read_query(model: Model, text: str) -> Query:
-    """The expression; UsageFault with the place of what is wrong."""
+    """Parses the expression; UsageFault with the position of the error."""
     try:
         return compile_query(model, text)
     except QueryError as fault:
@@ -45,7 +45,7 @@ def read_query(model: Model, text: str) -> Query:
 
 
 def _values(asker: Asker, query: Query, subject: Subject, first: int, last: int) -> Iterator[Evaluated]:
-    """Of an expression about steps the value of step n has the number n, as the state it leads to."""
+    """Yields values by state number; the value of a step has the number of the state it leads to."""
     before: tuple[str | None, str | None] | None = None
     for number in range(first if query.is_step else first - 1, last + 1):
         states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)

@@ -1,4 +1,4 @@
-"""`elrcheck replay`: is a recorded trace a behaviour of the model, and if not, what refuses it?"""
+"""`elrcheck replay`: decide whether a recorded trace is a behaviour of the model, and if not, why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elrcheck.traces.subject import origin
 
 
 def run_replay(path: Path, given: Given, form: Format | None = None) -> ReplayReport:
-    """Follow a recorded trace; UsageFault if it is none, NothingChecked if it has no state."""
+    """Replay a recorded trace; UsageFault if the file is not a trace, NothingChecked if it has no state."""
     found = read_recorded(path, given, form)
     plain = PlainModel(found.model, found.selected.config)
     followed = follow(plain, found.passed, found.names)

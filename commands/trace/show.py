@@ -1,4 +1,4 @@
-"""`elrcheck trace show` and `sample`: a trace as a report, narrowed by filters, or in another notation."""
+"""`elrcheck trace show` and `sample`: present a trace as a report, with filters, or in another notation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from elrcheck.traces.subject import Subject, origin
 from elrcheck.traces.tracefile import write_trace
 
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
-"""What a trace can be written as, beside the formats of its report. trace: as `check` stores it."""
+"""Notations for a trace, besides the formats of its report. trace: the format in which `check` stores it."""
 WHOLE = ("trace", "tla", "itf")
-"""Notations of whole states: a part of the trace, or of a state, would be no trace."""
+"""Notations that need the whole trace with whole states."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What is shown: leaves by glob, steps by number (None: from the first, to the last)."""
+    """The part of a trace to show: leaves by glob, steps by number (None: from the first, to the last)."""
 
     only: tuple[str, ...] = ()
     hide: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ def show(
     save: Path | None = None,
     expressions: Sequence[str] = (),
 ) -> TraceReport:
-    """The report of a trace; what it violates is of the whole of it.
+    """The report of a trace; violations are those of the whole trace, regardless of filters.
 
-    save: also store it there; expressions: of the modelling language, evaluated in every state shown.
+    save: also store the trace there; expressions: modelling language, evaluated in every state shown.
     """
     plain, view, number = subject.plain, subject.view, len(subject.labels)
     first, last = _range(filters, number)
@@ -74,12 +74,12 @@ def show(
 
 
 def written(subject: Subject, notation: str, filters: Filters) -> str:
-    """The trace in another notation, as text."""
+    """Renders the trace in another notation."""
     if notation in WHOLE:
         if filters != Filters():
             raise UsageFault(
-                "usage-filter", f"{notation} is for machines and has the whole trace: no filters",
-                help="filters are for text, json, mermaid and dot",
+                "usage-filter", f"{notation} always contains the whole trace: leave out the filters",
+                help="filters apply to text, json, mermaid and dot",
             )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix="elrcheck-trace-") as folder:
             form = "json" if notation == "trace" else notation
@@ -93,7 +93,7 @@ def written(subject: Subject, notation: str, filters: Filters) -> str:
 
 
 def narrowed(view: TraceView, filters: Filters) -> TraceView:
-    """The part of a trace that filters leave. UsageFault for a glob that means nothing."""
+    """Applies the filters to a trace. UsageFault for a glob that matches nothing."""
     if filters == Filters():
         return view
     for word in (*filters.only, *filters.hide):
@@ -117,16 +117,16 @@ def _before(view: TraceView, kept: Sequence[Step]) -> dict[str, str]:
 
 
 def _range(filters: Filters, steps: int) -> tuple[int, int]:
-    """The first and last step shown; 1, 0 for a trace without steps."""
+    """The first and last step to show; (1, 0) for a trace without steps."""
     first = 1 if filters.first is None else filters.first
     last = steps if filters.last is None else filters.last
     if filters.first is None and filters.last is None:
         return 1, steps
     for option, value in (("--from", first), ("--to", last)):
         if not 1 <= value <= steps:
-            raise UsageFault("no-step", f"there is no step {value}, only 1 to {steps}", where=option)
+            raise UsageFault("no-step", f"there is no step {value}; the steps are 1 to {steps}", where=option)
     if first > last:
-        raise NothingChecked("empty-range", f"no step is from {first} to {last}")
+        raise NothingChecked("empty-range", f"there are no steps from {first} to {last}")
     return first, last
 
 
@@ -137,9 +137,9 @@ def _shown(path: str, filters: Filters) -> bool:
 
 
 def _means(word: str, path: str) -> bool:
-    """A leaf, everything below a place, or a glob over whole paths: isr means partition.isr."""
+    """True if the word names the path: a leaf, a prefix, or a glob over whole paths; isr is partition.isr."""
     if any(ch in word for ch in "*?"):
-        # Brackets are part of paths, not a choice of letters.
+        # Brackets are part of paths, not character classes.
         return fnmatch.fnmatchcase(path, word.replace("[", "[[]"))
     return path == word or path.startswith((f"{word}.", f"{word}[")) or path.endswith(f".{word}")
 
@@ -155,9 +155,9 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 
 
 def sample(given: Given, seed: int, depth: int) -> Subject:
-    """A random walk in plain Python: each step changes something and stays within the budgets.
+    """A random walk in plain Python: each step changes the state and stays within the budgets.
 
-    It ends early where no step does.
+    The walk stops early where there is no such step.
     """
     selected = resolve(given.selection)
     model = load_checked_model()
@@ -175,7 +175,7 @@ def sample(given: Given, seed: int, depth: int) -> Subject:
         by_action: dict[str, list[tuple[int, Label, object]]] = {}
         for choice in choices:
             by_action.setdefault(choice[1].action, []).append(choice)
-        # First an action, then its arguments: otherwise those with many arguments are nearly all there is.
+        # Draw an action, then its arguments: otherwise actions with many arguments would dominate.
         index, label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
         states.append(after)
         labels.append(label)

@@ -1,12 +1,12 @@
-"""`elrcheck trace step`: walk through a scope by hand, the enabled actions as a menu.
+"""`elrcheck trace step`: walk through a scope by hand, choosing enabled actions from a menu.
 
-    0..n      take the action of this number        u         undo
-    j N       back (or forward again) to state N    s FILE    save the trace
-    p         where it is: the state's leaves       ?         this help
-    q         leave (so does the end of the input)
+    0..n      take the action with this number      u         undo
+    j N       jump back or forward to state N       s FILE    save the trace
+    p         print the leaves of the state         ?         this help
+    q         quit (as does the end of input)
 
-From a terminal a mistake is told and asked again; from a pipe it ends the run, since what follows was
-meant for another state.
+On a terminal a mistake prints an error and the menu continues; in a pipe it ends the run, because the
+remaining commands were meant for another state.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHOWN = 6
 
 @dataclass
 class Walk:
-    """A trace under way. ahead: undone steps, to which `j` can go again until another step is taken."""
+    """A trace in progress. ahead: undone steps, which `j` can redo until another step is taken."""
 
     subject: Subject
     write: Callable[[str], None]
@@ -49,7 +49,7 @@ class Walk:
     # ------------------------------------------------------------------------- what is shown
 
     def show(self) -> None:
-        """The state reached, the properties it violates, and the menu."""
+        """Prints the last step, the properties that the state violates, and the menu."""
         number = len(self.labels)
         self.write(f"\nstate {number}" + (f"  --repro {'/'.join(self.indices)}" if number else "") + "\n")
         if number:
@@ -77,7 +77,7 @@ class Walk:
     # ------------------------------------------------------------------------- what can be done
 
     def obey(self, line: str) -> bool:
-        """Do what a line says; False to leave. UsageFault for one that means nothing here."""
+        """Executes one command line; returns False to quit. UsageFault for an invalid command."""
         word, _, rest = line.strip().partition(" ")
         rest = rest.strip()
         match word:
@@ -96,12 +96,12 @@ class Walk:
             case "s" | "save":
                 self.save(rest)
             case _:
-                self.take(_number(word, "an action of the menu"))
+                self.take(_number(word, "a number from the menu"))
         return True
 
     def take(self, index: int) -> None:
         if index >= len(self.choices):
-            raise UsageFault("step-menu", f"there is no action {index}, the menu has {len(self.choices)}")
+            raise UsageFault("step-menu", f"there is no action {index}; the menu has {len(self.choices)}")
         label, after = self.choices[index]
         self._append(after, label, str(index))
         self.ahead.clear()
@@ -110,7 +110,7 @@ class Walk:
     def jump(self, number: int) -> None:
         most = len(self.labels) + len(self.ahead)
         if not 0 <= number <= most:
-            raise UsageFault("step-jump", f"there is no state {number}, only 0 to {most}")
+            raise UsageFault("step-jump", f"there is no state {number}; the states are 0 to {most}")
         while len(self.labels) > number:
             self.ahead.append((self.states.pop(), self.labels.pop(), self.indices.pop()))
         while len(self.labels) < number:
@@ -119,7 +119,7 @@ class Walk:
 
     def save(self, name: str) -> None:
         if not name:
-            raise UsageFault("step-save", "a file name is missing", help="s FILE")
+            raise UsageFault("step-save", "missing file name", help="s FILE")
         path = Path(name).expanduser()
         write_trace(path, self.reached.loaded.trace, self.subject.model.state_ty)
         self.write(f"saved {len(self.labels)} steps in {path}\n")
@@ -131,7 +131,7 @@ class Walk:
 
     @property
     def reached(self) -> Subject:
-        """The trace so far, with the first property that its last state violates."""
+        """The trace so far, with the first property that its last state violates, if any."""
         repro, subject = "/".join(self.indices), self.subject
         hits = [hit.id for hit in violations(self.plain, self.states)]
         about = origin(f"--repro {repro}", subject.selected, None, hits[0] if hits else "")
@@ -143,7 +143,7 @@ class Walk:
 def step(
     subject: Subject, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
 ) -> Subject:
-    """Obey lines until there are no more; the trace that was reached. patient: tell mistakes and go on."""
+    """Executes commands until the input ends; returns the trace. patient: report mistakes and continue."""
     walk = Walk(subject, write)
     write(HELP + "\n")
     walk.show()

@@ -1,4 +1,4 @@
-"""`elrcheck explain` of a lasso: what a wait waits for, and why nothing that has to happen ends it."""
+"""`elrcheck explain` for a lasso: why the goal of a liveness property is never reached in a fair cycle."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ REFUSED = "refused by: "
 
 
 def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
-    """Every choice of the property's parameters that waits for ever; one that says there is none.
+    """Explains every choice of the property's parameters that waits forever, or reports that none does.
 
-    at: only that state of the cycle.
+    at: look only at this state of the cycle.
     """
     assert subject.loop is not None
     first = subject.loop
     numbers = [at] if at is not None else list(range(first, _last(subject) + 1))
     if at is not None and not first <= at <= _last(subject):
-        why = f"state {at} is not in the cycle, which is from {first} to {_last(subject)}"
+        why = f"state {at} is not in the cycle, which consists of states {first} to {_last(subject)}"
         raise UsageFault("no-state", why, where="--at")
     conditions = Conditions(subject.model, subject.selected.config)
     found = []
@@ -49,20 +49,20 @@ def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, 
 
 
 def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
-    """The subject with the V-* among its properties; UsageFault if it is no lasso."""
+    """The subject with the V-* among its properties; UsageFault if it is not a lasso."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
         return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
     if named:
         raise UsageFault(
-            "explain-liveness", f"{named[0]} is about a behaviour that never ends, and this trace ends",
+            "explain-liveness", f"{named[0]} is a property of infinite behaviours, and this trace is finite",
             where=subject.origin.source, help="`elrcheck check --liveness` stores lassos",
         )  # fmt: skip
     return subject
 
 
 def cycle_of(subject: Subject) -> Cycle:
-    """The cycle, and what it owes every fair step that some state could allow."""
+    """The cycle, with the reason why it is fair or unfair to each step under a fairness assumption."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
     stops = subject.loop == len(subject.labels)
@@ -78,13 +78,13 @@ def cycle_of(subject: Subject) -> Cycle:
 
 
 def _last(subject: Subject) -> int:
-    """The last state of the cycle; the one after it, if there are steps in it, is its first again."""
+    """The last state of the cycle; if the cycle has steps, the state after it is its first one again."""
     assert subject.loop is not None
     return max(subject.loop, len(subject.labels) - 1)
 
 
 def _since(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any]) -> int | None:
-    """The first state of a wait that does not end."""
+    """The first state of a wait that never ends; None if every wait ends."""
     since = None
     for number, state in enumerate(states):
         if plain.says(fn, state, args, "conclusion"):
@@ -113,7 +113,7 @@ def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
 
 
 def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
-    """Every step that finally has to happen."""
+    """Every step with a fairness assumption."""
     fns = {fn.name: fn for fn in plain.model.actions}
     fair = fair_actions(plain.model.actions)
     for label, _ in plain.steps:
@@ -142,7 +142,7 @@ def _owed(
 
 
 def _refusal(plain: PlainModel, label: Label, entry: Fair, state: Any) -> str | None:
-    """Why a step need not be taken in a state."""
+    """Why fairness does not require a step in a state; None if it does."""
     if entry.when is not None:
         fn = plain.model.fns[entry.when.__name__]
         if not plain.says(fn, state, label.args):

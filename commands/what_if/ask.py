@@ -1,6 +1,6 @@
-"""`elrcheck what-if`: what the controller would do with one event, answered by the model's own rules.
+"""`elrcheck what-if`: answer what the controller would do with one event, using the model's own rules.
 
-`answer` takes the decoded JSON of one question and gives the JSON of its answer::
+`answer` takes the decoded JSON of one question and returns the JSON of its answer::
 
     {"variant": "code_4_1", "min_isr": 2,
      "brokers": {"1": {"fenced": false, "in_controlled_shutdown": false, "epoch": 101}, ...},
@@ -8,14 +8,14 @@
      "op": {"type": "fence", "broker": 1}}
  -> {"error": "NONE", "partition": {...}, "brokers": {...}}
 
-The operations and their fields are in `controller_ops` and `operator_ops`. Every knob of `Config` may be
-set by its name; what is left out has the variant's value, and the variant is `kip_full` by default.
-A question that is not well formed is a `UsageFault` that names the path of the field; an event that
-the controller would refuse is an answer, with Kafka's name of the error.
+The operations and their fields are in `controller_ops` and `operator_ops`. Every knob of `Config` may be set
+by name; others have the variant's value, and the default variant is `kip_full`. A malformed question raises a
+`UsageFault` that names the path of the field; an event that the controller would refuse is an answer, with
+Kafka's name of the error.
 
-Order of lists: the ISR keeps the order given, or that of the request if the operation asked for an
-ISR; another list keeps its order while its members stay, and is ascending once they change.
-`last_known_leader`, which only the KIP has as a field, is answered if it was given or is somebody.
+Order of lists: the ISR keeps the given order, or the request's order if the operation proposes an ISR; any
+other list keeps its order as long as its members stay the same, and is ascending otherwise.
+`last_known_leader`, a field only in the KIP, is part of the answer if it was given or names a broker.
 """
 
 from __future__ import annotations

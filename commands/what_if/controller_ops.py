@@ -1,7 +1,7 @@
 """The operations of `what-if`: each reads its fields and calls one rule of the model.
 
-Only what the modelling language cannot hold is decided here: an AlterPartition from a broker that is
-not registered, and a proposed ISR with repetitions or strangers, which a set of brokers cannot say.
+Only cases that the modelling language cannot represent are decided here: an AlterPartition from an
+unregistered broker, and a proposed ISR with duplicates or unknown brokers, which no set of brokers can hold.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
         return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
     known = len(set(named)) == len(named) and all(broker in ids for broker in named)
-    # An ISR that is no set of brokers is refused by the same check as one without the leader.
+    # The check for an ISR without the leader also refuses one that is not a set of known brokers.
     isr = tuple(ids.outside.index(broker) for broker in named) if known else ()
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
     decision = alter_partition(
@@ -137,8 +137,8 @@ def _create_partition(request: Request, op: Node) -> Outcome:
     replicas = request.ids.distinct(op["replicas"])
     if initial_isr(request.config, request.registration, replicas) == EMPTY:
         return Outcome(AdminError.INVALID_REPLICA_ASSIGNMENT.name, request.partition, request.registration)
-    made = created_partition(request.config, request.registration, replicas)
-    return Outcome(NONE, made, request.registration, {"isr": replicas})
+    created = created_partition(request.config, request.registration, replicas)
+    return Outcome(NONE, created, request.registration, {"isr": replicas})
 
 
 # ---------------------------------------------------------------------------- the raw builder

@@ -1,4 +1,4 @@
-"""Operations of `what-if` that an operator starts: ElectLeaders, reassignment, min.insync.replicas."""
+"""Operations of `what-if` that operators request: ElectLeaders, reassignment, min.insync.replicas."""
 
 from __future__ import annotations
 

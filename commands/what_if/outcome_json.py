@@ -1,4 +1,4 @@
-"""What an operation of `what-if` is, and what it answers."""
+"""Data types for the operations of `what-if` and their outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = "NONE"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an operation did. orders: the order the request asked for, for lists it named."""
+    """The result of an operation. orders: the requested order of each list that the request names."""
 
     error: str
     partition: Partition | None
@@ -25,7 +25,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Operation:
-    """One `op.type` and the fields it takes besides."""
+    """One `op.type` and the other fields it takes."""
 
     name: str
     apply: Callable[[Request, Node], Outcome]

@@ -1,8 +1,8 @@
-"""The question of `what-if`: a strict reading of one JSON object, and the way back to JSON.
+"""The question of `what-if`: reads one JSON object strictly, and converts results back to JSON.
 
-Broker ids are any numbers outside and 0..n-1 inside, because the model counts brokers. Broker
-epochs are one higher inside: there 0 means "not known", which Kafka writes as -1. Lists are sets
-inside, so `Request.lists` keeps the order they were given in.
+Broker ids are arbitrary numbers in JSON and 0..n-1 in the model, because the model numbers its brokers.
+Broker epochs are one higher in the model, where 0 means "unknown", which Kafka writes as -1. Lists are sets
+in the model, so `Request.lists` keeps their given order.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ CODES = Codes(
 NOBODY = -1
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
-# Sizes of a search that say nothing about one controller event; min_isr does.
+# Sizes that only matter to a search; min_isr also matters to a single controller event.
 _SEARCH_ONLY = ("broker_count", "log_slots")
 
 
 @dataclass(frozen=True)
 class Ids:
-    """Broker ids of the request, ascending; the position of one is its number in the model."""
+    """Broker ids of the request, ascending; the position of an id is its number in the model."""
 
     outside: tuple[int, ...]
 
@@ -65,9 +65,9 @@ class Ids:
 
 @dataclass(frozen=True)
 class Request:
-    """One question. `keys`: the brokers in the order given; `lists`: the partition's, likewise.
+    """One question. keys: the brokers in their given order; lists: the partition's lists, likewise.
 
-    partition is None only where the operation makes it.
+    partition is None only if the operation creates it.
     """
 
     config: Config
@@ -97,7 +97,7 @@ def read_request(given: Node, *, needs_partition: bool) -> Request:
 
 
 def knob_names() -> tuple[str, ...]:
-    """What may be set by name: every knob that has a meaning for a single event."""
+    """The knobs that a question may set: those that affect a single event."""
     left_out = {*_SEARCH_ONLY, *(budget.name for budget in fields(Spent))}
     return tuple(knob.name for knob in fields(Config) if knob.name not in left_out)
 
@@ -174,9 +174,9 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """A partition in the shape of the request.
+    """Converts a partition to the shape of the request.
 
-    The ISR follows `orders`; another list keeps its order while it has the same members and is
+    The ISR follows `orders`; any other list keeps its order as long as its members stay the same, and is
     ascending otherwise, which is how the controller's hash set lists them.
     """
     lists: dict[str, list[int]] = {}
@@ -202,7 +202,7 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
 
 
 def brokers_json(request: Request, registration: Iterable[Registration]) -> dict[str, Any]:
-    """The registrations in the shape and order of the request."""
+    """Converts the registrations to the shape and order of the request."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {
         str(key): {

@@ -1,6 +1,6 @@
-"""A sheet as GitHub workflow commands, one annotation for each failed case.
+"""Renders a sheet as GitHub workflow commands, one annotation per failed case.
 
-Paths of the model are relative to the package, so they are clickable in a repository whose root it is.
+Paths of the model are relative to the package, so they are clickable if the package is the repository root.
 Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
 """
 
@@ -13,7 +13,7 @@ _NAMED = 20
 
 
 def to_github(sheet: Sheet) -> str:
-    """The commands, and a last line that the log shows as it is."""
+    """Renders the commands, and a last line that the log shows verbatim."""
     lines = [
         _annotation(suite.name, case)
         for suite in sheet.suites
@@ -25,7 +25,7 @@ def to_github(sheet: Sheet) -> str:
         if open_:
             lines.append(f"::warning title=elrcheck {sheet.command}::{message(_undecided(open_))}")
     lines += [f"::warning title=elrcheck {sheet.command}::{message(note)}" for note in sheet.notes]
-    # A file name may have line breaks, and what follows one could be a command.
+    # A file name may contain line breaks, and the text after one could be a workflow command.
     summary = " ".join(sheet.summary.splitlines())
     return "\n".join([*lines, f"{sheet.verdict.upper()}  {summary}"]) + "\n"
 
@@ -46,10 +46,10 @@ def _undecided(idents: list[str]) -> str:
 
 
 def message(text: str) -> str:
-    """Text as the message of a command."""
+    """Escapes text as the message of a workflow command."""
     return text.rstrip("\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def value(text: str) -> str:
-    """Text as the value of a property of a command."""
+    """Escapes text as the value of a property of a workflow command."""
     return message(text).replace(":", "%3A").replace(",", "%2C")

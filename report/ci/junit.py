@@ -1,7 +1,7 @@
-"""A sheet as JUnit XML: a suite for each configuration, a test case for each case.
+"""Renders a sheet as JUnit XML: one suite per configuration, one test case per case.
 
-A failed case is a `failure`; an undecided one is `skipped`, since JUnit has no word for it: the exit code
-says that the run is no pass.
+A failed case is a `failure`. An undecided one is `skipped`, because JUnit has no better word; the exit code
+still shows that the run did not pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def to_junit(sheet: Sheet) -> str:
-    """The document, with a final newline."""
+    """Renders the document, with a final newline."""
     root = ET.Element("testsuites", name=f"elrcheck {sheet.command}")
     totals = [0, 0, 0]
     for suite in sheet.suites:
@@ -67,5 +67,5 @@ def _case(suite: Suite, case: Case) -> ET.Element:
 
 
 def legal(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
+    """Removes the characters that XML 1.0 cannot represent."""
     return _FORBIDDEN.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""A sheet as GitHub-flavoured Markdown: verdict, a table for each suite, and a diagram for each trace."""
+"""Renders a sheet as GitHub-flavoured Markdown: verdict, one table per suite, one diagram per trace."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from elrcheck.report.mermaid import mermaid
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
 _SHOWN = 200
-"""Cases in a table; a proof has thousands, and all of them passed."""
+"""Maximum number of cases in a table: a proof has thousands, and usually all pass."""
 
 
 def to_markdown(sheet: Sheet) -> str:
-    """The document, with a final newline."""
+    """Renders the document, with a final newline."""
     lines = [f"# elrcheck {sheet.command}: {sheet.verdict}", "", escape(sheet.summary), ""]
     lines += [f"> {escape(note)}" for note in sheet.notes]
     for suite in sheet.suites:
@@ -61,7 +61,7 @@ def _failure(case: Case, brokers: int) -> Iterator[str]:
 
 
 def _fenced(language: str, text: str) -> Iterator[str]:
-    """A code block whose fence is longer than any inside it."""
+    """A code block whose fence is longer than any fence inside it."""
     longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * max(3, longest + 1)
     yield f"{fence}{language}"
@@ -79,5 +79,5 @@ def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Iterator
 
 
 def escape(text: str) -> str:
-    """One line of text without a meaning in Markdown."""
+    """Escapes text as one line without Markdown syntax."""
     return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", " ".join(text.splitlines()))

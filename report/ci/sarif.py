@@ -1,8 +1,8 @@
-"""A sheet as SARIF 2.1.0: a result for each failed case, with the counterexample as a code flow.
+"""Renders a sheet as SARIF 2.1.0: one result per failed case, with the counterexample as a code flow.
 
-A result is located where the broken rule is written, a step of its code flow where its action is, so that
-code scanning shows the trace as steps through the model. Passed cases are left out: viewers show every
-result as a problem. Undecided ones are notifications of the invocation.
+A result is located at the source of the broken rule, a step of its code flow at the source of its action, so
+code scanning shows the trace as steps through the model. Passed cases are omitted, because viewers show every
+result as a problem. Undecided cases are notifications of the invocation.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from elrcheck.results.trace_view import Step, TraceView
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
-"""What paths are relative to: of the model the package, of other files the working directory."""
+"""Base of relative paths: the package for files of the model, the working directory for others."""
 Node = dict[str, Any]
 
 
 def to_sarif(sheet: Sheet) -> str:
-    """The log file, with a final newline."""
+    """Renders the log file, with a final newline."""
     found = [(s, c) for s in sheet.suites for c in s.cases if c.outcome == "failed"]
     rules: dict[str, Case] = {}
     for _, case in found:
@@ -39,7 +39,7 @@ def to_sarif(sheet: Sheet) -> str:
             }
         },
         "automationDetails": {"id": f"elrcheck/{sheet.command}/"},
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The package for the model's files."}}},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The package, for the model's files."}}},
         "invocations": [_invocation(sheet)],
         "columnKind": "unicodeCodePoints",
         "results": [_result(sheet, suite, case, numbers) for suite, case in found],
@@ -57,9 +57,9 @@ def _rule(name: str, case: Case) -> Node:
         "fullDescription": _message(f"{title}."),
         "defaultConfiguration": {"level": "error"},
         "help": _message(
-            f"`elrcheck show {name}` prints what is known of it."
+            f"`elrcheck show {name}` prints its description."
             if case.place is None
-            else "`elrcheck gate --update-baseline` accepts what was found."
+            else "`elrcheck gate --update-baseline` accepts the new results."
         ),
     }
 
@@ -97,7 +97,7 @@ def _result(sheet: Sheet, suite: Suite, case: Case, numbers: dict[str, int]) -> 
     places = [place for place in (case.source, case.place) if place is not None]
     if places:
         result["locations"] = [_location(places[0])]
-        related = [{**_location(place), "message": _message("What was expected")} for place in places[1:]]
+        related = [{**_location(place), "message": _message("Expected result")} for place in places[1:]]
         if related:
             result["relatedLocations"] = related
     if case.trace is not None and case.trace.steps:
@@ -137,12 +137,12 @@ def _location(place: str) -> Node:
 
 
 def _uri(file: str) -> str:
-    """A relative reference, or a `file` URI; RFC 3986 wants the rest escaped."""
+    """A relative reference or a `file` URI, escaped as in RFC 3986."""
     from urllib.parse import quote
 
     return quote(file.replace("\\", "/"), errors="backslashreplace")
 
 
 def _message(text: str) -> Node:
-    """A message. Braces would be placeholders (SARIF 3.11.5), and ``[..](..)`` a link (3.11.6)."""
+    """A message; escapes braces (placeholders, SARIF 3.11.5) and ``[..](..)`` (links, 3.11.6)."""
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

@@ -1,8 +1,7 @@
-"""A report as a list of cases, which is how CI formats see the world: JUnit, SARIF, annotations, Markdown.
+"""A report as a list of cases, the form that CI formats need: JUnit, SARIF, annotations, Markdown.
 
-Every report that has such a form is turned into a `Sheet` by `report.ci.sheets`; the renderers of those
-formats know nothing else.  A case is one thing that was judged: a property, a proof obligation, a hazard,
-a difference from a baseline.
+`report.ci.sheets` turns every suitable report into a `Sheet`, the only input of the renderers of those
+formats.  A case is one judgement: a property, a proof obligation, a hazard, a difference from a baseline.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was judged.
+    """One judgement.
 
     id: unique in its suite, and stable: code scanning recognises a finding by it; name: for people.
-    verdict: in a few words; message: one line that says what is wrong, empty if nothing is; text: the same
-    at length, as `--format text` has it.  source: ``folder/file.py:line`` in the package; place: the same
-    for a file of the user.  rule: what was broken, if that is not the same for every `id`.
+    verdict: a few words; message: one line about the failure, empty if there is none; text: the full
+    description, as in `--format text`.  source: ``folder/file.py:line`` in the package; place: likewise for
+    a file of the user.  rule: the broken rule, if it does not follow from `id`.
     """
 
     id: str
@@ -45,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """The cases of one configuration. facts: what else is worth knowing, as (label, text)."""
+    """The cases of one configuration. facts: further information, as (label, text)."""
 
     name: str
     cases: tuple[Case, ...]
@@ -56,7 +55,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A whole report. command: what made it (`check`); notes: why it is not conclusive, if it is not."""
+    """A whole report. command: the command that produced it (`check`); notes: why it is inconclusive."""
 
     command: str
     verdict: str
@@ -71,6 +70,6 @@ def count(cases: tuple[Case, ...], outcome: Outcome) -> int:
 
 
 def split_place(place: str) -> tuple[str, int]:
-    """``folder/file.py:12`` as its two parts; line 1 if there is none."""
+    """Splits ``folder/file.py:12`` into file and line; line 1 if there is none."""
     file, colon, line = place.rpartition(":")
     return (file, int(line)) if colon and line.isdigit() else (place, 1)

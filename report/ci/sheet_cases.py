@@ -1,4 +1,4 @@
-"""The cases of a check, a proof, the controller's rules and of `mutate`."""
+"""The cases of `check`, `prove`, `prove --controller` and `mutate`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoti
 
 _UNDECIDED = {
     "unreached": "no state of this search shows it",
-    "inconclusive": "the search stopped before it was decided",
+    "inconclusive": "the search stopped before deciding it",
 }
 
 
@@ -48,7 +48,7 @@ def check_sheet(report: CheckReport) -> Sheet:
 
 
 def _idle_cases(report: CheckReport) -> list[Case]:
-    """Actions that do not fire, where `--fail-on` does not accept that."""
+    """Cases for actions that never fire, if `--fail-on` makes them failures."""
     return [
         Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
         for failure in report.failures
@@ -58,36 +58,37 @@ def _idle_cases(report: CheckReport) -> list[Case]:
 
 
 def check_notes(report: CheckReport) -> tuple[str, ...]:
-    """Why a search says less than it seems to, if it does."""
+    """Reasons why a search is less conclusive than it seems."""
     search, notes = report.search, []
     if not search.complete:
-        notes.append(f"the search is not complete: it was stopped by {search.stopped_by or 'a limit'}")
-    notes += [f"{o.leaf} outgrew its room in {o.count} steps" for o in search.overflows]
+        notes.append(f"the search is incomplete: it was stopped by {search.stopped_by or 'a limit'}")
+    notes += [f"{o.leaf} exceeded its bit width in {o.count} steps" for o in search.overflows]
     return tuple(notes)
 
 
 def property_case(found: PropertyReport, report: CheckReport) -> Case:
-    """One property. A witness that is not reached, or what is undecided, fails only by `--fail-on`."""
+    """The case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
     outcome = _PROPERTY.get(found.verdict, "undecided")
     if any(found.id in failure.subjects for failure in report.failures):
         outcome = "failed"
     where = "" if found.depth is None else f" at depth {found.depth}"
-    said, text = "", ""
+    message, text = "", ""
     if found.verdict == "violated":
         named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
-        said = " ".join(["violated" + where] + ([": " + " ".join(filter(None, named))] if any(named) else []))
-        said = f"{found.id} {found.name} {said}".replace(" : ", ": ")
+        why = [": " + " ".join(filter(None, named))] if any(named) else []
+        message = " ".join(["violated" + where, *why])
+        message = f"{found.id} {found.name} {message}".replace(" : ", ": ")
         text = plain_text(lambda page: print_violation(found, report, page))
     elif found.verdict not in _PROPERTY:
-        said = _UNDECIDED.get(found.verdict, found.verdict)
+        message = _UNDECIDED.get(found.verdict, found.verdict)
         if outcome == "failed":
-            said = f"{found.id} {found.name}: {said}"
+            message = f"{found.id} {found.name}: {message}"
     return Case(
         id=found.id,
         name=found.name,
         outcome=outcome,
         verdict=found.verdict + where,
-        message=said,
+        message=message,
         text=text,
         source=found.source,
         trace=found.counterexample,
@@ -128,34 +129,34 @@ def prove_sheet(report: ProveReport) -> Sheet:
 
 
 def cell_case(cell: CellReport) -> Case:
-    trace, said = None, ""
+    trace, message = None, ""
     if cell.verdict != "proved":
-        said = f"{cell.action} does not keep {cell.lemma}: {cell.verdict}"
+        message = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
     if cell.failure is not None:
-        said += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
+        message += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
         failure = cell.failure
         where = failure.source or ""
         step = Step(1, cell.action, failure.arguments, "", failure.changes, where, failure.talk)
         trace = TraceView(failure.before, (step,))
-    text = plain_text(lambda page: print_cell(cell, page)) if said else ""
+    text = plain_text(lambda page: print_cell(cell, page)) if message else ""
     return Case(
-        f"{cell.action} x {cell.lemma}", f"{cell.action} keeps {cell.lemma}", _PROOF[cell.verdict],
-        cell.verdict, said, text, cell.source, None, trace, cell.seconds, cell.lemma,
+        f"{cell.action} x {cell.lemma}", f"{cell.action} preserves {cell.lemma}", _PROOF[cell.verdict],
+        cell.verdict, message, text, cell.source, None, trace, cell.seconds, cell.lemma,
     )  # fmt: skip
 
 
 def obligation_case(found: ObligationReport) -> Case:
     proved = found.verdict == "proved"
-    said = "" if proved else f"{found.name}: {found.verdict}"
+    message = "" if proved else f"{found.name}: {found.verdict}"
     text = "" if proved else plain_text(lambda page: print_obligation(found, page))
     return Case(
-        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, said, text, found.source,
+        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, message, text, found.source,
         seconds=found.seconds,
     )  # fmt: skip
 
 
 def _skipped_case(skipped: Skipped) -> Case:
-    """An action or a property that the proof says nothing about."""
+    """The case of an action or property that the proof does not cover."""
     ident = skipped.id if skipped.id != "action" else skipped.name
     return Case(ident, skipped.name, "undecided", "not attempted", skipped.reason)
 
@@ -177,17 +178,17 @@ def controller_sheet(report: ControllerReport) -> Sheet:
 
 
 def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
-    rule, trace, said = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
+    rule, trace, message = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
     if step.verdict != "proved":
-        said = f"{step.event} does not keep {rule}: {step.reason or step.verdict}"
+        message = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
-        said += f" ({failure.conjunct})" if failure.conjunct else ""
+        message += f" ({failure.conjunct})" if failure.conjunct else ""
         arguments = tuple(Argument(a.name, a.value) for a in failure.arguments)
         changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
         trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
     return Case(
-        f"{step.event} x {step.rule}", f"{step.event} keeps {rule}", _PROOF[step.verdict], step.verdict,
-        said, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
+        f"{step.event} x {step.rule}", f"{step.event} preserves {rule}", _PROOF[step.verdict], step.verdict,
+        message, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
     )  # fmt: skip
 
 
@@ -209,15 +210,16 @@ def _suite(name: str, cases: Sequence[Case]) -> Suite:
 
 def _hazard_case(hazard: HazardReport) -> Case:
     outcome = "failed" if hazard.verdict == "not_found" else _MUTATION.get(hazard.verdict, "undecided")
-    said = hazard.verdict.replace("_", " ")
+    verdict = hazard.verdict.replace("_", " ")
     if hazard.property is not None:
-        said += f" by {hazard.property}" + (f" at depth {hazard.depth}" if hazard.depth is not None else "")
-    why = f"{hazard.mutation}: {hazard.reason or said}" if outcome != "passed" else ""
-    return Case(hazard.id, hazard.title, outcome, said, why, seconds=hazard.seconds)
+        verdict += f" by {hazard.property}"
+        verdict += f" at depth {hazard.depth}" if hazard.depth is not None else ""
+    why = f"{hazard.mutation}: {hazard.reason or verdict}" if outcome != "passed" else ""
+    return Case(hazard.id, hazard.title, outcome, verdict, why, seconds=hazard.seconds)
 
 
 def _guard_case(guard: GuardReport) -> Case:
     name = f"{guard.action} without: {guard.guard}"
-    said = guard.verdict + (f" by {guard.property}" if guard.property else "")
+    verdict = guard.verdict + (f" by {guard.property}" if guard.property else "")
     outcome = _MUTATION.get(guard.verdict, "undecided")
-    return Case(name, name, outcome, said, guard.reason or "", seconds=guard.seconds)
+    return Case(name, name, outcome, verdict, guard.reason or "", seconds=guard.seconds)

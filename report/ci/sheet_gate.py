@@ -1,6 +1,6 @@
-"""A gate report as a sheet: a suite for each entry, a case for each property and for each kind of difference.
+"""Converts a gate report to a sheet: one suite per entry, one case per property and per kind of difference.
 
-A case fails where `--fail-on` says so, whatever the verdict of the property itself is.
+`--fail-on` decides whether a case fails, not the verdict of the property itself.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def _properties(entry: EntryReport) -> list[Case]:
 def _property(entry: EntryReport, found: PropertyReport, one: Difference | None) -> Case:
     plain = property_case(found, entry.check)
     fails = one is not None and one.fails
-    said = plain.verdict
+    verdict = plain.verdict
     if one is not None and one.expected != one.found:
-        said += f", expected {one.expected}"
+        verdict += f", expected {one.expected}"
     elif found.verdict == "violated":
-        said += ", as expected"
+        verdict += ", as expected"
     message = ""
     if fails:
         message = plain.message or f"{found.id} {found.name}: {plain.verdict}"
@@ -69,7 +69,7 @@ def _property(entry: EntryReport, found: PropertyReport, one: Difference | None)
         id=found.id,
         name=found.name,
         outcome="failed" if fails else "passed",
-        verdict=said,
+        verdict=verdict,
         message=message,
         text=plain.text if fails else "",
         source=found.source,
@@ -79,7 +79,7 @@ def _property(entry: EntryReport, found: PropertyReport, one: Difference | None)
 
 
 def _others(entry: EntryReport) -> list[Case]:
-    """A property that is gone, an entry that is new, a run that decides nothing."""
+    """Cases for a missing property, a new entry and an inconclusive run."""
     known = {found.id for found in entry.check.properties}
     grouped = {kind for kind, _ in _GROUPS}
     rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
@@ -107,37 +107,37 @@ def _groups(entry: EntryReport) -> list[Case]:
 
 def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
     fails = any(one.fails for one in found)
-    told = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
-    more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return Case(
         id=name,
         name=name,
         outcome="failed" if fails else "passed",
         verdict=differences(len(found)) if found else "same",
-        message=told[0] + more if fails else "",
-        text="".join(f"{line}\n" for line in told),
+        message=lines[0] + more if fails else "",
+        text="".join(f"{line}\n" for line in lines),
         place=entry.place,
         rule=f"gate-{name}",
     )
 
 
 def _proof(entry: EntryReport) -> list[Case]:
-    """One case for each obligation that differs, or one for all if none does."""
+    """One case per differing obligation, or a single case if none differs."""
     if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
         return []
-    made = {} if entry.proof is None else _obligations(entry)
+    known = {} if entry.proof is None else _obligations(entry)
     found = [one for one in entry.differences if one.kind == "proof"]
     cases = []
     for one in found:
-        plain = made.get(one.subject)
-        told = f"{one.what}: {one.found}; expected: {one.expected}"
+        plain = known.get(one.subject)
+        message = f"{one.what}: {one.found}; expected: {one.expected}"
         cases.append(
             Case(
                 id=one.subject,
                 name=one.what,
                 outcome="failed" if one.fails else "passed",
                 verdict=f"{one.found}, expected {one.expected}",
-                message=told if one.fails else "",
+                message=message if one.fails else "",
                 text=plain.text if plain and one.fails else "",
                 source=plain.source if plain else None,
                 place=entry.place,
@@ -145,12 +145,12 @@ def _proof(entry: EntryReport) -> list[Case]:
                 rule=(plain.rule or plain.id) if plain else "gate-proof",
             )
         )
-    number = len(made)
+    number = len(known)
     return cases or [Case("proof", "proof", "passed", f"{number} obligations as expected", place=entry.place)]
 
 
 def _obligations(entry: EntryReport) -> dict[str, Case]:
     assert entry.proof is not None
-    made = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
-    made |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
-    return made | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}
+    cases = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
+    cases |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
+    return cases | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}

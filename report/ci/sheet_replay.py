@@ -1,4 +1,4 @@
-"""A replayed trace as a case: accepted, or refused at a step."""
+"""Converts a replayed trace to a case: accepted, or refused at a step."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from elrcheck.results.trace_reports import ReplayReport
 def replay_sheet(report: ReplayReport) -> Sheet:
     """One suite for the model, one case for the file."""
     origin, found = report.origin, report.rejection
-    followed = f"the model follows {report.accepted} of {report.states} states"
-    said = "" if found is None else f"step {found.step}: {found.reason}"
+    followed = f"the model accepts {report.accepted} of {report.states} states"
+    message = "" if found is None else f"step {found.step}: {found.reason}"
     case = Case(
         id=origin.source,
         name=origin.source,
         outcome="passed" if found is None else "failed",
         verdict=report.verdict,
-        message=said,
+        message=message,
         text="" if found is None else plain_text(lambda page: print_replay(report, page)),
         place=origin.source,
         trace=report.trace,

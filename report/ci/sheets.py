@@ -1,4 +1,4 @@
-"""Which cases a report consists of, for the formats that know nothing but a `Sheet`."""
+"""Converts reports to sheets, for the formats that only know a `Sheet`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elrcheck.results.trace_reports import ReplayReport
 
 
 def sheet_of(report: Report) -> Sheet:
-    """UsageFault for a report that is no list of cases."""
+    """Converts a report to a sheet; UsageFault for a report that is not a list of cases."""
     match report:
         case CheckReport():
             return check_sheet(report)
@@ -32,4 +32,4 @@ def sheet_of(report: Report) -> Sheet:
         case MutateReport():
             return mutate_sheet(report)
     help = "use text, json or jsonl"
-    raise UsageFault("usage-format", f"this format is not for {report.schema}", help=help)
+    raise UsageFault("usage-format", f"this format does not support {report.schema}", help=help)

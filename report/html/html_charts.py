@@ -1,4 +1,4 @@
-"""Bars of the HTML report: lengths relative to the longest, rounded so that they are the same everywhere."""
+"""Bar charts of the HTML report: lengths relative to the longest, rounded to be equal on all platforms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a table with a bar. length: 0 to 100; remark: what is worth knowing besides the number."""
+    """A table row with a bar. length: 0 to 100; remark: a note besides the number."""
 
     name: str
     value: int
@@ -47,7 +47,7 @@ class Bar:
 
 
 def growth(levels: Sequence[int]) -> Growth | None:
-    """New states for each depth; None if nothing was explored."""
+    """New states per depth; None if nothing was explored."""
     most = max(levels, default=0)
     if most == 0:
         return None
@@ -69,7 +69,7 @@ def growth(levels: Sequence[int]) -> Growth | None:
 
 
 def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
-    """The actions, those that found most states first; those that never fired last."""
+    """The actions by number of new states, most first; those that never fired last."""
     most = max((action.new_states for action in actions), default=0)
     bars = [
         Bar(
@@ -82,7 +82,7 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
 
 
 def variables(found: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
-    """How many values each variable took, most first."""
+    """The number of values of each variable, most first."""
     most = max((variable.distinct for variable in found), default=0)
     bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in found]
     return tuple(sorted(bars, key=lambda bar: (-bar.value, bar.name)))

@@ -1,4 +1,4 @@
-"""What the page of `elrcheck explore` consists of, and what is said where a state graph is not drawn."""
+"""Contents of the page of `elrcheck explore`, and the note that replaces an undrawn state graph."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ def summary(report: ExploreReport) -> str:
 
 
 def not_drawn(graph: SmallGraph | None, complete: bool, distinct: int, stopped_by: str | None) -> str:
-    """Why there is no picture and what to do about it; nothing if there is one, or it was not asked for."""
+    """Why there is no picture and what to do about it; empty if there is one or none was requested."""
     if graph is not None:
         return ""
     if distinct > MOST_STATES:
         return (
-            f"A graph is drawn for at most {MOST_STATES} states, and there are {distinct:,}. A scope with "
-            "smaller budgets (--set) has fewer; elrcheck explore --graph states.graphml writes larger ones "
-            "for other tools."
+            f"The graph is only drawn for up to {MOST_STATES} states, and there are {distinct:,}. Smaller "
+            "budgets (--set) give fewer; elrcheck explore --graph states.graphml writes larger graphs for "
+            "other tools."
         )
     if not complete:
-        why = f"{stopped_by or 'a limit'} ended the search"
-        return f"A graph needs all states, and {why}. Leave out the limit."
+        why = f"{stopped_by or 'a limit'} stopped the search"
+        return f"A graph needs all states, but {why}. Leave out the limit."
     return ""
 
 
 def _facts(report: ExploreReport) -> tuple[tuple[str, str], ...]:
     space, parts = report.space, report.components
-    components = "not looked for: they need all states"
+    components = "not computed: they need all states"
     if space.complete:
-        components = f"not looked for beyond {report.components_limit:,} states"
+        components = f"not computed beyond {report.components_limit:,} states"
     if parts is not None:
-        components = f"{parts.count:,}, {parts.cyclic:,} of more than one state"
-        components += f", the largest of {parts.largest:,}" if parts.cyclic else ""
+        components = f"{parts.count:,}, {parts.cyclic:,} with more than one state"
+        components += f", the largest with {parts.largest:,}" if parts.cyclic else ""
     facts = [
         ("distinct states", f"{space.distinct:,}"),
-        ("steps within the budgets", f"{space.steps:,}, {report.mean_degree:.2f} from a state on average"),
+        ("steps within the budgets", f"{space.steps:,}, {report.mean_degree:.2f} per state on average"),
         ("steps beyond the budgets", f"{space.cut:,}"),
         ("levels", str(space.diameter)),
         ("deadlocks", f"{space.deadlocks:,}"),

@@ -1,4 +1,4 @@
-"""The obligations of a proof as a matrix: actions down, lemmas across."""
+"""The obligations of a proof as a matrix: a row per action, a column per lemma."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 
 @dataclass(frozen=True)
 class Matrix:
-    """rows: an action, and for each lemma its cell, None if there is no such obligation."""
+    """A proof matrix. rows: an action and its cell for each lemma, None if there is no such obligation."""
 
     lemmas: tuple[str, ...]
     rows: tuple[tuple[str, tuple[CellReport | None, ...]], ...]
@@ -21,7 +21,7 @@ class Matrix:
 
 
 def matrix(report: ProveReport) -> Matrix | None:
-    """None if the proof has no cells."""
+    """Builds the matrix; None if the proof has no cells."""
     if not report.cells:
         return None
     lemmas = tuple(dict.fromkeys(cell.lemma for cell in report.cells))

@@ -1,4 +1,4 @@
-"""Pages of reports whose cases, if they have any, are not all there is to show."""
+"""HTML pages of reports that show more than a list of cases."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ TONES = {0: "passed", 1: "failed"}
 
 
 def own_page(report: Report) -> HtmlPage | None:
-    """None for a report that is shown as a list of cases, or has no page."""
+    """Builds the page; None for a report that is shown as a list of cases or has no page."""
     match report:
         case ExploreReport():
-            command, said, part = "explore", summary(report), exploration_part("x1", report)
+            command, subtitle, part = "explore", summary(report), exploration_part("x1", report)
         case ReplayReport():
-            said = f"{report.origin.source}: the model follows {report.accepted} of {report.states} states"
+            accepted = f"the model accepts {report.accepted} of {report.states} states"
+            subtitle = f"{report.origin.source}: {accepted}"
             command, part = "replay", replay_part("r1", report)
         case SimulationReport():
-            said = f"{report.variant}, {report.scope}: {report.search.walks:,} random walks"
+            subtitle = f"{report.variant}, {report.scope}: {report.search.walks:,} random walks"
             command, part = "simulate", simulation_part("s1", report)
         case ExplainReport():
-            said = f"{report.origin.variant}, {report.origin.scope}: state {report.at} of {report.steps}"
+            subtitle = f"{report.origin.variant}, {report.origin.scope}: state {report.at} of {report.steps}"
             command, part = "explain", explain_part("w1", report)
         case _:
             return None
     tone = TONES.get(int(report.exit_code), "undecided")
-    return HtmlPage(command, report.verdict, tone, said, (), (part,))
+    return HtmlPage(command, report.verdict, tone, subtitle, (), (part,))

@@ -1,4 +1,4 @@
-"""What the HTML report consists of, for each kind of report; the template only lays it out."""
+"""Contents of the HTML report for each kind of report; the template only lays them out."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from elrcheck.results.gate_report import EntryReport, GateReport
 from elrcheck.results.prove_report import ProveReport
 
 SHOWN = 200
-"""Cases in a table, and counterexamples on a page: a proof has thousands of obligations."""
+"""Maximum number of cases in a table, and of counterexamples on a page: a proof has thousands."""
 
 
 def page_of(report: Report) -> HtmlPage:
-    """UsageFault for a report that has no page."""
+    """Builds the page of a report; UsageFault for a report that has none."""
     if (own := own_page(report)) is not None:
         return own
     sheet = sheet_of(report)
@@ -97,12 +97,12 @@ def _charts(report: CheckReport) -> Charts:
 
 
 def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tuple[TraceBlock, ...]:
-    said = {case.id: case.message for case in cases}
+    messages = {case.id: case.message for case in cases}
     return tuple(
         trace_block(
             f"{key}-{_word(found.id)}",
             f"{found.id} {found.name}",
-            _broken(said.get(found.id, ""), report, found.id),
+            _broken(messages.get(found.id, ""), report, found.id),
             found.counterexample,
             broker_count(report),
             found.source or "",
@@ -114,14 +114,14 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
 
 
 def _word(text: str) -> str:
-    """Text as part of an id: another text gives another word."""
+    """Encodes text for use in an id, injectively."""
     return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
 
 
-def _broken(said: str, report: CheckReport, ident: str) -> str:
-    """What the case says; a gate that expects the violation says nothing, so it is said here."""
-    if said:
-        return said
+def _broken(message: str, report: CheckReport, ident: str) -> str:
+    """The message of a case; built here for an expected violation, for which the gate has no message."""
+    if message:
+        return message
     found = next(one for one in report.properties if one.id == ident)
     named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
     return " ".join(filter(None, [f"{found.id} {found.name} violated, as expected:", *named])).rstrip(":")
@@ -133,7 +133,7 @@ def _entry_part(key: str, entry: EntryReport, suite: Suite) -> Part:
     return Part(
         key=key,
         name=suite.name,
-        facts=(("baseline", entry.place), ("compared with it", entry.verdict), *check.facts),
+        facts=(("baseline", entry.place), ("comparison", entry.verdict), *check.facts),
         cases=cases,
         hidden=hidden,
         differences=entry.differences,
@@ -158,10 +158,10 @@ def _plain(key: str, suite: Suite) -> Part:
 
 
 def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
-    """The matrix first, since it is what a proof is looked at for."""
+    """Puts the matrix first: it is the main result of a proof."""
     settings = tuple((name, str(value)) for name, value in report.config.items())
     solver = report.solver
-    limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s for each obligation"
+    limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s per obligation"
     facts = (("solver", f"{solver.name} {solver.version}{limit}"), ("time", f"{report.seconds:.1f} s"))
     phases = tuple(
         (
@@ -177,7 +177,7 @@ def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
-    """The cases for a table, and how many passed ones it leaves out."""
+    """Returns the cases to show in a table, and the number of passed ones left out."""
     if len(cases) <= SHOWN:
         return cases, 0
     kept = tuple(case for case in cases if case.outcome != "passed")

@@ -1,4 +1,4 @@
-"""What every page of the HTML report is made of: parts, one for a configuration or a phase of a proof."""
+"""Building blocks of every HTML page: parts, one per configuration or phase of a proof."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from elrcheck.results.trace_reports import Explained
 
 @dataclass(frozen=True)
 class Charts:
-    """What a search found besides verdicts. idle: actions that never fired.
+    """Results of a search besides verdicts. idle: actions that never fired.
 
-    degrees: a number of steps from a state, and how many states have so many.
+    degrees: pairs of an out-degree and the number of states with it.
     """
 
     growth: Growth | None
@@ -29,7 +29,7 @@ class Charts:
 
 @dataclass(frozen=True)
 class Grid:
-    """A plain table: every row has a text for each of `head`. note: a sentence above it."""
+    """A plain table: every row has one text per column in `head`. note: a sentence above the table."""
 
     title: str
     head: tuple[str, ...]
@@ -39,7 +39,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Part:
-    """hidden: passed cases that the table leaves out; no_states: why there is no picture of the states."""
+    """One part of a page. hidden: number of passed cases left out; no_states: why no graph is drawn."""
 
     key: str
     name: str
@@ -65,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """tone: passed, failed or undecided, by the exit code of the command."""
+    """A whole page. tone: passed, failed or undecided, according to the exit code of the command."""
 
     command: str
     verdict: str

@@ -1,7 +1,7 @@
-"""A report as one HTML page that needs nothing else: no network, and no script but its own.
+"""Renders a report as one self-contained HTML page: no network access, only its own script.
 
-A Content-Security-Policy inside the page allows the one style sheet and the one script by their hashes and
-nothing besides, so that no text of a report can load or run anything, were it ever not escaped.
+A Content-Security-Policy inside the page allows only the page's own style sheet and script, by their hashes.
+So even an unescaped text of a report could not load or run anything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 
 def to_html(report: Report) -> str:
-    """The page; every text in it is escaped.  UsageFault for a report that has no page."""
+    """Renders the page with all texts escaped.  Raises UsageFault for a report that has no page."""
     page = page_of(report)
     style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     return (
@@ -33,5 +33,5 @@ def to_html(report: Report) -> str:
 
 
 def _hash(text: str) -> str:
-    """As a policy names what stands between a pair of tags."""
+    """The hash by which a policy names the content between a pair of tags."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

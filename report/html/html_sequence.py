@@ -1,4 +1,4 @@
-"""A trace as a sequence diagram: where everything of the picture stands, in SVG units.
+"""Lays out a trace as a sequence diagram, in SVG units.
 
 Labels stand in a column beside the lanes, so that they never cross an arrow; who talks to whom is in
 the steps.  Text is monospaced, so its width is known.
@@ -12,7 +12,7 @@ from elrcheck.report.mermaid import important, place_of
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
 CHAR = 7.3
-"""Width of a character of 12 px, monospaced, a little more than it is."""
+"""Width of a monospaced character at 12 px, slightly overestimated."""
 ROW = 26
 LINE = 16
 HEAD = 40
@@ -28,7 +28,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Row:
-    """One step. to: None if it is no message; tip: where the arrow ends, a little before the lane."""
+    """One step. to: None if it sends no message; tip: end of the arrow, just before the lane."""
 
     index: int
     label: str
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Diagram:
-    """loop: the top of the steps that are repeated for ever."""
+    """The whole diagram. loop: top of the steps that repeat forever."""
 
     width: float
     height: float
@@ -60,7 +60,7 @@ def _ends(step: Step) -> tuple[str, str | None]:
 
 
 def diagram(view: TraceView, brokers: int) -> Diagram:
-    """Lanes for the controller, the brokers of the configuration, and whoever else is named in a step."""
+    """Lays out the diagram: lanes for the controller, all brokers, and any other broker named in a step."""
     names = [CONTROLLER, *(str(b) for b in range(brokers))]
     ends = [_ends(step) for step in view.steps]
     for pair in ends:

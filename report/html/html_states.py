@@ -1,7 +1,7 @@
-"""The state graph of a small scope as a picture: where everything stands, in SVG units.
+"""Lays out the state graph of a small scope as a picture, in SVG units.
 
-Layers are depths, from top to bottom. Steps between the same two states are one line with a number. What
-kind of action a line stands for is said by its pattern, and by its colour besides.
+Layers are depths, from top to bottom. Steps between the same two states share one line with a number. The
+pattern of a line, and its colour, show the kind of its actions.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from elrcheck.report.html.layered import layered
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 
 GAP = 46.0
-"""Between the middles of two states of a layer."""
+"""Distance between the centres of two states in a layer."""
 LAYER = 84.0
 RADIUS = 14.0
 LEFT = 76.0
-"""Room for the names of the layers."""
+"""Space for the layer names."""
 TOP = 30.0
 CHAR = 7.3
 LINE = 16.0
 KINDS = 7
-"""Kinds with a pattern of their own, the most frequent ones; there are as many in `states.css`."""
+"""Number of kinds with their own pattern, the most frequent ones; `states.css` defines as many."""
 OTHERS, MIXED = "others", "several kinds"
 OTHER_STYLES = {OTHERS: KINDS, MIXED: KINDS + 1}
 
 
 @dataclass(frozen=True)
 class Spot:
-    """One state. near: the states it has steps from or to, as a list of numbers; lines: what is known of it.
+    """One state. near: numbers of its predecessors and successors; lines: its description.
 
-    box: x, y, width and height of a box for these lines, beside the state and inside the picture.
+    box: x, y, width and height of a box for the description, beside the state and inside the picture.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Line:
-    """Steps from one state to one other. style: number of its pattern; tip: the path of its arrow head."""
+    """All steps from one state to another. style: number of the pattern; tip: path of the arrow head."""
 
     source: int
     target: int
@@ -67,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Key:
-    """A line of the legend: a kind and its actions."""
+    """A legend entry: a kind and its actions."""
 
     name: str
     style: int
@@ -82,7 +82,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Picture:
-    """thick: what the marked way is, nothing if none is. notes: lines above the legend, if it has one."""
+    """The whole picture. thick: caption of the highlighted path, or empty; notes: lines above the legend."""
 
     width: float
     height: float
@@ -96,7 +96,7 @@ class Picture:
 
 
 def picture(graph: SmallGraph, alone: bool = False) -> Picture:
-    """alone: a file of its own, so the legend and what is said of a state are parts of the picture."""
+    """Lays out the graph. alone: for a separate file, which includes the legend and state descriptions."""
     depths = [state.depth for state in graph.states]
     across = layered(depths, [(step.source, step.target) for step in graph.steps])
     way = min(graph.paths, key=lambda path: (len(path.states), path.property), default=None)
@@ -105,7 +105,7 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     for step in graph.steps:
         broken = f", violates {', '.join(step.violates)}" if step.violates else ""
         leads.setdefault(step.source, []).append(f"→ {step.target} {step.label}{broken}")
-    said = [_said(number, state, leads.get(number, [])) for number, state in enumerate(graph.states)]
+    descriptions = [_description(n, state, leads.get(n, [])) for n, state in enumerate(graph.states)]
     notes = _notes(graph, way) if alone else ()
     keys = _keys(graph.steps, styles, LINE * (len(notes) + 1))
     top = TOP + (LINE * (len(notes) + len(keys)) if alone else 0)
@@ -115,16 +115,16 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     width = max((x for x, _ in at), default=LEFT) + GAP
     height = top + LAYER * (max(depths, default=0) + 0.5)
     if alone:
-        texts = [*(text for _, text in notes), *(line for lines in said for line in lines)]
+        texts = [*(text for _, text in notes), *(line for lines in descriptions for line in lines)]
         width = max(width, CHAR * max(map(len, texts)) + 24, *(CHAR * key.length + 60 for key in keys))
-        height = max(height, LINE * max(map(len, said)) + 24)
+        height = max(height, LINE * max(map(len, descriptions)) + 24)
     near = _near(graph.steps)
     spots = tuple(
         Spot(
             number, state.depth, round(at[number][0], 1), round(at[number][1], 1), state.parent is None,
             bool(state.violates), way is not None and number in way.states,
-            " ".join(map(str, sorted(near.get(number, ())))), said[number],
-            _box(at[number], said[number], width, height),
+            " ".join(map(str, sorted(near.get(number, ())))), descriptions[number],
+            _box(at[number], descriptions[number], width, height),
         )
         for number, state in enumerate(graph.states)
     )  # fmt: skip
@@ -157,8 +157,8 @@ def _thick(graph: SmallGraph, way: DrawnPath) -> str:
     ends = [*graph.states[last[-1]].violates]
     ends += [ident for step in graph.steps if (step.source, step.target) == last for ident in step.violates]
     if way.property in ends:
-        return f"thick: a shortest way to a violation of {way.property}"
-    return f"thick: a behaviour that violates {way.property}, where it stays for ever"
+        return f"thick: a shortest path to a violation of {way.property}"
+    return f"thick: a behaviour that violates {way.property} by staying there forever"
 
 
 def _box(
@@ -172,15 +172,15 @@ def _box(
     return round(x, 1), round(y, 1), round(wide, 1), round(high, 1)
 
 
-def _said(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
-    """What is known of a state, in lines."""
+def _description(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
+    """Describes a state, in lines."""
     lines = [f"State {number}, depth {state.depth}" + (", the initial one" if state.parent is None else "")]
     if state.violates:
         lines.append(f"✗ violates {', '.join(state.violates)}")
     if state.parent is not None:
         lines.append(f"from {state.parent} by {state.step}, which changes")
         lines += [f"  {change.path}: {change.old} → {change.new}" for change in state.changes]
-    return (*lines, *(leads or ["no step leads on"]))
+    return (*lines, *(leads or ["no steps from here"]))
 
 
 def _near(steps: Sequence[DrawnStep]) -> dict[int, set[int]]:
@@ -195,7 +195,7 @@ def _near(steps: Sequence[DrawnStep]) -> dict[int, set[int]]:
 
 
 def _styles(steps: Sequence[DrawnStep]) -> dict[str, int]:
-    """A pattern for each kind, the most frequent first; the rare ones share one."""
+    """Assigns a pattern to each kind, the most frequent first; rare kinds share one."""
     counted = sorted(Counter(step.kind for step in steps).items(), key=lambda item: (-item[1], item[0]))
     alone = KINDS if len(counted) <= KINDS else KINDS - 1
     return {kind: place if place < alone else OTHER_STYLES[OTHERS] for place, (kind, _) in enumerate(counted)}
@@ -232,7 +232,7 @@ def _lines(
         used = {styles[step.kind] for step in steps}
         style = used.pop() if len(used) == 1 else OTHER_STYLES[MIXED]
         points = _curve(at[source], at[target])
-        # Beside the loop of a state stands the next state of its layer: the number goes above it.
+        # The next state of the layer is right of a self-loop, so the number goes above the loop.
         x, y = _middle(points) if source != target else (at[source][0] + 23, at[source][1] - 21)
         broken = sorted({ident for step in steps for ident in step.violates})
         title = [f"{source} → {target}", *(step.label for step in steps)]
@@ -247,22 +247,22 @@ Point = tuple[float, float]
 
 
 def _curve(start: Point, end: Point) -> tuple[Point, Point, Point, Point]:
-    """The four points of a cubic curve from the edge of one circle to that of another."""
+    """The four control points of a cubic curve from the edge of one circle to the edge of another."""
     (x1, y1), (x2, y2) = start, end
-    if start == end:  # a loop at the right
+    if start == end:  # a self-loop on the right
         return (x1 + 10, y1 - 10), (x1 + 34, y1 - 18), (x1 + 34, y1 + 18), (x1 + 11, y1 + 11)
-    if y1 == y2:  # within a layer: below it, the further the deeper
+    if y1 == y2:  # within a layer: below it, deeper for longer distances
         way = math.copysign(1, x2 - x1)
         deep = 18 + min(abs(x2 - x1) * 0.08, LAYER * 0.35)
         low, end = y1 + deep, (x2 - 8 * way, y2 + 13)
         return (x1 + 8 * way, y1 + 12), (x1 + 20 * way, low), (x2 - 20 * way, low), end
-    if y2 > y1:  # one step down, a little left of the middle so that a way back is seen beside it
+    if y2 > y1:  # one layer down, slightly left of the middle to leave space for the opposite direction
         half = (y2 - y1) / 2
         return (x1 - 3, y1 + RADIUS), (x1 - 3, y1 + half), (x2 - 3, y2 - half), (x2 - 3, y2 - RADIUS)
     if y1 - y2 < LAYER * 1.5:
         half = (y1 - y2) / 2
         return (x1 + 5, y1 - 13), (x1 + 5, y1 - half), (x2 + 5, y2 + half), (x2 + 5, y2 + 13)
-    out = 22 + 0.06 * (y1 - y2)  # far up: bowed to the right, past what stands between
+    out = 22 + 0.06 * (y1 - y2)  # several layers up: bowed to the right, past the nodes in between
     return (x1 + 12, y1 - 7), (x1 + out, y1 - LAYER), (x2 + out, y2 + LAYER), (x2 + 12, y2 + 7)
 
 

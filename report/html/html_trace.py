@@ -1,4 +1,4 @@
-"""A trace in the HTML report: tables of the state, what every property says, and data for the stepper."""
+"""A trace in the HTML report: tables of the state, the truth of every property, and data for the stepper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 @dataclass(frozen=True)
 class Leaf:
-    """One cell of the table of a state. changes: whether any step of the trace changes it."""
+    """One cell of a state table. changes: True if any step of the trace changes it."""
 
     path: str
     value: str
@@ -34,7 +34,7 @@ class LeafRow:
 
 @dataclass(frozen=True)
 class Group:
-    """Leaves side by side for each broker (`columns`: their numbers), or one below the other."""
+    """A table of leaves: one column per broker (`columns`: their numbers), or a single column."""
 
     name: str
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class TruthRow:
-    """A property that is hit somewhere. marks: for each state whether, None where it is not judged."""
+    """A property that is hit somewhere. marks: True for each state that hits it, None if not evaluated."""
 
     id: str
     name: str
@@ -57,9 +57,9 @@ class TruthRow:
 
 @dataclass(frozen=True)
 class TraceBlock:
-    """All of one trace. key: unique on the page; quiet: properties true, or not reached, all along.
+    """A trace with everything the page shows of it. key: unique on the page; quiet: properties never hit.
 
-    word: what the trace is; found: whether it shows something bad.
+    word: kind of trace; found: True if it shows a violation.
     """
 
     key: str
@@ -81,7 +81,7 @@ def trace_block(
     key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = "",
     word: str = "Counterexample", found: bool = True,
 ) -> TraceBlock:  # fmt: skip
-    """place: the stored trace."""
+    """Builds the block of a trace. place: path of the stored trace."""
     states = len(view.steps) + 1
     shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
     quiet = {
@@ -106,7 +106,7 @@ def trace_block(
 
 
 def groups(view: TraceView) -> tuple[Group, ...]:
-    """The leaves of the state in the order of the model."""
+    """The leaves of the state as tables, in the order of the model."""
     moved = {change.path for step in view.steps for change in step.changes}
     tables: dict[str, dict[str, dict[str, Leaf]]] = {}
     for path, value in _every_leaf(view).items():
@@ -116,7 +116,7 @@ def groups(view: TraceView) -> tuple[Group, ...]:
 
 
 def _every_leaf(view: TraceView) -> dict[str, str]:
-    """The first state, and what a step says of leaves that it does not mention."""
+    """The leaves of the first state, plus those that only later steps mention."""
     found = dict(view.initial)
     for step in view.steps:
         for change in step.changes:
@@ -125,7 +125,7 @@ def _every_leaf(view: TraceView) -> dict[str, str]:
 
 
 def _split(path: str) -> tuple[str, str, str]:
-    """The table, row and column of a leaf; the column is empty where leaves stand one below the other."""
+    """The table, row and column of a leaf; the column is empty in a table with a single column."""
     found = _INDEXED.fullmatch(path)
     if found is not None:
         return found[1], found[3] or "value", found[2]
@@ -146,7 +146,7 @@ def _truth(truth: Truth, states: int) -> TruthRow:
 
 
 def _data(view: TraceView) -> dict[str, Any]:
-    """What the stepper needs; it computes nothing but the values after some steps."""
+    """The data of the stepper, which only computes the values after a number of steps."""
     return {
         "initial": _every_leaf(view),
         "steps": [

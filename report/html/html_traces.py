@@ -1,4 +1,4 @@
-"""What the pages of `replay`, `simulate` and `explain` consist of."""
+"""Contents of the pages of `replay`, `simulate` and `explain`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "
 
 
 def replay_part(key: str, report: ReplayReport) -> Part:
-    """The refusal first, then the part that was accepted."""
+    """Shows the refusal first, then the accepted prefix."""
     found = report.rejection
     facts = [*_origin(report.origin), ("accepted", f"{report.accepted} of {report.states} states")]
     if report.beyond is not None:
-        facts.append(("budgets", f"step {report.beyond} leaves those of the scope"))
+        facts.append(("budgets", f"step {report.beyond} exceeds the budgets of the scope"))
     facts += [("violates", _hit(hit)) for hit in report.violated]
-    said = f"The model follows {report.accepted} of {report.states} states."
+    summary = f"The model accepts {report.accepted} of {report.states} states."
     traces: tuple[TraceBlock, ...] = ()
     if report.accepted:
         traces = (
             trace_block(
-                f"{key}-t", report.origin.source, said, report.trace, _brokers(report.origin.config),
-                word="What the model follows", found=False,
+                f"{key}-t", report.origin.source, summary, report.trace, _brokers(report.origin.config),
+                word="Accepted prefix", found=False,
             ),
         )  # fmt: skip
     return Part(
@@ -42,7 +42,7 @@ def replay_part(key: str, report: ReplayReport) -> Part:
 
 
 def _refusal(found: Rejection) -> tuple[Grid, ...]:
-    """Why no action makes the recorded step, action by action."""
+    """Why no action leads to the recorded state, action by action."""
     name = f"Step {found.step}" if found.step else "The first state"
     recorded = f", recorded as {found.recorded}" if found.recorded else ""
     changed = tuple((change.path, change.old, change.new) for change in found.changed)
@@ -57,11 +57,11 @@ def _refusal(found: Rejection) -> tuple[Grid, ...]:
     grids = (
         Grid(f"{name} is refused{recorded}", ("leaf", "before", "recorded"), changed, found.reason),
         Grid(
-            "Possible actions that make another state", ("action", "leaf", "made", "recorded"), nearest,
-            "First what the trace names, then what comes nearest."
-            + (f" {more} more are possible." if more > 0 else ""),
+            "Enabled actions that lead to another state", ("action", "leaf", "model", "recorded"), nearest,
+            "First the action that the trace names, then the nearest ones."
+            + (f" {more} more are enabled." if more > 0 else ""),
         ),
-        Grid("Refused actions", ("action", "guard that refuses it"), refused),
+        Grid("Refused actions", ("action", "failing guard"), refused),
     )  # fmt: skip
     return tuple(grid for number, grid in enumerate(grids) if grid.rows or number == 0)
 
@@ -105,23 +105,23 @@ def _case(found: SeenProperty) -> Case:
         name=found.name,
         outcome=_OUTCOMES[found.verdict],
         verdict=found.verdict if found.verdict != "inconclusive" else "not seen",
-        message=_said(found) if found.steps is not None else "",
+        message=_summary(found) if found.steps is not None else "",
         text="",
     )
 
 
-def _said(found: SeenProperty) -> str:
+def _summary(found: SeenProperty) -> str:
     why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
-    said = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
-    return f"{said}: {why}" if why else said
+    summary = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
+    return f"{summary}: {why}" if why else summary
 
 
 def _walk(key: str, found: SeenProperty, report: SimulationReport) -> TraceBlock:
     assert found.counterexample is not None
     place = "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace)))
-    said = f"{_said(found)}. As the walk went; rarely a shortest way there."
+    summary = f"{_summary(found)}. This is the walk itself, rarely a shortest trace."
     title = f"{found.id} {found.name}"
-    return trace_block(key, title, said, found.counterexample, _brokers(report.config), place=place)
+    return trace_block(key, title, summary, found.counterexample, _brokers(report.config), place=place)
 
 
 def explain_part(key: str, report: ExplainReport) -> Part:
@@ -141,12 +141,12 @@ def _state(report: ExplainReport) -> tuple[Grid, ...]:
 
 
 def _fairness(cycle: Cycle | None) -> tuple[Grid, ...]:
-    """What the cycle of a lasso owes every fair step, and how it pays."""
+    """How the cycle of a lasso satisfies each fairness assumption."""
     if cycle is None:
         return ()
     what = f"states {cycle.loop} to {cycle.last} repeat"
-    title = f"For ever: {f'nothing happens in state {cycle.loop}' if cycle.stops else what}"
-    title += "" if cycle.fair else "; a fair behaviour would leave this cycle, so it refutes nothing"
+    title = f"Forever: {f'nothing happens in state {cycle.loop}' if cycle.stops else what}"
+    title += "" if cycle.fair else "; a fair behaviour would leave this cycle, so it violates nothing"
     rows = tuple((step.label, step.how) for step in cycle.steps)
     return (Grid(title, ("fair step", "in the cycle"), rows),)
 

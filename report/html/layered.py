@@ -1,8 +1,8 @@
-"""Where the nodes of a graph in layers stand: few crossings, and each near what it is joined to.
+"""Layered graph layout: few crossings, and each node near its neighbours.
 
-The classic way (Sugiyama, Tagawa, Toda 1981): layers are ordered by the barycenter of their neighbours, down
-and up in turn, and the order with fewest crossings is kept; then nodes move towards their neighbours without
-changing places. The same input gives the same picture.
+The method of Sugiyama, Tagawa and Toda (1981): orders each layer by the barycenters of the nodes' neighbours,
+alternating downward and upward sweeps, and keeps the order with the fewest crossings; then moves nodes
+towards their neighbours without changing the order. Deterministic: the same input gives the same picture.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 
 SWEEPS = 24
-"""More do not help: sixteen find the best order of every scope that was tried."""
+"""Number of sweeps. More do not help: 16 find the best order for every scope tried."""
 MOVES = 12
 
 
 def layered(depths: Sequence[int], joined: Sequence[tuple[int, int]]) -> tuple[float, ...]:
-    """The place of each node across its layer, in units of the least distance; the smallest is 0.
+    """The horizontal position of each node, in units of the minimum distance; the smallest is 0.
 
-    depths: the layer of each node. joined: pairs of nodes; only those of neighbouring layers matter.
+    depths: layer of each node. joined: edges; only those between neighbouring layers matter.
     """
     near: dict[int, tuple[list[int], list[int]]] = {node: ([], []) for node in range(len(depths))}
     for a, b in dict.fromkeys((min(pair), max(pair)) for pair in joined):
@@ -40,7 +40,7 @@ def layered(depths: Sequence[int], joined: Sequence[tuple[int, int]]) -> tuple[f
 
 
 Near = Mapping[int, tuple[Sequence[int], Sequence[int]]]
-"""For each node those it is joined to in the layer above, and in the one below."""
+"""For each node its neighbours in the layer above, and in the layer below."""
 
 
 def _ordered(layers: list[list[int]], near: Near) -> list[list[int]]:
@@ -68,14 +68,14 @@ def _mean(values: Sequence[float], without: float) -> float:
 
 
 def crossings(layers: Sequence[Sequence[int]], near: Near) -> int:
-    """Pairs of edges between neighbouring layers that cross."""
+    """The number of pairs of edges between neighbouring layers that cross."""
     total = 0
     for upper, lower in itertools.pairwise(layers):
         place = {node: at for at, node in enumerate(lower)}
         seen: list[int] = []
         for node in upper:
             ends = sorted(place[other] for other in near[node][1])
-            # Edges of earlier nodes that end further right than this one.
+            # Count the edges of earlier nodes that end further right than this one.
             total += sum(len(seen) - bisect_right(seen, end) for end in ends)
             for end in ends:
                 insort(seen, end)
@@ -83,7 +83,7 @@ def crossings(layers: Sequence[Sequence[int]], near: Near) -> int:
 
 
 def _settle(layer: Sequence[int], places: dict[int, float], near: Near) -> None:
-    """Each node towards the middle of all its neighbours, at least 1 from the next, in the order it has."""
+    """Moves each node towards the mean of its neighbours, keeping the order and a distance of at least 1."""
     wanted = [_mean([places[n] for side in near[node] for n in side], places[node]) for node in layer]
     right = list(wanted)
     for at in range(1, len(right)):

@@ -1,4 +1,4 @@
-"""The templates of the package, with every text in them escaped."""
+"""Loads the packaged templates, with autoescaping for every text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state graph of a small scope as an SVG file that needs nothing else."""
+"""Renders the state graph of a small scope as a self-contained SVG file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALONE = """
 
 
 def to_svg(graph: SmallGraph) -> str:
-    """Valid XML; what is known of a state appears while it is pointed at or has the focus, by style alone."""
+    """Renders valid XML; the description of a state appears on hover or focus, using CSS only."""
     style = source("palette.css") + source("states.css") + ALONE
     template = environment().get_template("states.svg.j2")
     return template.render(picture=picture(graph, alone=True), style=style)

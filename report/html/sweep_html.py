@@ -1,4 +1,4 @@
-"""A sweep as one HTML page that needs nothing else: no script, no network."""
+"""Renders a sweep as one self-contained HTML page: no script, no network access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 
 
 def to_html(report: SweepReport) -> str:
-    """The page; every text in it is escaped."""
+    """Renders the page with all texts escaped."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(

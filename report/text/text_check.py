@@ -31,7 +31,7 @@ def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
 
 
 def print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int = 0) -> None:
-    """The block of one violated property, its trace included."""
+    """Prints the block of one violated property, including its trace."""
     where = "" if found.depth is None else f" at depth {found.depth}"
     page.verdict_line("fail", f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})")
     page.labelled("conjunct", found.conjunct)
@@ -112,7 +112,8 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     idle = [action.name for action in report.actions if action.idle]
     page.labelled("actions", f"never fired: {', '.join(idle)}" if idle else None)
     for overflow in search.overflows:
-        page.labelled("overflow", f"{overflow.leaf} outgrew its room in {page.count(overflow.count)} steps")
+        where = f"in {page.count(overflow.count)} steps"
+        page.labelled("overflow", f"{overflow.leaf} exceeded its bit width {where}")
     states = (
         f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, "
         f"diameter {search.diameter}"
@@ -122,7 +123,7 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     if search.deadlocks:
         states += f", {page.count(search.deadlocks)} deadlocks"
     page.labelled("states", states)
-    page.labelled("perhaps", projected(search.projection, page))
+    page.labelled("projected", projected(search.projection, page))
     page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
     detail = f", {engine.detail}" if engine.detail else ""
     page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
@@ -131,7 +132,7 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
     if stored:
         page.labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
-    page.labelled("go on", search.resumable and f"elrcheck check --resume {search.resumable}")
+    page.labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
 
 
 def _reach(search: SearchReport) -> str:
@@ -148,9 +149,9 @@ def _identity(search: SearchReport) -> str:
 
 
 def _peak(search: SearchReport) -> str:
-    where = ", kept on disk in part" if search.spilled else ""
+    where = ", spilled to disk" if search.spilled else ""
     peak = search.peak_memory_bytes
-    return f"{where}, {peak / 2**20:,.0f} MiB at most" if peak else where
+    return f"{where}, peak {peak / 2**20:,.0f} MiB" if peak else where
 
 
 def _workers(number: int) -> str:

@@ -1,6 +1,6 @@
 """A controller proof as text: counterexamples first, then events x rules, and the verdict last.
 
-One counterexample for each broken rule; `--verbose` prints those of all its events::
+Prints one counterexample per broken rule; `--verbose` prints those of all its events::
 
     REFUTED  CT-13 LeaderAlive by UNFENCE  (0.01 s)
           rule      Whoever leads after the event is registered, unfenced and not shutting down.
@@ -82,10 +82,10 @@ def _print_cells(variant: VariantReport, rules: Sequence[RuleReport], page: Page
     for event in variant.events:
         asked = () if event.verdict == "impossible" else rules
         marks = "".join(f"{_MARK[verdicts[event.name, rule.id]]:>3}" for rule in asked)
-        page.line(f"{event.name:{width}}{marks or '  not possible'}")
+        page.line(f"{event.name:{width}}{marks or '  impossible'}")
     page.line(f"{'':{width}}  . holds   F refuted   ? unknown")
     if variant.open:
-        page.line(f"{'':{width}}  whatever {', '.join(variant.open)}")
+        page.line(f"{'':{width}}  for all values of {', '.join(variant.open)}")
     page.line()
 
 

@@ -1,4 +1,4 @@
-"""What runs cover together, as text: what never happened comes last, by name."""
+"""The combined coverage of runs as text; uncovered actions, witnesses and guards come last."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from elrcheck.results.coverage_report import CoverageReport
 
 
 def print_coverage(report: CoverageReport, page: Page, detail: int = 0) -> None:
-    """detail: below 0 only what is missing, above 0 also which runs and every guard."""
+    """detail: below 0 only what is not covered, above 0 also the runs and every guard."""
     if detail > 0:
         page.table(
             ("run", "variant", "scope", ""),
@@ -27,7 +27,7 @@ def print_coverage(report: CoverageReport, page: Page, detail: int = 0) -> None:
     if detail > 0:
         page.table(
             ("action", "guard left out", "noticed by"),
-            ((g.action, g.guard, g.noticed or "nobody") for g in report.guards),
+            ((g.action, g.guard, g.noticed or "no property") for g in report.guards),
         )
     number = "1 run" if len(report.runs) == 1 else f"{len(report.runs)} runs"
     bounded = sum(not run.complete for run in report.runs)
@@ -36,7 +36,7 @@ def print_coverage(report: CoverageReport, page: Page, detail: int = 0) -> None:
     page.labelled("witnesses", _never("never reached", [w.id for w in report.witnesses if not w.reached]))
     for guard in report.guards:
         if guard.noticed is None:
-            page.labelled("guard", f"noticed by nobody: {guard.action}, {guard.guard}")
+            page.labelled("guard", f"noticed by no property: {guard.action}, {guard.guard}")
 
 
 def _never(what: str, names: list[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""An entry of the catalogue as text: one line for each key, more for a list or a mapping."""
+"""A catalogue entry as text: one line per key, several for a list or a mapping."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elrcheck.report.terminal import Page
 
 
 def print_entry(entry: Mapping[str, Any], page: Page) -> None:
-    """Everything `elrcheck show` knows; a doc that is only its summary is not said twice."""
+    """Prints a whole entry; omits a doc that only repeats the summary."""
     for key, value in entry.items():
         if key == "doc" and value == entry.get("summary"):
             continue
@@ -20,7 +20,7 @@ def print_entry(entry: Mapping[str, Any], page: Page) -> None:
 
 
 def _lines(value: Any) -> list[str]:
-    """A value of the catalogue as text: a list or a mapping has a line for each member."""
+    """A catalogue value as lines: one per member of a list or mapping."""
     if isinstance(value, dict):
         return [f"{key}: {_word(inner)}" if _word(inner) else key for key, inner in value.items()] or ["none"]
     if isinstance(value, list):
@@ -29,7 +29,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A JSON scalar as it is written in a scope file."""
+    """A JSON scalar in the notation of a scope file."""
     if value is None:
         return "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""An explanation as text: each part with its truth, and under the part that decides the values it looked at::
+"""An explanation as text: each part with its truth value, and below the deciding part the values it reads::
 
     FAIL  P-1 LeaderCompleteness in state 7
           The leader the controller chose holds every committed record.
@@ -21,7 +21,7 @@ CHOICES = 3
 
 
 def print_explain(report: ExplainReport, page: Page, detail: int = 0) -> None:
-    """detail: below 0 only which part decides, above 0 also the parts that do not, and the state."""
+    """detail: below 0 only the deciding part, above 0 also all other parts and the state."""
     actions = [one for one in report.explained if not one.id]
     for one in report.explained:
         if report.cycle is not None:
@@ -56,14 +56,14 @@ def _print_property(found: Explained, at: int, page: Page, detail: int) -> None:
 
 
 def _print_wait(found: Explained, page: Page, detail: int) -> None:
-    """The goal in each state of the cycle; states where it is false for the same reasons are told once."""
-    wait, whom = found.wait, f" for {found.witness}" if found.witness else ""
+    """Prints the goal in each state of the cycle; groups states where it is false for the same reasons."""
+    wait, instance = found.wait, f" for {found.witness}" if found.witness else ""
     if wait is None:
-        page.verdict_line("holds", f"{found.id} {found.name}: no wait is without an end here")
+        page.verdict_line("holds", f"{found.id} {found.name}: every wait ends in this behaviour")
         page.labelled("", found.statement, indent=0)
         page.line()
         return
-    page.verdict_line("fail", f"{found.id} {found.name}{whom}: from state {wait.since} on it waits for ever")
+    page.verdict_line("fail", f"{found.id} {found.name}{instance}: waits forever from state {wait.since} on")
     page.labelled("", found.statement, indent=0)
     page.line(f"{'':10}waits in state {wait.since}:")
     _print_clause(wait.premise, page, detail if detail > 0 else -1, 1, False)
@@ -78,7 +78,7 @@ def _print_wait(found: Explained, page: Page, detail: int) -> None:
 
 
 def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
-    """What has to happen finally and how the cycle does it justice. A row for each action and reason."""
+    """Prints each fairness assumption and how the cycle satisfies it, one row per action and reason."""
     rows: dict[tuple[str, str], list[str]] = {}
     for step in cycle.steps:
         if detail > 0 or cycle.stops or not step.never:
@@ -89,14 +89,14 @@ def _print_cycle(cycle: Cycle, page: Page, detail: int) -> None:
         [(action, how, "; ".join(choices)) for (action, how), choices in rows.items()],
     )
     never = sum(step.never for step in cycle.steps)
-    what = f"nothing happens any more in state {cycle.loop}"
+    what = f"nothing more happens in state {cycle.loop}"
     if not cycle.stops:
         what = f"states {cycle.loop} to {cycle.last} repeat"
     why = "" if detail > 0 or cycle.stops or not never else " (why: -v)"
-    fair = f"{never} of {len(cycle.steps)} fair steps are never possible there{why}"
-    page.labelled("for ever", f"{what}; {fair}")
+    fair = f"{never} of {len(cycle.steps)} fair steps are never enabled there{why}"
+    page.labelled("forever", f"{what}; {fair}")
     if not cycle.fair:
-        page.labelled("unfair", "a fair behaviour would leave this cycle, so it refutes nothing")
+        page.labelled("unfair", "a fair behaviour would leave this cycle, so it violates nothing")
 
 
 def _print_action(found: Explained, page: Page, detail: int) -> None:
@@ -106,7 +106,7 @@ def _print_action(found: Explained, page: Page, detail: int) -> None:
     for clause in found.clauses:
         _print_clause(clause, page, detail, 0, found.value)
     for name in found.later:
-        page.labelled("", f"     {name} (not asked)", indent=0)
+        page.labelled("", f"     {name} (not evaluated)", indent=0)
     for change in found.changes:
         page.labelled("", f"would change {change.path}: {change.old} -> {change.new}", indent=0)
     page.labelled("", found.source and f"({found.source})", indent=0)
@@ -114,7 +114,7 @@ def _print_action(found: Explained, page: Page, detail: int) -> None:
 
 
 def _print_choices(actions: Sequence[Explained], page: Page) -> None:
-    """One row for each guard, with the choices of arguments that it refuses."""
+    """Prints one row per guard, with the choices of arguments that it refuses."""
     groups: dict[str, list[str]] = {}
     for one in actions:
         given = ", ".join(f"{a.name}={a.value}" for a in one.arguments) or "-"
@@ -128,13 +128,13 @@ def _print_choices(actions: Sequence[Explained], page: Page) -> None:
 
 
 def _print_clause(clause: Clause, page: Page, detail: int, depth: int, wanted: bool) -> None:
-    """A clause; below it what decides. Parts that say nothing new are left out unless asked for."""
+    """Prints a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
-    for_whom = ", ".join(f"{a.name}={a.value}" for a in clause.witness)
+    witness = ", ".join(f"{a.name}={a.value}" for a in clause.witness)
     over = "" if clause.over is None else f" (of {clause.over})"
     title = clause.name or _short(clause.text)
-    page.line(f"{pad}{word:<4} {title}" + (f", for {for_whom}" if for_whom else "") + over)
+    page.line(f"{pad}{word:<4} {title}" + (f", for {witness}" if witness else "") + over)
     opened = detail > 0 or clause.value is False or (wanted is False and depth > 0) or not clause.name
     if detail < 0 or not opened:
         return

@@ -1,4 +1,4 @@
-"""What a scope looks like, as text."""
+"""The description of a scope as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def print_exploration(report: ExploreReport, page: Page, detail: int = 0) -> Non
 
 
 def print_levels(levels: Sequence[int], page: Page) -> None:
-    """New states by depth, and how many times as many as one step before."""
+    """Prints the new states per depth, and the growth factor from the depth before."""
     grown = ["", *(f"{after / before:.2f}" for before, after in itertools.pairwise(levels))]
     page.table(
         ("depth", "new states", "growth"),
@@ -28,11 +28,11 @@ def print_levels(levels: Sequence[int], page: Page) -> None:
 
 
 def projected(guess: Projection | None, page: Page) -> str | None:
-    """How large an incomplete search would be, in words that nobody takes for a result."""
+    """The projected size of an incomplete search, clearly marked as an estimate."""
     if guess is None:
         return None
     size = f"{page.count(guess.states)} states in {guess.levels} levels"
-    return f"{size}, projected from how the growth falls; a guess, no result"
+    return f"{size}, extrapolated from the declining growth; an estimate, not a result"
 
 
 def _print_tables(report: ExploreReport, page: Page) -> None:
@@ -64,13 +64,13 @@ def _print_summary(report: ExploreReport, page: Page) -> None:
         reach = f"bounded by {space.stopped_by or 'an unnamed limit'}"
     page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {reach}")
     for leaf, count in (space.overflows or {}).items():
-        page.labelled("overflow", f"{leaf} outgrew its room in {page.count(count)} steps")
+        page.labelled("overflow", f"{leaf} exceeded its bit width in {page.count(count)} steps")
     page.labelled("states", _states(space, page))
-    page.labelled("perhaps", projected(space.projection, page))
+    page.labelled("projected", projected(space.projection, page))
     page.labelled(
         "steps",
         f"{page.count(space.steps)} within the budgets, {page.count(space.cut)} beyond, "
-        f"{report.mean_degree:.2f} from a state on average",
+        f"{report.mean_degree:.2f} per state on average",
     )
     page.labelled("parts", _components(report, page))
     if report.graph is not None:
@@ -81,7 +81,7 @@ def _print_summary(report: ExploreReport, page: Page) -> None:
             page.labelled(
                 "violating",
                 f"{page.count(graph.violating)} states, {page.count(graph.violating_steps)} steps; "
-                "they carry the ids of the properties",
+                "each carries the ids of its properties",
             )
     workers = "1 worker" if report.workers == 1 else f"{report.workers} workers"
     page.labelled("engine", f"{workers}, {report.detail}" if report.detail else workers)
@@ -99,9 +99,9 @@ def _components(report: ExploreReport, page: Page) -> str:
         if not report.space.complete:
             return "strongly connected components need all states"
         limit = page.count(report.components_limit)
-        return f"strongly connected components are only looked for up to {limit} states"
+        return f"strongly connected components are only computed up to {limit} states"
     text = f"{page.count(found.count)} strongly connected components"
     if not found.cyclic:
-        return f"{text}, each of one state"
+        return f"{text}, each a single state"
     largest = page.count(found.largest)
-    return f"{text}, {page.count(found.cyclic)} of more than one state, the largest of {largest}"
+    return f"{text}, {page.count(found.cyclic)} with more than one state, the largest with {largest}"

@@ -1,4 +1,4 @@
-"""A gate report as text: what differs in each entry, the traces of new violations, and the verdict."""
+"""A gate report as text: the differences of each entry, the traces of new violations, and the verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from elrcheck.report.text.text_proof import print_cell, print_obligation
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 
 COUNTS_SHOWN = 8
-"""Differences of counts that are shown without -v: one changed rule changes most of them."""
+"""Maximum number of count differences shown without -v: one changed rule changes most counts."""
 
 
 def print_gate(report: GateReport, page: Page, detail: int = 0) -> None:
@@ -61,7 +61,7 @@ def _remark(one: Difference, report: GateReport) -> str:
 
 
 def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
-    """What is shown, and how many counts are left out; those of actions go first."""
+    """Returns the differences to show, and the number of counts left out (those of actions first)."""
     if detail > 0:
         return list(every), 0
     counts = [one for one in every if one.kind == "count"]
@@ -71,7 +71,7 @@ def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference]
 
 
 def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
-    """The trace of each violation, and the step of each refuted obligation, that differs."""
+    """Prints the trace of each differing violation, and the step of each differing refuted obligation."""
     subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
     every = detail > 0 or "entry" in subjects
     for found in entry.check.properties:
@@ -94,16 +94,16 @@ def _print_verdict(report: GateReport, page: Page) -> None:
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
         command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"
-        page.labelled("next", f"if this is meant: {command}")
+        page.labelled("next", f"if this is intended: {command}")
 
 
 def gate_summary(report: GateReport) -> str:
-    """How many entries differ from what, in a line."""
+    """One-line summary: how many entries differ from the baseline."""
     number, of = sum(bool(entry.differences) for entry in report.entries), len(report.entries)
     took = f"{report.seconds:.1f} s"
     if report.verdict == "updated":
-        what = "was written" if report.written else "is as it was"
+        what = "was written" if report.written else "is unchanged"
         return f"{report.baseline} {what}: {number} of {of} entries changed, {took}"
     if not number:
-        return f"{of} entr{'y' if of == 1 else 'ies'} as in {report.baseline}, {took}"
+        return f"{of} entr{'y matches' if of == 1 else 'ies match'} {report.baseline}, {took}"
     return f"{number} of {of} entries differ from {report.baseline}, {took}"

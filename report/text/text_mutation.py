@@ -13,7 +13,7 @@ _NUMBERS = ("depth", "states", "seconds")
 
 
 def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
-    """detail: below 0 only what was not found, above 0 every trace; a single finding shows its trace."""
+    """detail: below 0 only undetected hazards, above 0 every trace; a single finding shows its trace."""
     single = len(report.hazards) + len(report.guards) == 1
     for hazard in report.hazards:
         if detail > 0 or single:
@@ -122,14 +122,14 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         parts.append("hazards: " + _tally([h.verdict for h in report.hazards]))
     if report.guards:
         parts.append("guards: " + _tally([g.verdict for g in report.guards]))
-    told = "; ".join(parts) or "no guard was left out"
-    page.verdict_line(report.verdict, f"{told}  ({report.seconds:.1f} s)")
+    tally = "; ".join(parts) or "no guard was removed"
+    page.verdict_line(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
         size = page.count(survey.unmutated.distinct)
         where = f"{survey.variant}, {survey.scope}"
         page.labelled("guards in", f"{where}: {size} distinct states with all guards")
-        page.labelled("not run", survey.reason and f"because the search with all guards met: {survey.reason}")
+        page.labelled("not run", survey.reason and f"search with all guards: {survey.reason}")
     page.labelled("run", report.run_dir)
 
 

@@ -1,4 +1,4 @@
-"""Proof and TLC reports as text: what failed first, then the totals, and the verdict last."""
+"""Proof and TLC reports as text: failures first, then the totals, and the verdict last."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def print_obligation(obligation: ObligationReport, page: Page) -> None:
 
 
 def print_cell(cell: CellReport, page: Page) -> None:
-    page.verdict_line(cell.verdict, f"{cell.action} does not keep {cell.lemma}  ({cell.seconds:.2f} s)")
+    page.verdict_line(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
     page.labelled("reason", cell.reason)
     failure = cell.failure
     if failure is not None:

@@ -1,4 +1,4 @@
-"""Any report as text."""
+"""Prints any report as text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from elrcheck.results.trace_reports import (
 
 
 def print_report(report: Report, page: Page, detail: int = 0) -> None:
-    """Prints any report.  detail: below 0 only findings and verdict, above 0 everything there is."""
+    """Prints any report.  detail: below 0 only findings and verdict, above 0 all details."""
     match report:
         case CheckReport():
             print_check(report, page, detail)

@@ -1,7 +1,7 @@
-"""A replayed scenario as text: the story of each run, then one line for each variant.
+"""A replayed scenario as text: the story of each run, then one line per variant.
 
-Variants whose story is the same are shown once; where a later run begins like the first one, those
-steps are not repeated.
+Variants with the same story share one listing; where a later run begins like an earlier one, the common steps
+are not repeated.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def print_scenario(report: ScenarioReport, page: Page, detail: int = 0) -> None:
         ("run", "expected", "is", ""),
         ((run.label, run.expected, run.actual, _WORD[run.verdict]) for run in report.runs),
     )
-    told = {run.label: _findings(run, detail) for run in report.runs}
-    for lines in dict.fromkeys(lines for lines in told.values() if lines):
-        page.line(", ".join(label for label, found in told.items() if found == lines))
+    findings = {run.label: _findings(run, detail) for run in report.runs}
+    for lines in dict.fromkeys(lines for lines in findings.values() if lines):
+        page.line(", ".join(label for label, found in findings.items() if found == lines))
         for line in lines:
             page.line(f"      {line}")
     if report.pending:
@@ -68,7 +68,7 @@ def _print_stories(runs: tuple[RunReport, ...], page: Page, detail: int) -> None
 
 
 def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
-    """How many steps two stories have in common at the beginning."""
+    """The number of initial steps that two stories have in common."""
     number = 0
     for one, other in zip(a, b, strict=False):
         if one != other:
@@ -78,7 +78,7 @@ def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
 
 
 def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
-    """What there is to say about a run beyond its verdict."""
+    """Lines about a run besides its verdict."""
     lines = [_wrong(one) for one in run.mismatches]
     unnamed = [f"{key}={value}" for key, value in run.knobs.items() if f"{key}=" not in run.label]
     lines += [f"with {' '.join(unnamed)}"] if unnamed else []
@@ -88,7 +88,7 @@ def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
             + (f" ({one.witness})" if one.witness else "")
             for one in run.broken
         ]
-    lines += [f"{prop} holds, though the source says not: {why}" for prop, why in run.disputed.items()]
+    lines += [f"{prop} holds, contrary to the source: {why}" for prop, why in run.disputed.items()]
     lines += [f"trace {path}" for path in run.traces if detail > 0]
     if run.pending:
         lines.append(f"pending: {run.pending}")
@@ -97,4 +97,4 @@ def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
 
 def _wrong(one: Mismatch) -> str:
     where = "" if one.step is None else f"step {one.step}: "
-    return f"{where}{one.what} should be {one.expected}, is {one.actual}"
+    return f"{where}{one.what}: expected {one.expected}, got {one.actual}"

@@ -1,4 +1,4 @@
-"""The report of random walks as text: violations with their walk, tables, and the verdict."""
+"""The report of random walks as text: violations with their walks, tables, and the verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _print_violation(found: SeenProperty, report: SimulationReport, page: Page, 
     if found.counterexample is not None:
         print_trace(found.counterexample, page, initial=detail > 0)
         page.labelled("repro", found.counterexample.repro)
-    page.labelled("length", f"{found.steps} steps, as the walk went; not a shortest trace")
+    page.labelled("length", f"{found.steps} steps, the walk itself; not a shortest trace")
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
@@ -78,7 +78,7 @@ def _print_verdict(report: SimulationReport, page: Page) -> None:
     idle = [action.name for action in report.actions if not action.taken]
     page.labelled("actions", f"never taken: {', '.join(idle)}" if idle else None)
     for leaf, count in (search.overflows or {}).items():
-        page.labelled("overflow", f"{leaf} outgrew its room in {page.count(count)} steps")
+        page.labelled("overflow", f"{leaf} exceeded its bit width in {page.count(count)} steps")
     page.labelled("seed", str(report.seed))
     ends = f"{page.count(search.steps)} steps, deepest {page.count(search.deepest)}"
     if search.deadlocks:

@@ -8,7 +8,7 @@ from elrcheck.results.trace_view import Scalar
 
 
 def print_sweep(report: SweepReport, page: Page, detail: int = 0) -> None:
-    """detail: below 0 only the violated rows, above 0 with the properties of each."""
+    """detail: below 0 only violated rows, above 0 also all violated properties of each row."""
     rows = report.rows if detail >= 0 else [row for row in report.rows if row.verdict == "violated"]
     page.table(
         ("no.", *report.keys, "verdict", "property", "depth", "states", "diameter", "s", ""),
@@ -32,19 +32,19 @@ def print_sweep(report: SweepReport, page: Page, detail: int = 0) -> None:
 
 
 def shown(value: Scalar) -> str:
-    """A setting as `--set` takes it."""
+    """A setting in the notation of `--set`."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def named(row: SweepRow, keys: tuple[str, ...]) -> str:
-    """A configuration by what the grid varies."""
+    """Names a configuration by the settings that the grid varies."""
     return ", ".join(f"{key}={shown(row.settings[key])}" for key in keys)
 
 
 def _properties(row: SweepRow, detail: int) -> str:
-    """The property with the shortest trace, and how many others; all of them with -v."""
+    """The property with the shortest trace and the number of others; all of them with -v."""
     if row.property is None:
         return ""
     others = [ident for ident in row.violated if ident != row.property]
@@ -66,9 +66,9 @@ def _print_verdict(report: SweepReport, page: Page) -> None:
     if report.excluded:
         page.labelled("excluded", f"{report.excluded} points of the grid")
     if report.interrupted:
-        page.labelled("stopped", "interrupted before every configuration had run")
+        page.labelled("stopped", "interrupted before all configurations had run")
     if report.resumed:
-        page.labelled("resumed", f"{report.resumed} configurations are of an earlier run")
+        page.labelled("resumed", f"{report.resumed} configurations come from an earlier run")
     states = sum(row.distinct or 0 for row in report.rows)
     page.labelled("states", page.count(states))
     page.labelled("time", f"{report.seconds:.2f} s")
@@ -78,4 +78,4 @@ def _print_verdict(report: SweepReport, page: Page) -> None:
     page.labelled("engine", f"{engine.name}, {engine.workers} {what}{more}")
     page.labelled("run", report.run_dir)
     if report.run_dir is not None and (report.interrupted or report.count("failed")):
-        page.labelled("go on", f"elrcheck sweep --resume {report.run_dir}")
+        page.labelled("resume", f"elrcheck sweep --resume {report.run_dir}")

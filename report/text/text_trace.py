@@ -1,4 +1,4 @@
-"""The steps of a trace as text; every report that has a trace shows it like this."""
+"""The steps of a trace as text, shared by every report that shows a trace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def print_trace(
     initial: bool = False,
     notes: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
-    """The steps of a trace, each with only what it changed. notes: lines after so many steps."""
+    """Prints the steps of a trace, each with its changes. notes: step number -> lines to print after it."""
     notes = notes or {}
     if initial:
         for path, value in trace.initial.items():
@@ -25,12 +25,12 @@ def print_trace(
         page.labelled("before", note)
     for step in trace.steps:
         if step.index - 1 == trace.loop:
-            page.labelled("for ever", f"from here on steps {step.index} to {len(trace.steps)} repeat")
+            page.labelled("forever", f"from here on steps {step.index} to {len(trace.steps)} repeat")
         _print_step(step, page)
         for note in notes.get(step.index, ()):
             page.labelled("", note)
     if trace.loop == len(trace.steps):
-        page.labelled("for ever", "nothing happens any more: no fair step is possible")
+        page.labelled("forever", "nothing more happens: no fair step is enabled")
 
 
 def _print_step(step: Step, page: Page) -> None:

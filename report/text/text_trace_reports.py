@@ -1,4 +1,4 @@
-"""The reports of `trace` and `replay` as text; the verdict, or what a trace violates, comes last."""
+"""The reports of `trace` and `replay` as text; the verdict, or the violated properties, come last."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def print_replay(report: ReplayReport, page: Page, detail: int = 0) -> None:
     where = f"{report.origin.variant}, {report.origin.scope}"
     page.verdict_line(
         report.verdict,
-        f"{where}: the model follows {report.accepted} of {_states(report.states)} ({report.origin.format})",
+        f"{where}: the model accepts {report.accepted} of {_states(report.states)} ({report.origin.format})",
     )
     page.labelled("file", report.origin.source)
     page.labelled("repro", report.trace.repro)
     if report.beyond is not None:
-        page.labelled("budgets", f"step {report.beyond} leaves those of the scope")
+        page.labelled("budgets", f"step {report.beyond} exceeds the budgets of the scope")
     _print_hits("violates", report.violated, page)
 
 
@@ -56,10 +56,10 @@ def _print_rejection(found: Rejection, page: Page, detail: int) -> None:
     for one in shown:
         if one.differs:
             label = "nearest" if one is shown[0] else ""
-            page.labelled(label, f"{one.label} makes another state (made -> recorded):")
+            page.labelled(label, f"{one.label} leads to another state (model -> recorded):")
             _print_leaves(one.differs, page, detail)
         else:
-            page.labelled("makes it", one.label)
+            page.labelled("matches", one.label)
     refused = [one for one in found.candidates if one.guard is not None]
     if refused:
         page.line()
@@ -68,7 +68,7 @@ def _print_rejection(found: Rejection, page: Page, detail: int) -> None:
 
 
 def _grouped(refused: Sequence[Candidate]) -> list[tuple[str, str, str]]:
-    """One row for each action and guard; a single choice is spelled out."""
+    """One row per action and guard; spells out a single choice of arguments."""
     groups: dict[tuple[str, str], list[Candidate]] = {}
     for one in refused:
         groups.setdefault((one.action, one.guard or ""), []).append(one)
@@ -98,7 +98,7 @@ def _print_hits(label: str, hits: Sequence[Hit], page: Page) -> None:
 
 
 def print_trace_report(report: TraceReport, page: Page, detail: int = 0) -> None:
-    """detail: below 0 only what it violates, above 0 also where it starts."""
+    """detail: below 0 only the violated properties, above 0 also the initial state."""
     if detail >= 0:
         print_trace(report.trace, page, initial=detail > 0, notes=_evaluated(report, detail > 0))
         page.line()
@@ -113,7 +113,7 @@ def print_trace_report(report: TraceReport, page: Page, detail: int = 0) -> None
     if done is not None:
         page.labelled("shorter", f"{_steps(done.steps_before)} -> {done.steps}")
         page.labelled("brokers", f"{done.brokers_before} -> {done.brokers}")
-        fewest = "no shorter trace exists there" if done.searched else "no step can be left out"
+        fewest = "no shorter trace exists in this scope" if done.searched else "no single step can be removed"
         page.labelled("fewest", f"{fewest} ({page.count(done.replays)} replays)")
     page.labelled("saved", report.stored)
     _print_hits("violates", report.violated, page)
@@ -122,7 +122,7 @@ def print_trace_report(report: TraceReport, page: Page, detail: int = 0) -> None
 
 
 def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
-    """What expressions say after so many steps, where it changed or everywhere."""
+    """Step number -> lines with the values of expressions, where they changed or everywhere."""
     notes: dict[int, list[str]] = {}
     for one in report.evaluations:
         for found in one.values:
@@ -141,7 +141,7 @@ def _source(origin: Origin) -> str:
 
 
 def _none(step: int) -> str:
-    return "is over" if step else "the initial state"
+    return "ended" if step else "the initial state"
 
 
 def print_trace_diff(report: TraceDiffReport, page: Page, detail: int = 0) -> None:
@@ -162,4 +162,4 @@ def _after(report: TraceDiffReport) -> str:
     rest_a, rest_b = report.steps_a - report.common, report.steps_b - report.common
     if not rest_a and not rest_b:
         return "both end"
-    return f"{rest_a} more of A, {rest_b} of B"
+    return f"{rest_a} more in A, {rest_b} in B"

@@ -62,7 +62,7 @@ def test_the_text_hides_what_is_built_in(capsys: pytest.CaptureFixture[str]) -> 
     assert (
         "--time-budget" in shown.out and "--max-depth" not in shown.out and "spare_brokers" not in shown.out
     )
-    assert "more are built in" in shown.err
+    assert "more have built-in values" in shown.err
     assert run(cli, ["-v", "config"]) == 0
     assert "--max-depth" in (all_of_it := capsys.readouterr().out) and "spare_brokers" in all_of_it
 

@@ -246,8 +246,8 @@ def test_the_command_shows_what_it_wrote(
         (["--max-nodes", "0"], "usage-bad-value"),
         (["-p", "Q-1", "--graph", "g.dot"], "unknown-property"),
         (["-p", "V-1", "--graph", "g.dot"], "liveness"),
-        (["-p", "P-1"], "--property is for --graph"),
-        (["--graph-format", "dot"], "--graph-format is for --graph"),
+        (["-p", "P-1"], "--property needs --graph"),
+        (["--graph-format", "dot"], "--graph-format needs --graph"),
     ],
 )
 def test_mistakes_are_named(

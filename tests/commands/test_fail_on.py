@@ -94,8 +94,8 @@ def test_check_fails_by_a_limit_or_is_inconclusive(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("check", "--fail-on", "drift"), "'drift' is none of unreached-action, unreached-witness"),
-        (("check", "--fail-on", "inconclusive,"), "'' is none of"),
+        (("check", "--fail-on", "drift"), "'drift' is not one of unreached-action, unreached-witness"),
+        (("check", "--fail-on", "inconclusive,"), "'' is not one of"),
         (("gate", "--fail-on", "unreached"), "unreached-action, unreached-witness"),
     ],
 )

@@ -187,11 +187,11 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "elrcheck-baseline.toml").write_text(SMALL.replace("two-brokers", "two-broker"))
     for argv, words in (
         (("--only", "b"), "no entry `b`"),
-        (("--scope", "two-brokers"), "--scope is for --add"),
-        (("--fail-on", "drift,drip"), "'drip' is none of"),
-        (("--add", "a"), "there is an entry `a` already"),
+        (("--scope", "two-brokers"), "--scope requires --add"),
+        (("--fail-on", "drift,drip"), "'drip' is not one of"),
+        (("--add", "a"), "the entry `a` exists already"),
         (("--add", "a b"), "no name of an entry"),
-        (("--add", "b", "--proof", "--liveness"), "--proof is not for liveness properties"),
+        (("--add", "b", "--proof", "--liveness"), "--proof does not support liveness properties"),
         ((), "elrcheck-baseline.toml:2 (a)"),
     ):
         code, _, err = invoke("gate", *argv)
@@ -229,7 +229,7 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     code, out, _ = invoke("gate", "--update-baseline")
     assert code == 0 and "UPDATED  quiet: 1 difference" in out and path.read_text() == right
     code, out, _ = invoke("gate")
-    assert code == 0 and "SAME  1 entry as in elrcheck-baseline.toml" in out
+    assert code == 0 and "SAME  1 entry matches elrcheck-baseline.toml" in out
 
 
 def test_a_limit_that_the_baseline_does_not_expect_is_no_pass(invoke: Invoke, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_breaks_anyway_is_no_finding(model: Model) -> None:
     alone = {"broker_count": 1, "min_isr": 1, "crashes": 1}
     report = ran(model, dataclasses.replace(NOTHING, expected=("P-8",), settings=alone))
     assert (report.verdict, report.property) == ("not_found", None)
-    assert report.reason == "breaks without the change too: P-8"
+    assert report.reason == "also violated without the change: P-8"
 
 
 def test_a_limit_is_inconclusive_on_either_side(model: Model) -> None:
@@ -147,7 +147,7 @@ def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
     found = surveyed(model, lagging, "ApplyOlderRecord")["ApplyOlderRecord: the record is unread"]
     assert (found.verdict, found.property) == ("inconclusive", None)
-    assert found.reason == "a step is not defined without it: tuple index out of range"
+    assert found.reason == "a step is undefined without it: tuple index out of range"
 
 
 # ---------------------------------------------------------------------------- the command
@@ -254,8 +254,8 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
         (("--hazard", "F-44x"), 2, "did you mean `F-44`"),
         (("--hazard", "KAFKA-1"), 2, "unknown hazard `KAFKA-1`"),
         (("--action", "Fense"), 2, "did you mean `Fence`"),
-        (("--scope", "two-brokers"), 2, "--scope is for --guards"),
-        (("--set", "fences=1", "--hazard", "F-1"), 2, "--set is for --guards"),
+        (("--scope", "two-brokers"), 2, "--scope requires --guards"),
+        (("--set", "fences=1", "--hazard", "F-1"), 2, "--set requires --guards"),
         (("--guards", "--scope", "two-broker"), 2, "did you mean `two-brokers`"),
         (("--hazard", "F-1", "-p", "P-99"), 2, "unknown property `P-99`"),
         (("--hazard", "F-1", "-p", "X-*"), 5, "no property matches"),

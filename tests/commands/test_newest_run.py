@@ -1,4 +1,4 @@
-"""`check --resume` without a folder: the newest run that can be gone on with, which is said."""
+"""`check --resume` without a folder: the newest resumable run, which a note names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_newest_that_can_be_gone_on_with(go: Go) -> None:
     make("finished", "P-1.trace.json", 0)
     _, err, asked = go("--resume", "--max-depth", "12")
     assert asked[0].resume == newest and asked[0].limits.max_depth == 12
-    assert f"going on with {newest}" in err
+    assert f"resuming {newest}" in err
     assert go("--max-depth", "12", "--resume")[2][0].resume == newest
 
 
@@ -58,7 +58,7 @@ def test_a_folder_can_still_be_named(go: Go) -> None:
     make("newer", "run.json", 10)
     for argv in (("--resume", "here"), ("--resume=here",)):
         _, err, asked = go(*argv)
-        assert asked[0].resume == Path("here") and "going on" not in err
+        assert asked[0].resume == Path("here") and "resuming" not in err
     assert go()[2][0].resume is None
 
 
@@ -66,7 +66,7 @@ def test_there_is_none(go: Go) -> None:
     make("finished", "P-1.trace.json", 0)
     code, err, asked = go("--resume")
     assert code == 2 and asked == []
-    assert "error[no-checkpoint]: there is no run to go on with in .elrcheck/runs" in err
+    assert "error[no-checkpoint]: there is no resumable run in .elrcheck/runs" in err
     assert "`elrcheck runs`" in err
 
 

@@ -1,4 +1,4 @@
-"""`elrcheck runs coverage`: what several runs together have put to use."""
+"""`elrcheck runs coverage`: the combined coverage of several runs."""
 
 from __future__ import annotations
 

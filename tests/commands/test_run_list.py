@@ -94,7 +94,7 @@ def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["runs", "clean", *where, "--older-than", "1d"]) == 0 and (folder / "finished").is_dir()
     assert run(cli, ["runs", "clean", *where]) == 0
     assert set(os.listdir(folder)) == {"resumable", "killed", "damaged", "notes", "other"}
-    assert "notes.txt, which is not elrcheck's" in capsys.readouterr().err
+    assert "notes.txt, which elrcheck did not write" in capsys.readouterr().err
     assert run(cli, ["runs", "clean", *where, "--all"]) == 0 and set(os.listdir(folder)) == {"notes", "other"}
 
 

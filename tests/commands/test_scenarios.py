@@ -270,7 +270,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path.write_text(text.replace("broker.1.high_watermark = 1", "broker.1.high_watermark = 2"))
     done = elrcheck("show", str(path))
     assert done.returncode == 1
-    assert "step 3: broker[1].high_watermark should be 2, is 1" in done.stdout
+    assert "step 3: broker[1].high_watermark: expected 2, got 1" in done.stdout
     path.write_text(text.replace('title = "', 'pending = "needs tea"\ntitle = "'))
     done = elrcheck("show", str(path))
     assert done.returncode == 3 and "needs tea" in done.stdout

@@ -293,7 +293,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
     code = run(cli, ["simulate", *scope, "-p", "P-11", "--walks", "2000", "--depth", "20"])
     shown = capsys.readouterr()
     assert code == ExitCode.FINDING
-    assert "as the walk went; not a shortest trace" in shown.out
+    assert "the walk itself; not a shortest trace" in shown.out
     seed = shown.out.split("seed      ")[1].split()[0]
     assert (tmp_path / ".elrcheck" / "runs").is_dir()
     code = run(cli, ["--no-progress", "simulate", *scope, "-p", "P-11", "--walks", "2000", "--depth", "20",

@@ -125,10 +125,10 @@ def test_names_and_texts_at_the_limit(tmp_path: Path) -> None:
     [
         ("check -o a.json -o junit:./a.json", "two outputs would be written to"),
         ("sweep --sweep crashes=0 -o a.csv -o json:a.csv", "two outputs would be written to"),
-        ("check --scope s.toml -o s.toml", "named by --scope and by --output"),
-        ("gate --baseline s.toml -o text:s.toml", "named by --baseline and by --output"),
-        ("replay s.toml -o link", "named by FILE and by --output"),
-        ("trace sample --save x.json -o x.json", "named by --save and by --output"),
+        ("check --scope s.toml -o s.toml", "given to both --scope and --output"),
+        ("gate --baseline s.toml -o text:s.toml", "given to both --baseline and --output"),
+        ("replay s.toml -o link", "given to both FILE and --output"),
+        ("trace sample --save x.json -o x.json", "given to both --save and --output"),
         ("check -o " + "a" * 300 + "/b", "no folder"),
     ],
 )

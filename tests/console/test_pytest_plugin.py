@@ -92,7 +92,7 @@ def test_a_limit_is_no_pass(pytester: pytest.Pytester) -> None:
     result = run(pytester, entry("a", "kip_full", '["P-1"]', "max-depth = 2"), recorded)
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines([
-        "P-1 LeaderCompleteness is inconclusive, which is no pass: *stopped by --max-depth 2*",
+        "P-1 LeaderCompleteness is inconclusive, which is not a pass: *stopped by --max-depth 2*",
         "Raise the limit of entry `a` (*elrcheck-baseline.toml:2)*",
     ])  # fmt: skip
 

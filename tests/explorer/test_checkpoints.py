@@ -159,9 +159,9 @@ def test_wrong_ways_to_resume(go: Go, kept: Path) -> None:
     cases = [
         (("--resume", "nowhere"), "no run to resume"),
         (("--resume", str(kept), "--run-dir", "x"), "leave out --run-dir"),
-        (("--resume", str(kept), "--engine", "numpy"), "for the engines local and spark"),
+        (("--resume", str(kept), "--engine", "numpy"), "needs the engine local or spark"),
         (("--run-dir", str(kept), *SMALL), f"--resume {kept}"),
-        (("--memory", "1M", *SMALL), "give at least"),
+        (("--memory", "1M", *SMALL), "set at least"),
     ]
     before = contents(kept)
     for arguments, said in cases:

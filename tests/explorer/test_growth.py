@@ -54,4 +54,4 @@ def test_what_is_shown() -> None:
     table = plain_text(lambda page: print_levels((1, 4, 6), page)).split("\n")
     assert [row.split() for row in table[1:4]] == [["0", "1"], ["1", "4", "4.00"], ["2", "6", "1.50"]]
     shown = plain_text(lambda page: page.line(projected(Projection(2000, 9), page) or ""))
-    assert "2" in shown and "in 9 levels" in shown and "a guess, no result" in shown
+    assert "2" in shown and "in 9 levels" in shown and "an estimate, not a result" in shown

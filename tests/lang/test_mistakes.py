@@ -101,7 +101,7 @@ def test_it_is_shown_as_a_mistake_of_the_user(
         "error[model-source]: a while loop is not in the modelling language",
         "  --> lifecycle.py:2",
         "   | while True:",
-        "   = help: docs/reading-the-model.md says what the language has",
+        "   = help: docs/reading-the-model.md describes the language",
     ]
 
 

@@ -65,12 +65,12 @@ EXPLAIN = ExplainReport("violated", ORIGIN, 4, 4, "Fence(b=1)", (FALSE, CHOICE),
 def test_the_page_of_a_refused_trace() -> None:
     page = assert_sound(REPLAY)
     text = page.text()
-    assert "elrcheck replay: ✗ rejected" in text and "the model follows 5 of 7 states" in text
+    assert "elrcheck replay: ✗ rejected" in text and "the model accepts 5 of 7 states" in text
     assert "Step 5 is refused, recorded as Fence(b=1)" in text and "no action makes this state" in text
-    assert "Fence(b=1) partition.elr {} {1}" in text and "1 more are possible" in text
+    assert "Fence(b=1) partition.elr {} {1}" in text and "1 more are enabled" in text
     assert "Crash(b=1)" in text and "Crash(b=2)" not in text, "three of what is possible"
     assert "Unfence(b=0) b is fenced" in text and "P-8 Kept at step 4: kept for k=0" in text
-    assert "What the model follows: t.itf.json" in text and "Counterexample" not in text
+    assert "Accepted prefix: t.itf.json" in text and "Counterexample" not in text
 
 
 def test_the_page_of_a_trace_that_is_followed_or_not_at_all() -> None:
@@ -96,7 +96,7 @@ def test_the_page_of_an_explanation() -> None:
     text = page.text()
     assert "State 4 of 4, after Fence(b=1)" in text and "P-8 Kept: ✗ false" in text
     assert "✗ false kept any(holds(b) for b in ...) for k=0 (of 3) ✗ false k < len(log) len(log) = 0" in text
-    assert "Fence(b=1): ✗ refused" in text and "Not asked any more: b is registered." in text
+    assert "Fence(b=1): ✗ refused" in text and "Not evaluated: b is registered." in text
     assert "partition.isr {0}" in text
 
 

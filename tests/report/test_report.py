@@ -222,7 +222,7 @@ def test_the_verdict_comes_last_and_says_how_far_it_reaches() -> None:
     assert last[0] == "VIOLATED  kip_full, three-brokers: complete within the budgets of the scope"
     assert "      violated  P-1" in last
     assert "      unreached W-2" in last
-    assert any("broker[0].epoch outgrew its room" in line for line in last)
+    assert any("broker[0].epoch exceeded its bit width" in line for line in last)
     counts = "18 204 distinct, 93 000 generated, diameter 3, 12 steps beyond the budgets"
     assert f"      states    {counts}" in last
     assert "      time      1.90 s, 9 581 states/s" in last
@@ -292,7 +292,7 @@ def test_an_ascii_stream_gets_ascii_numbers() -> None:
 
 def test_a_proof_shows_failed_cells_first_and_all_cells_when_verbose() -> None:
     text = text_of(PROVE)
-    assert text.startswith("REFUTED  Unfence does not keep ElrDisjoint  (0.30 s)")
+    assert text.startswith("REFUTED  Unfence does not preserve ElrDisjoint  (0.30 s)")
     assert "partition.isr: {0} -> {0,1}" in text
     assert "UNKNOWN  Restart" in text and "timeout" in text
     assert "needs budgets" in text

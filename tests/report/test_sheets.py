@@ -137,7 +137,7 @@ def test_annotations_of_the_gate_are_in_the_file_of_the_user() -> None:
 def test_text_of_the_gate_shows_only_new_findings() -> None:
     text = render(GATE, "text")
     assert text.count("FAIL  P-1 New") == 1 and "FAIL  P-2" not in text
-    assert "REFUTED  Kill does not keep A" in text
+    assert "REFUTED  Kill does not preserve A" in text
     assert "DRIFT  1 of 2 entries differ from b.toml, 1.0 s" in text
     assert "SAME  same: 5 states" in text
     assert "--update-baseline --only two\n" in text
@@ -148,7 +148,7 @@ def test_single_controller_steps_as_cases() -> None:
     assert (suite.name, suite.tests, suite.failures) == ("kip_full", 2, 1)
     (result,) = sarif(CONTROLLER)
     assert result["ruleId"] == "CT-1"
-    assert result["message"]["text"] == "UNFENCE does not keep CT-1 IsrNotEmpty: refuted (kip_full)."
+    assert result["message"]["text"] == "UNFENCE does not preserve CT-1 IsrNotEmpty: refuted (kip_full)."
     assert "Note over Controller: isr: {} → {0}" in render(CONTROLLER, "markdown")
 
 
@@ -156,4 +156,4 @@ def test_a_broken_rule_of_the_controller_is_where_it_is_written() -> None:
     (result,) = sarif(CONTROLLER)
     assert result["ruleId"] == "CT-1"
     assert place(result["locations"][0]) == "invariants/controller_rules.py:40"
-    assert "UNFENCE does not keep CT-1 IsrNotEmpty" in render(CONTROLLER, "html")
+    assert "UNFENCE does not preserve CT-1 IsrNotEmpty" in render(CONTROLLER, "html")

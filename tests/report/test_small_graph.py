@@ -187,12 +187,12 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
         "State 3, depth 2", "✗ violates P-1", "from 1 by Fence(b=1), which changes",
         "  partition.isr: {0,1} → {0}",
     )  # fmt: skip
-    assert drawn.thick == "thick: a shortest way to a violation of P-1"
+    assert drawn.thick == "thick: a shortest path to a violation of P-1"
     lasso = picture(replace(GRAPH, paths=(DrawnPath("V-1", (0, 1, 3, 3)),)))
-    assert lasso.thick == "thick: a behaviour that violates V-1, where it stays for ever"
+    assert lasso.thick == "thick: a behaviour that violates V-1 by staying there forever"
     assert {(x.source, x.target) for x in lasso.lines if x.on_way} == {(0, 1), (1, 3), (3, 3)}
     step = picture(replace(GRAPH, paths=(DrawnPath("P-9", (0, 2, 3)),)))
-    assert step.thick == "thick: a shortest way to a violation of P-9"
+    assert step.thick == "thick: a shortest path to a violation of P-9"
     assert drawn.spots[3].near == "0 1 2 3" and drawn.spots[0].y < drawn.spots[1].y < drawn.spots[3].y
 
 
@@ -239,15 +239,16 @@ def test_hostile_names_stay_text() -> None:
 def test_the_page_of_explore() -> None:
     page = Page(html(EXPLORED))
     text = page.text()
-    assert "elrcheck explore: ✓ explored" in text and "Thick: a shortest way to a violation of P-1." in text
+    assert "elrcheck explore: ✓ explored" in text and "Thick: a shortest path to a violation of P-1." in text
     assert len([g for _, g in page.tags if "data-near" in g]) == 4 and "Growth per depth" in text
     assert "3 2 Fence(b=1) from 1 partition.isr: {0,1} → {0} ✗ P-1" in re.sub(r"\s+", " ", page.text("table"))
     missing = replace(EXPLORED, small_graph=None, space=replace(SPACE, distinct=201))
-    assert "at most 200 states, and there are 201" in Page(html(missing)).text()
+    assert "up to 200 states, and there are 201" in Page(html(missing)).text()
     few = replace(SPACE, complete=False, stopped_by="--max-depth 2")
     cut = replace(missing, verdict="inconclusive", space=few)
     text = Page(html(cut)).text()
-    assert "? inconclusive" in text and "A graph needs all states, and --max-depth 2 ended the search" in text
+    assert "? inconclusive" in text
+    assert "A graph needs all states, but --max-depth 2 stopped the search" in text
     assert "All states and steps" not in Page(html(CHECK)).text(), "nothing is said where none was asked for"
 
 
@@ -282,5 +283,5 @@ def test_explore_writes_page_and_picture(
     more = ["--set", "fences=1", "--graph", "t.svg"]
     assert run(cli, [*argv, *more]) == ExitCode.DID_NOT_RUN
     shown = capsys.readouterr().err
-    assert "states, and the graph may have 200" in shown and "write .graphml or .dot" in shown
+    assert "states; the graph may have at most 200" in shown and "write .graphml or .dot" in shown
     assert not Path("t.svg").exists()

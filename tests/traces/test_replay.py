@@ -317,7 +317,7 @@ def test_a_format_can_be_forced(story: Loaded, tmp_path: Path) -> None:
 def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = stored(tmp_path, story)
     assert run(cli, ["replay", str(path)]) == 0
-    assert "ACCEPTED  legacy, two-brokers: the model follows 5 of 5 states" in capsys.readouterr().out
+    assert "ACCEPTED  legacy, two-brokers: the model accepts 5 of 5 states" in capsys.readouterr().out
 
     def wrong(document: Any) -> None:
         document["states"][3]["lossy"] = [0]
@@ -325,7 +325,7 @@ def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixtur
     edited(path, wrong)
     assert run(cli, ["replay", str(path)]) == 1
     out = capsys.readouterr().out
-    assert "ApplyMetadata(b=0) makes another state (made -> recorded):" in out
+    assert "ApplyMetadata(b=0) leads to another state (model -> recorded):" in out
     assert "lossy: {} -> {0}" in out
     assert "by guard" in out
     assert run(cli, ["replay", str(path), "-f", "github"]) == 1

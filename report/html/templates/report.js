@@ -1,6 +1,6 @@
 
 "use strict";
-// Steps through the counterexamples of this page. Without it all steps are listed anyway.
+// Steps through the counterexamples of this page. Without it the page still lists all steps.
 (() => {
   const at = (parent, selector) => parent.querySelector(selector);
   const all = (parent, selector) => Array.from(parent.querySelectorAll(selector));
@@ -91,7 +91,7 @@
   };
 
   for (const article of all(document, "article.trace")) setUp(article);
-  // A printed page cannot be opened.
+  // Nothing can be expanded on a printed page.
   window.addEventListener("beforeprint", () => {
     for (const part of all(document, "details")) part.open = true;
   });

@@ -1,4 +1,4 @@
-// Chooses a state of a state graph. Without it a state says the same while it is pointed at, and in the list.
+// Selects a state of a state graph. Without it, hovering over a state and the list show the same information.
 (() => {
   const all = (parent, selector) => Array.from(parent.querySelectorAll(selector));
 
@@ -38,7 +38,7 @@
       const row = rows[Number(states[shown].dataset.depth)];
       return row[Math.min(Math.max(row.indexOf(shown) + by, 0), row.length - 1)];
     };
-    // Of the next row the nearest state that a step joins to this one, else the nearest.
+    // The nearest state in the next row that a step connects to this one, else the nearest.
     const below = (by) => {
       const row = rows[Number(states[shown].dataset.depth) + by];
       if (!row) return shown;
@@ -69,7 +69,7 @@
         states[keys[event.key]()].focus();
       });
     });
-    // A wide graph begins in the middle: the initial state is what a reader looks for.
+    // Scroll a wide graph to its middle, where the initial state is.
     const box = states[0].closest(".scroll");
     const middle = states[0].getBoundingClientRect().left - box.getBoundingClientRect().left;
     box.scrollLeft += middle - box.clientWidth / 2;

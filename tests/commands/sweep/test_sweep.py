@@ -110,8 +110,8 @@ def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
         raise_it(fault)
         assert check_job(job, Silent(), tmp_path).error == words
-    raise_it(UsageFault("liveness-option", "no --reduce"))
-    assert check_job(job, Silent(), tmp_path).refused == "no --reduce"
+    raise_it(UsageFault("liveness-option", "leave out --reduce"))
+    assert check_job(job, Silent(), tmp_path).refused == "leave out --reduce"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -126,9 +126,9 @@ def test_resume_refuses_another_sweep(report: SweepReport, folder: Path) -> None
         sweep(SMALL, selection=replace(SMALL.selection, overrides=("shrinks=0",)), resume=place)
     with pytest.raises(UsageFault, match="`stop_at_first` was False and is now True"):
         sweep(SMALL, stop_at_first=True, resume=place)
-    with pytest.raises(UsageFault, match="holds a sweep already"):
+    with pytest.raises(UsageFault, match="already contains a sweep"):
         sweep(SMALL, run_dir=place)
-    with pytest.raises(UsageFault, match="no sweep to go on with"):
+    with pytest.raises(UsageFault, match="no sweep to resume"):
         sweep(SMALL, resume=folder)
 
 

@@ -215,10 +215,10 @@ def test_facets_are_what_else_varies() -> None:
         (("--sweep", "broker_count=9,10"), 5, "sweep-empty"),
         (("--sweep", "variant=legacy", "--variant", "kip_full"), 2, "both swept and set"),
         (("--sweep", "crashes=1", "--reduce", "--sweep", "forgets=*"), 2, "both swept and set"),
-        (("--sweep", "crashes=1", "--master", "local[2]"), 2, "--master is for --engine spark"),
+        (("--sweep", "crashes=1", "--master", "local[2]"), 2, "--master requires --engine spark"),
         (("--sweep", "crashes=1", "-f", "parquet"), 2, "parquet"),
         (("--sweep", "crashes=1", "-o", "nowhere/a.csv"), 2, "there is no folder"),
-        (("--resume", "nothing"), 2, "no sweep to go on with"),
+        (("--resume", "nothing"), 2, "no sweep to resume"),
     ],
 )
 def test_exit_codes(

@@ -73,23 +73,23 @@ def test_every_conjunct_is_shown(subject: Subject) -> None:
 def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
     step_property = next(fn for fn in subject.model.always if fn.is_step)
     assert ask(subject, step_property.ident, at=1).verdict == "holds"
-    with pytest.raises(UsageFault, match="is about steps"):
+    with pytest.raises(UsageFault, match="is a property of steps"):
         ask(subject, step_property.ident, at=0)
 
 
 @pytest.mark.parametrize(
     ("question", "says"),
     [
-        (Question(("P-8",), None, 5), "no state 5, the last one is 4"),
+        (Question(("P-8",), None, 5), "no state 5; the last one is 4"),
         (Question(("P-88",)), "unknown property"),
         (Question((), "Fech"), "unknown action"),
         (Question((), "Fetch(f=1)"), "needs `leader`"),
         (Question((), "Fetch(f=9, leader=0)"), "there is no broker 9"),
-        (Question((), "Fence(9)"), "no such choice"),
+        (Question((), "Fence(9)"), "cannot take these arguments"),
         (Question((), "Fence(__import__('os'))"), "not part of a TLA"),
-        (Question((), "Crash(b=0, keep=99)"), "no such choice"),
-        (Question(("V-1",)), "never ends, and this trace ends"),
-        (Question(("P-8",), "Fetch"), "different questions"),
+        (Question((), "Crash(b=0, keep=99)"), "cannot take these arguments"),
+        (Question(("V-1",)), "infinite behaviours, and this trace is finite"),
+        (Question(("P-8",), "Fetch"), "exclude each other"),
     ],
 )
 def test_what_cannot_be_explained(subject: Subject, question: Question, says: str) -> None:

@@ -80,8 +80,8 @@ def test_a_behaviour_that_stops(stuck: Subject) -> None:
     assert (applies.never, applies.taken, applies.why) == (True, None, "it changes nothing")
     assert step(report, "Start(b=1)").why == "refused by: b is offline"
     page = render(report, "html")
-    assert "In state 3 the wait is not over" in page and "For ever: nothing happens in state 3" in page
-    assert "never possible, refused by: b is offline" in page
+    assert "The goal is false in state 3" in page and "Forever: nothing happens in state 3" in page
+    assert "never enabled, refused by: b is offline" in page
 
 
 def every(clause: Any) -> list[Any]:
@@ -124,7 +124,7 @@ def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
     assert step(report, "ControllerAlters(leader=0)").taken == 8
     learns = step(report, "LeaderLearns(leader=0)")
     assert (learns.strong, learns.taken, learns.idle, learns.never) == (True, None, 7, False)
-    assert learns.how == "never taken, though it has to be"
+    assert learns.how == "never taken, although fairness requires it"
     applies = step(report, "ApplyMetadata(b=1)")
     assert not report.cycle.fair and report.verdict == "holds"
     assert applies.taken is None and not applies.settled, "broker 1 could apply the change of its ISR"
@@ -133,7 +133,7 @@ def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
 def test_questions_without_an_answer(stuck: Subject, lost: Subject) -> None:
     for question, says in (
         (Question(("V-2", "P-1")), "a whole behaviour"),
-        (Question(("V-3",), None, 2), "not in the cycle, which is from 7 to 8"),
+        (Question(("V-3",), None, 2), "not in the cycle, which consists of states 7 to 8"),
     ):
         with pytest.raises(UsageFault, match=says):
             run_explain(lost, question)
@@ -145,6 +145,6 @@ def test_the_command(stuck: Subject, tmp_path: Path, capsys: pytest.CaptureFixtu
     write_trace(path, stuck.loaded.trace, stuck.model.state_ty)
     assert run(cli, ["explain", str(path), "-p", "V-2"]) == 1
     out = capsys.readouterr().out
-    assert "FAIL  V-2 ViewCatchesUp for b=0: from state 1 on it waits for ever" in out
-    assert "not reached in state 3:" in out and "nothing happens any more in state 3" in out
-    assert "never possible, it changes nothing" in out
+    assert "FAIL  V-2 ViewCatchesUp for b=0: waits forever from state 1 on" in out
+    assert "not reached in state 3:" in out and "nothing more happens in state 3" in out
+    assert "never enabled, it changes nothing" in out

@@ -116,7 +116,7 @@ def test_notations(subject: Subject, tmp_path: Path) -> None:
     assert written(subject, "tla", Filters()).startswith("---- MODULE LegacyTwoBrokers_P8 ----")
     assert "1. Fence(b=1)" not in written(subject, "mermaid", Filters(first=2))
     assert 's3 -> s4 [label="Crash(b=0, keep=0)"]' in written(subject, "dot", Filters())
-    with pytest.raises(UsageFault, match="no filters"):
+    with pytest.raises(UsageFault, match="leave out the filters"):
         written(subject, "tla", Filters(first=2))
 
 
@@ -223,7 +223,7 @@ def test_undo_and_jump_go_back_and_forth(subject: Subject) -> None:
     reached, _ = stepped([first, second, "u", "j 0", "j 2", "u"])
     assert reached.states == subject.states[:2]
     # Another step makes what was undone unreachable.
-    with pytest.raises(UsageFault, match="no state 2, only 0 to 1"):
+    with pytest.raises(UsageFault, match="no state 2; the states are 0 to 1"):
         stepped([first, second, "j 0", "0", "j 2"])
 
 
