@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from spark_cluster import Cluster
 
-for _folder in ("support", "report", "agreement"):
-    sys.path.insert(0, str(Path(__file__).parent / _folder))
+sys.path[:0] = [str(Path(__file__).parent / "support")]
 
 for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
     os.environ.pop(_name, None)
@@ -51,6 +51,14 @@ def invoke(
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Ctrl-C interrupts this process and those it starts, also where the suite ignores it (`nohup`)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +102,17 @@ sys.stdin.read()
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An S3 server (moto) on a free port of this machine, with the bucket `bucket`."""
+    from processes import ended_in_time
+
     pytest.importorskip("moto.server")
     log = tmp_path_factory.mktemp("s3") / "log"
     command = [sys.executable, "-c", SERVER]
     with log.open("wb") as sink:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, stdin=subprocess.PIPE)
     try:
-        assert process.stdout is not None
-        host = f"127.0.0.1:{int(process.stdout.readline())}"
+        with ended_in_time(process, 60):
+            assert process.stdout is not None
+            host = f"127.0.0.1:{int(process.stdout.readline())}"
         from pyarrow import fs
 
         maker = fs.S3FileSystem(
@@ -112,7 +123,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://{host}"
     finally:
         process.kill()
-        process.wait()
+        process.wait(60)
 
 
 @pytest.fixture

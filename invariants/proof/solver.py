@@ -16,7 +16,10 @@ def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
     Z3 takes SIGINT for itself while it works: it gives up with `unknown`, and puts Python's handler back as
     one after which system calls are restarted. With that, Python would wait for a lock or for other processes
     until they are there, whatever is pressed. `canceled` may also mean a timeout, so the clock decides.
+    Where SIGINT is ignored (under `nohup`, in a worker of a proof) Z3 is told to leave it alone.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        solver.set("ctrl_c", False)
     started = time.perf_counter()
     answer = solver.check(*assumptions)
     if threading.current_thread() is threading.main_thread():

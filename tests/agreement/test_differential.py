@@ -1,205 +1,237 @@
-"""The four readings agree: plain Python against the compiled kernel, Z3 and TLC, state by state.
+"""Kernel, numpy evaluator and Z3 agree with plain Python, state by state, under every feature.
 
-The states are reachable ones and perturbed ones, so that actions are tried outside the behaviours
-that a scope happens to have. The `slow` variants use thousands of states for each action.
+Compared are guards, successors and the values of all properties; `test_tla_agrees` does the same with TLC.
+CI takes the few features that combine all budgets, the `slow` variants take every feature and more states.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import pytest
 import z3
-from sampling import perturbed, reachable
+from configurations import COMBINED, FEATURES, NEEDS, available, configuration
+from feature_samples import FeatureSample, samples
 
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
-from elrcheck.invariants.modules import load_checked_model, load_proof_model
+from elrcheck.explorer.search.result import Limits, Successors
+from elrcheck.explorer.search.vector import VectorSearch
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.proof.z3_algebra import variable
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
-from elrcheck.lang.plain import PlainModel
-from elrcheck.lang.runtime import NotEnabled
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation
-from elrcheck.tla_export.reading.values import show_state
-from elrcheck.tla_export.spec import spec_text
-from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+from elrcheck.model.config import Config
 
-CONFIG = Config(broker_count=3, log_slots=2, records=2, clean_stops=1)
-# Actions that need more than the default configuration: what else they need.
-FEATURES: dict[str, dict[str, Any]] = {
-    "StartControlledShutdown": {"shutdowns": 1},
-    "GrantShutdown": {"shutdowns": 1},
-    "Unregister": {"unregistrations": 1},
-    "ApplyOlderRecord": {"metadata": Propagation.LOG},
-    "ApplyMinIsr": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
-    "ElectPreferred": {"elections": 1},
-    "ElectUnclean": {"unclean_elections": 1},
-    "DesignateLeader": {"unclean_elections": 1},
-    "ElectUncleanPeriodically": {"unclean_leader_election_enable": True},
-    "Reassign": {"reassignments": 1},
-    "CancelReassignment": {"reassignments": 1},
-    "ChangeMinIsr": {"min_isr_changes": 1},
-    "ChangeBrokerMinIsr": {"min_isr_changes": 1},
-    "ChangeFeature": {"feature_changes": 1},
-    "AssignDirectories": {"directory_changes": 1},
-    "StartRecovery": {},
-    "AskForLongestLog": {"unclean_elections": 1},
-    "SendLogInfo": {},
-    "AcceptLogInfo": {},
-    "RecoveryTimeout": {},
-    "FinishRecovery": {},
-    "ControllerFailover": {"failovers": 1},
-    "Kill": {"kills": 1},
-    "CopyFromShadow": {"shadow_isr": True},
-    "EndSynchronisation": {"shadow_isr": True},
-    "SendLateFetch": {"late_fetches": 1},
-    "ReadForLateFetch": {"late_fetches": 1},
-    "LateFetchReturns": {"late_fetches": 1},
-    "LoseLateFetch": {"late_fetches": 1},
-}
+PAIRS = 919
+"""(action, feature) pairs that are compared: all but those for which `NEEDS` has a reason."""
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return load_checked_model()
+    return load_proof_model()
 
 
-@pytest.fixture(scope="module")
-def lowered(model: Model) -> Lowered:
-    return lower(model, CONFIG)
+@pytest.fixture(scope="module", params=samples())
+def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
+    return FeatureSample(model, *request.param)
 
 
-def sample(model: Model, lowered: Lowered, count: int) -> list[Any]:
-    states = reachable(PlainModel(model, CONFIG), count // 2, seed=7)
-    return states + perturbed(lowered, states, seed=8)
+# ------------------------------------------------------------------------------ what is compared
 
 
-def fits(lowered: Lowered, state: Any) -> bool:
-    try:
-        lowered.encode(state)
-    except ValueError:
-        return False
-    return True
+def test_every_pair_of_action_and_feature_is_compared_or_has_a_reason(model: Model) -> None:
+    names = {fn.name for fn in model.actions}
+    possible = {feature: available(names, configuration(feature)) for feature in FEATURES}
+    assert {action for need in NEEDS for action in need.actions} <= names
+    assert set().union(*(possible[feature] for feature in COMBINED)) == names, "CI compares every action"
+    assert sum(map(len, possible.values())) == PAIRS
+    assert len(names) * len(FEATURES) == 43 * 41
 
 
-def compare_kernel(model: Model, lowered: Lowered, count: int) -> Counter[str]:
-    """Successors of every state, as multisets; returns how often each action fired."""
-    plain = PlainModel(model, CONFIG)
-    run = Search(lowered.program, workers=1, cache=None, limits=Limits())
-    fired: Counter[str] = Counter()
-    for state in sample(model, lowered, count):
-        successors = run.successors(run.layout.pack_rows([lowered.encode(state)]))
-        made = Counter(
-            (lowered.program.instances[int(instance)].action, lowered.decode(run.layout.unpack(row)))
-            for instance, row in zip(successors.instances, successors.rows, strict=True)
-        )
-        expected: Counter[tuple[str, Any]] = Counter()
-        for label, after in plain.successors(state):
-            if plain.within(after) and fits(lowered, after):
-                expected[label.action, after] += 1
-                fired[label.action] += 1
-        assert made == expected
-    return fired
+def test_every_knob_and_budget_is_turned_in_some_feature() -> None:
+    configurations = [configuration(feature) for feature in FEATURES]
+    for part in fields(Config):
+        seen = {getattr(config, part.name) for config in configurations}
+        if isinstance(part.default, enum.Enum):
+            assert seen == set(type(part.default)), part.name
+        elif isinstance(part.default, bool):
+            assert seen == {True, False}, part.name
+        elif part.name not in ("broker_count", "min_isr", "log_slots"):
+            assert max(seen) > 0, part.name
 
 
-def test_kernel_agrees(model: Model, lowered: Lowered) -> None:
-    fired = compare_kernel(model, lowered, 400)
-    missing = {fn.name for fn in model.actions} - set(fired)
-    assert missing <= set(FEATURES), "every action of the default configuration fired"
+def test_the_sample_has_a_step_of_every_action_that_can_happen(sample: FeatureSample) -> None:
+    """Also the reasons are checked: the solver finds no state in which one of the others is enabled."""
+    names = [fn.name for fn in sample.model.actions]
+    assert sample.fired == available(names, sample.config)
+    assert {one.action for one in sample.lowered.program.instances} == sample.fired
+    assert {one.action for one in sample.transitions.instances} == sample.fired
 
 
-@pytest.mark.slow
-def test_kernel_agrees_on_thousands(model: Model, lowered: Lowered) -> None:
-    fired = compare_kernel(model, lowered, 12000)
-    assert min(fired.values()) >= 1000
+def test_every_property_of_a_state_is_seen_true_and_false(sample: FeatureSample) -> None:
+    """Else a comparison of its values would say little. Some are true by the configuration alone."""
+    properties = [fn for fn in (*sample.model.always, *sample.model.sometimes) if not fn.is_step]
+    seen = {fn.name: {sample.judged(fn, state) for state, _ in sample.cases} for fn in properties}
+    assert {name for name, values in seen.items() if not {True, False} <= values} == sample.constant
+    if sample.feature == "operator":
+        assert not sample.constant
 
 
-def compare_z3(count: int) -> Counter[str]:
-    """Every action instance, evaluated by the solver on concrete states."""
-    model = load_proof_model()
-    lowered = lower(model, CONFIG, ())
-    transitions = Transitions(model, CONFIG)
-    plain = PlainModel(model, CONFIG)
-    sources = {fn.name: fn.source for fn in model.actions}
-    checks = {fn.name: transitions.holds(fn) for fn in (*model.always, *model.lemmas) if not fn.is_step}
-    fired: Counter[str] = Counter()
-    for state in sample(model, lowered, count):
-        solver = z3.Solver()
-        solver.add(transitions.exactly(state), transitions.type_invariant)
-        assert solver.check() == z3.sat, "the state satisfies the type invariant"
-        solved = solver.model()
-        for instance in transitions.instances:
-            enabled = z3.is_true(solved.eval(instance.guard, model_completion=True))
-            try:
-                after = sources[instance.action](CONFIG, state, *instance.args)
-            except NotEnabled:
-                assert not enabled, (instance.action, instance.args)
-                continue
-            assert enabled, (instance.action, instance.args)
-            assert transitions.read(solved, instance.after) == after, (instance.action, instance.args)
-            fired[instance.action] += 1
-        for fn in (*model.always, *model.lemmas):
-            if not fn.is_step:
-                value = z3.is_true(solved.eval(checks[fn.name], model_completion=True))
-                try:
-                    expected = plain.holds(fn, state)
-                except IndexError:  # a watermark beyond its log: only a perturbed state has that
-                    continue
-                assert value == expected, fn.name
-    return fired
+# ------------------------------------------------------------------------------ kernel and numpy
 
 
-def test_z3_agrees() -> None:
-    assert len(compare_z3(60)) >= 12
+def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
+    program = sample.lowered.program
+    by_ident = {fn.ident: fn for fn in (*sample.model.always, *sample.model.sometimes)}
+    kernel = Search(program, workers=1, cache=None, limits=Limits())
+    portable = VectorSearch(program, limits=Limits())
+    rows = kernel.layout.pack_rows([sample.lowered.encode(state) for state, _ in sample.cases])
+    made = kernel.successors(rows)
+    assert found(made) == found(portable.successors(rows))
+    assert_steps(sample, kernel, made, by_ident)
+    for index, check in enumerate(program.checks):
+        if check.scope == "state":
+            hits = kernel.state_hits(index, rows)
+            assert (hits == portable.state_hits(index, rows)).all(), check.name
+            for (state, _), hit in zip(sample.cases, hits, strict=True):
+                value = sample.judged(by_ident[check.name], state)
+                assert value is None or (value == check.hit_value) == hit, check.name
 
 
-@pytest.mark.slow
-def test_z3_agrees_on_thousands() -> None:
-    assert min(compare_z3(2000).values()) >= 100
+def found(made: Successors) -> tuple[list[int], list[tuple[Any, ...]]]:
+    """What was found, in one order: steps with the new states and the findings of the step checks."""
+    columns = (made.sources.tolist(), made.instances.tolist(), made.rows.tolist(), made.flags.tolist())
+    return made.enabled.tolist(), sorted(zip(*columns, strict=True))
 
 
-def compare_tlc(model: Model, lowered: Lowered, folder: Path, count: int) -> None:
-    """One step of TLC from each sampled state: the same number of steps and of distinct successors."""
-    plain = PlainModel(model, CONFIG)
-    states = sample(model, lowered, count)
-    spec = spec_text(model, CONFIG, "Sampled")
-    (folder / "Sampled.tla").write_text(spec.tla)
-    names = list(model.state_fields)
-    rows = []
-    for state in states:
-        shown = show_state(model.state_ty, state)
-        rows.append("[" + ", ".join(f"{n} |-> {shown[n]}" for n in names) + "]")
-    lines = [
-        "---- MODULE OneStep ----",
-        "EXTENDS Sampled, TLC",
-        "VARIABLES from, moved",
-        "Samples == <<",
-        ",\n".join(rows),
-        ">>",
-        f"OneInit == from \\in 1..{len(states)} /\\ moved = FALSE",
-        *(f"    /\\ {n} = Samples[from].{n}" for n in names),
-        "OneNext == moved = FALSE /\\ moved' = TRUE /\\ from' = from /\\ Next",
-        "====",
-    ]
-    (folder / "OneStep.tla").write_text("\n".join(lines) + "\n")
-    (folder / "OneStep.cfg").write_text(spec.constants + "INIT OneInit\nNEXT OneNext\n")
-    options = TlcOptions(workers=2, heap="3g", deadlock=False, timeout=600)
-    run = run_tlc(find_tools(), folder / "OneStep.tla", folder / "OneStep.cfg", options)
-    assert run.exit_code == 0, run.output_tail
-    steps = [[after for _, after in plain.successors(state)] for state in states]
-    assert run.generated == len(states) + sum(len(s) for s in steps)
-    assert run.distinct == len(states) + sum(len(set(s)) for s in steps)
+def assert_steps(sample: FeatureSample, run: Search, made: Successors, by_ident: dict[str, Fn]) -> None:
+    """The steps inside the budgets and the room, no others, and what step properties say of them."""
+    program = sample.lowered.program
+    checks = [(i, check) for i, check in enumerate(program.checks) if check.scope == "step"]
+    left = []
+    for (_, steps), enabled in zip(sample.cases, made.enabled, strict=True):
+        assert len(steps) == enabled, "guards"
+        inside = {key: to for key, to in steps.items() if sample.plain.within(to) and sample.fits(to)}
+        left.append(inside)
+    for row, source, number, flags in zip(made.rows, made.sources, made.instances, made.flags, strict=True):
+        before, instance = sample.cases[source][0], program.instances[number]
+        after = left[source].pop((instance.action, instance.args))
+        assert tuple(run.layout.unpack(row)) == sample.leaves(after), (before, instance.action)
+        for i, check in checks:
+            value = sample.judged(by_ident[check.name], before, after)
+            hit = bool(int(flags[i // 64]) >> i % 64 & 1)
+            assert value is None or (value == check.hit_value) == hit, (check.name, before, after)
+    assert not any(left), "steps that the engines do not take"
 
 
-@pytest.mark.tlc
-def test_tlc_agrees(model: Model, lowered: Lowered, tmp_path: Path) -> None:
-    compare_tlc(model, lowered, tmp_path, 100)
+# ------------------------------------------------------------------------------ Z3
 
 
-@pytest.mark.tlc
-@pytest.mark.slow
-def test_tlc_agrees_on_thousands(model: Model, lowered: Lowered, tmp_path: Path) -> None:
-    compare_tlc(model, lowered, tmp_path, 3000)
+class Evaluated:
+    """Terms of the solver at concrete states, many at once: what they share is evaluated once."""
+
+    def __init__(self, sample: FeatureSample) -> None:
+        transitions = sample.transitions
+        brokers = sample.config.broker_count
+        later = [
+            scalar if slot.index is None else variable(slot.path + "'", slot.ty, brokers)
+            for slot, scalar in zip(transitions.slots, transitions.scalars, strict=True)
+        ]
+        self.sample = sample
+        self.then = transitions.structure.rebuild(iter(later), sample.model.state_ty)
+        self._now, self._later = self._settable(transitions.scalars), self._settable(later)
+        self._values = {number: z3.IntVal(number) for number in range(-1, 64)}
+        self._flags = (z3.BoolVal(False), z3.BoolVal(True))
+
+    def _settable(self, scalars: list[Any]) -> list[tuple[int, Any]]:
+        slots = self.sample.transitions.slots
+        pairs = zip(slots, scalars, strict=True)
+        return [(i, scalar) for i, (slot, scalar) in enumerate(pairs) if slot.index is not None]
+
+    def at(self, state: Any, after: Any = None) -> z3.ModelRef:
+        """An assignment under which the present (and the next) state are these."""
+        solved = z3.Model()
+        self._assign(solved, self._now, self.sample.numbers(state))
+        if after is not None:
+            self._assign(solved, self._later, self.sample.numbers(after))
+        return solved
+
+    def _assign(self, solved: z3.ModelRef, settable: list[tuple[int, Any]], numbers: tuple[int, ...]) -> None:
+        for i, scalar in settable:
+            if isinstance(scalar, list):
+                for bit, flag in enumerate(scalar):
+                    solved.update_value(flag, self._flags[numbers[i] >> bit & 1])
+            elif z3.is_bool(scalar):
+                solved.update_value(scalar, self._flags[numbers[i]])
+            else:
+                solved.update_value(scalar, self._values[numbers[i]])
+
+
+def values(solved: z3.ModelRef, terms: list[Any]) -> list[int]:
+    if not terms:
+        return []
+    together = z3.Function("together", *(term.sort() for term in terms), z3.BoolSort())
+    found = solved.eval(together(*terms)).children()
+    return [value.as_long() if z3.is_int_value(value) else int(bool(value)) for value in found]
+
+
+def changed(transitions: Transitions, after: Mapping[str, Any]) -> list[tuple[int, Any]]:
+    """The scalars that a step may change, with their new values: (index of the slot, term)."""
+    leaves = transitions.structure.leaves(after, transitions.model.state_ty)
+    pairs = enumerate(zip(transitions.scalars, leaves, strict=True))
+    return [(i, new) for i, (old, (_, _, new)) in pairs if new is not old]
+
+
+def test_z3_agrees(sample: FeatureSample) -> None:
+    """Every action instance, every property and every lemma, evaluated by the solver on concrete states."""
+    transitions, model, evaluated = sample.transitions, sample.model, Evaluated(sample)
+    properties = [fn for fn in (*model.always, *model.sometimes, *model.lemmas) if not fn.is_step]
+    guards = [instance.guard for instance in transitions.instances]
+    terms = [transitions.type_invariant, *guards, *map(transitions.holds, properties)]
+    updates = [changed(transitions, instance.after) for instance in transitions.instances]
+    for state, steps in sample.cases:
+        solved = evaluated.at(state)
+        typed, *flags = values(solved, terms)
+        assert typed, "the state satisfies the type invariant"
+        enabled = [i for i, flag in enumerate(flags[: len(guards)]) if flag]
+        taken = [transitions.instances[i] for i in enabled]
+        assert {(instance.action, instance.args) for instance in taken} == set(steps)
+        for instance, after in zip(
+            taken, successors(sample.numbers(state), solved, [updates[i] for i in enabled]), strict=True
+        ):
+            expected = sample.numbers(steps[instance.action, instance.args])
+            if len(expected) == len(after):  # else a log outgrew its slots: the solver has no such state
+                assert after == expected, (instance.action, state)
+        for fn, flag in zip(properties, flags[len(guards) :], strict=True):
+            assert sample.judged(fn, state) in (None, bool(flag)), (fn.name, state)
+
+
+def successors(
+    before: tuple[int, ...], solved: z3.ModelRef, updates: list[list[tuple[int, Any]]]
+) -> Iterator[tuple[int, ...]]:
+    """The numbers of the next states, one for each list of updates."""
+    terms = [term for changes in updates for _, new in changes for term in flat(new) if z3.is_expr(term)]
+    found = iter(values(solved, terms))
+    for changes in updates:
+        after = list(before)
+        for slot, new in changes:
+            numbers = [next(found) if z3.is_expr(term) else int(term) for term in flat(new)]
+            after[slot] = sum(number << bit for bit, number in enumerate(numbers))
+        yield tuple(after)
+
+
+def flat(scalar: Any) -> list[Any]:
+    return scalar if isinstance(scalar, list) else [scalar]
+
+
+def test_z3_agrees_about_pairs_of_states(sample: FeatureSample) -> None:
+    transitions, model, evaluated = sample.transitions, sample.model, Evaluated(sample)
+    properties = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
+    terms = [transitions.holds(fn, transitions.now, evaluated.then) for fn in properties]
+    for before, after in sample.pairs:
+        for fn, flag in zip(properties, values(evaluated.at(before, after), terms), strict=True):
+            assert sample.judged(fn, before, after) in (None, bool(flag)), (fn.name, before, after)

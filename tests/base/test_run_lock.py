@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import ended_in_time
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode
 from elrcheck.base.run_lock import alone_in, is_occupied
@@ -49,7 +50,8 @@ def test_a_process_that_is_killed_lets_go(tmp_path: Path) -> None:
         "with alone_in(Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
     )
     place = tmp_path / "run"
-    with subprocess.Popen([sys.executable, "-c", source, place], stdout=subprocess.PIPE) as other:
+    command = [sys.executable, "-c", source, place]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other, ended_in_time(other):
         assert other.stdout is not None and other.stdout.readline() == b"in\n"
         assert is_occupied(place)
         other.kill()

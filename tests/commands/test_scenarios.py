@@ -233,7 +233,8 @@ def test_check_finds_every_break(ident: str, catalogue: dict[str, Replayed]) -> 
 
 
 def elrcheck(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "elrcheck", *arguments], capture_output=True, text=True)
+    command = [sys.executable, "-m", "elrcheck", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 def test_list_and_show() -> None:

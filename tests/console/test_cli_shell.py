@@ -97,7 +97,9 @@ def test_help_imports_nothing_heavy() -> None:
         "code = run(cli, ['--help'])\n"
         "print('MODULES', code, *sorted({name.split('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+    )
     code, *loaded = done.stdout.split("MODULES ")[1].split()
     assert code == "0"
     assert not HEAVY & set(loaded)

@@ -162,7 +162,9 @@ def test_completing_imports_nothing_heavy() -> None:
         "print('MODULES', *sorted({name.split('.')[0] for name in sys.modules}))"
     )
     env = {**os.environ, "COMP_WORDS": "elrcheck show P-1", "COMP_CWORD": "2"}
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=env, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, env=env, check=True, timeout=60
+    )
     offered, loaded = done.stdout.split("MODULES")
     assert "P-1" in offered.splitlines()
     heavy = {
@@ -187,7 +189,7 @@ def test_bash_itself(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ["bash", "-c", text], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+        ["bash", "-c", text], cwd=tmp_path, env=env, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.splitlines() == ["true", "option -o nospace", "crashes="]
 

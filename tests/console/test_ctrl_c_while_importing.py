@@ -60,7 +60,8 @@ def test_a_process_that_is_struck_while_it_imports_click() -> None:
         "    if name == 'click': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Struck())\nimport runpy\nrunpy.run_module('elrcheck', run_name='__main__')"
     )
-    done = subprocess.run([sys.executable, "-c", source, "--version"], capture_output=True, text=True)
+    command = [sys.executable, "-c", source, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,11 +11,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
+from processes import ended_in_time
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
@@ -226,9 +228,9 @@ def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def handlers() -> object:
+def handlers(sigint: None) -> Iterator[None]:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    yield before
+    yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -273,4 +275,39 @@ def test_ctrl_c_while_the_solver_works_and_after_it() -> None:
     ask(z3.Solver(), 0)
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        threading.Event().wait()
+        threading.Event().wait(60)
+
+
+SPARK = ("--engine", "spark", "--master", "local[2]", "--handover", "1")
+
+
+@pytest.mark.parametrize(
+    ("argv", "verdict"),
+    [
+        (("check", "--scope", "two-brokers"), "holds"),
+        (("prove", "--controller", "-p", "CT-13", "--brokers", "2", "--workers", "1"), "proved"),
+        (("prove", "--controller", "-p", "CT-13", "--brokers", "2", "--workers", "2"), "proved"),
+        (("sweep", "--scope", "two-brokers-quiet", "--sweep", "crashes=0,1", "--workers", "2"), "holds"),
+        pytest.param(
+            ("check", "--scope", "two-brokers-quiet", *SPARK), "holds",
+            marks=[pytest.mark.spark, pytest.mark.slow],
+        ),
+    ],
+    ids=["check", "prove", "prove in processes", "sweep", "spark"],
+)  # fmt: skip
+def test_ctrl_c_stays_ignored(tmp_path: Path, argv: tuple[str, ...], verdict: str) -> None:
+    """Under `nohup`, or in the background of a script. Z3 and PySpark have handlers of their own."""
+    command = [sys.executable, "-m", "elrcheck", "--no-progress", *argv, "--format", "json"]
+    process = subprocess.Popen(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(0.5)  # until the shell has got to the trap
+    with ended_in_time(process):
+        while process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)["verdict"] == verdict

@@ -174,6 +174,6 @@ def test_a_run_that_does_not_ask_for_it_imports_nothing(tmp_path: Path) -> None:
     listed = "sorted(name for name in sys.modules if name.split('.')[0] == 'elrcheck')"
     script = f"import sys, elrcheck.pytest_plugin\nprint({listed})"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "['elrcheck', 'elrcheck.pytest_plugin']"

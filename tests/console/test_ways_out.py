@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import ended_in_time
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -133,6 +134,7 @@ def test_ctrl_c(
     assert [f for f in tmp_path.rglob("*") if f.is_file()] == [], "no partial file"
 
 
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("said", ["compiling the model", pytest.param("searching", marks=pytest.mark.slow)])
 def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     """Compiling anew, and a search of many seconds; what it leaves is whole and can be gone on with."""
@@ -143,7 +145,8 @@ def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     process = subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)  # fmt: skip
     assert process.stderr is not None
-    before = next(line for line in process.stderr if line.startswith(said))
+    with ended_in_time(process):
+        before = next(line for line in process.stderr if line.startswith(said))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, before.strip()) == (130, "", said)

@@ -78,11 +78,13 @@ def test_what_it_quotes_of_tla_is_what_is_exported() -> None:
 def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     """The bounded piece of what is followed below: every edit, and the model that comes of it."""
     package = copy_package(tmp_path / "elrcheck")
-    edited = subprocess.run(["bash", "-ec", edits()], cwd=package, capture_output=True, text=True)
+    edited = subprocess.run(
+        ["bash", "-ec", edits()], cwd=package, capture_output=True, text=True, timeout=60
+    )
     assert edited.returncode == 0, edited.stderr
     shown = subprocess.run(
         [sys.executable, "-c", LOADED], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True,
+        capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
@@ -119,7 +121,7 @@ def test_followed_literally(clone: Path) -> None:
     pages = "tests/documents/test_model_docs.py"
     asked = [pages, *(test for test in sorted(ASKED) if not test.startswith(pages))]
     command = [sys.executable, "-m", "pytest", "-n0", "-q", "-rf", "-p", "no:cacheprovider", *asked]
-    ran = subprocess.run(command, cwd=clone, env=own, capture_output=True, text=True)
+    ran = subprocess.run(command, cwd=clone, env=own, capture_output=True, text=True, timeout=900)
     assert ran.returncode == 1, ran.stdout[-3000:] + ran.stderr[-3000:]
     assert set(re.findall(r"^FAILED (\S+)", ran.stdout, re.M)) == ASKED
 

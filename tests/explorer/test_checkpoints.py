@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import ended_in_time
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -218,13 +219,13 @@ def wait_for(found: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
 def test_an_interrupt_leaves_a_run_to_go_on_with(go: Go, tmp_path: Path, number: signal.Signals) -> None:
     process = start(tmp_path, "--scope", "three-brokers")
     assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("depth"):
-            break
+    with ended_in_time(process):
+        next(line for line in process.stderr if line.startswith("depth"))
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -252,7 +253,7 @@ def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> d
         wait_for(lambda before=seen: written() > before, process)  # type: ignore[misc]
         time.sleep(random.random() / 10)
         process.kill()
-        process.communicate()
+        process.communicate(timeout=60)
         assert process.returncode == -signal.SIGKILL, "it was not done before it was killed"
         if (folder / "run" / "run.json").exists():
             arguments = ("--resume", "run")

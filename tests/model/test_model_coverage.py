@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from coverage_suite import cases
-from test_tlc_counts import CASES, TWO
+from knob_cases import CASES, TWO
 
 from elrcheck.explorer.search.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
 from elrcheck.explorer.search.reference import search

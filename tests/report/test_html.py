@@ -7,21 +7,18 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
-from typing import Any
 
 import pytest
-from test_formats import CHECK, MUTATE, PROVE, TRACE
+from html_pages import EVIL, Page, assert_sound, hostile, html
+from report_samples import FULL, GATE, MUTATE, PROVE, TLC, TRACE, TRUTHS
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.report.formats import render
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_matrix import matrix
 from elrcheck.report.html.html_page import SHOWN, page_of
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
-from elrcheck.results.any_report import Report
-from elrcheck.results.check_report import ActionReport, CheckReport, VariableReport
+from elrcheck.results.check_report import ActionReport, CheckReport
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.exploration_report import (
     ComponentsReport,
@@ -31,93 +28,8 @@ from elrcheck.results.exploration_report import (
     ExploreReport,
     SpaceReport,
 )
-from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 from elrcheck.results.prove_report import CellReport
-from elrcheck.results.trace_view import Argument, Change, Step, TraceView, Truth
-
-TRUTHS = (
-    Truth("P-1", "LeaderCompleteness", "always", False, (2, 4)),
-    Truth("P-2", "Steps", "always", True, (1,)),
-    Truth("P-3", "Never broken", "always"),
-    Truth("W-1", "Seen", "sometimes", False, (4,)),
-    Truth("W-2", "Unseen", "sometimes"),
-)
-FULL = replace(
-    CHECK,
-    properties=(
-        replace(CHECK.properties[0], counterexample=replace(TRACE, truths=TRUTHS)),
-        *CHECK.properties[1:],
-    ),
-    variables=(VariableReport("partition.isr", 2), VariableReport("broker[0].log", 5)),
-)
-GATE = GateReport(
-    "drift",
-    "b.toml",
-    ("drift",),
-    1.0,
-    (
-        EntryReport(
-            "two",
-            "b.toml:3",
-            "drift",
-            (Difference("distinct", "distinct", "6", "5", "count", True, True),),
-            FULL,
-            PROVE,
-        ),
-    ),
-)
-# What would run, load or end something if it were not escaped.
-EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'`${x}{{ 7*7 }}]]>\u2028"
-
-
-class Page(HTMLParser):
-    """Reads a page strictly; what a page must never have fails at once."""
-
-    VOID = frozenset({"meta", "link", "input", "br", "img"})
-    SHAPES = frozenset({"rect", "line", "circle", "path"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.within: dict[str, list[str]] = {}
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        assert len(given) == len(attrs), "an attribute is given twice"
-        assert tag not in ("iframe", "object", "embed", "base", "form", "img")
-        assert not any(name.startswith("on") or name == "style" for name in given), "forbidden by the policy"
-        self.tags.append((tag, given))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in self.SHAPES
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-        if tag in ("td", "th"):
-            self.handle_data(" ")
-
-    def handle_data(self, data: str) -> None:
-        for tag in set(self.open):
-            self.within.setdefault(tag, []).append(data)
-
-    def all(self, name: str) -> list[str]:
-        """The values of an attribute."""
-        return [given[name] or "" for _, given in self.tags if name in given]
-
-    def text(self, tag: str = "body") -> str:
-        return " ".join("".join(self.within[tag]).split())
-
-
-def html(report: Report) -> str:
-    return render(report, "html")
-
+from elrcheck.results.trace_view import Change, Step, TraceView
 
 GRAPH = SmallGraph(
     {"partition.isr": "{0}"},
@@ -160,30 +72,6 @@ def test_the_structure_of_a_page(name: str) -> None:
     assert_sound(REPORTS[name])
 
 
-def assert_sound(report: Report) -> Page:
-    """What holds for every page: sound links, everything named, nothing from elsewhere, always the same."""
-    text = html(report)
-    page = Page(text)
-    ids = page.all("id")
-    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"[A-Za-z0-9_-]+", ident) for ident in ids)
-    anchors = [href[1:] for href in page.all("href") if href.startswith("#")]
-    assert {*anchors, *page.all("aria-labelledby")} <= set(ids)
-    assert len(anchors) + 1 == len(page.all("href")), "besides anchors only the empty icon"
-    assert all(given.get("scope") in ("row", "col") for tag, given in page.tags if tag == "th")
-    assert all(
-        "aria-labelledby" in given or given.get("aria-hidden") for tag, given in page.tags if tag == "svg"
-    )
-    assert all(
-        "aria-label" in given or "aria-labelledby" in given
-        for _, given in page.tags
-        if "role" in given and given["role"] in ("region", "group")
-    )
-    assert [tag for tag, _ in page.tags].count("h1") == 1 and ("html", {"lang": "en"}) in page.tags
-    assert "http:" not in text and "https:" not in text and "url(" not in text
-    assert html(report) == text, "the same report is the same page"
-    return page
-
-
 def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
     text = html(FULL)
     policy = next(
@@ -194,36 +82,6 @@ def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none';") and "unsafe" not in policy
-
-
-def hostile(value: Any) -> Any:
-    """A copy of a report with every free text replaced."""
-    trace = TraceView(
-        {f"partition.{EVIL}": EVIL, EVIL: EVIL, f"broker[0].{EVIL}": EVIL},
-        (Step(1, EVIL, (Argument("b", EVIL),), EVIL, (Change(f"partition.{EVIL}", EVIL, EVIL),), EVIL),),
-        EVIL,
-        truths=(Truth(EVIL, EVIL, "always", False, (1,)), Truth(EVIL + "2", EVIL, "sometimes")),
-    )
-    first = replace(
-        value.properties[0],
-        id=EVIL,
-        name=EVIL,
-        conjunct=EVIL,
-        witness=EVIL,
-        trace=EVIL,
-        source=EVIL,
-        counterexample=trace,
-    )
-    return replace(
-        value,
-        variant=EVIL,
-        scope=EVIL,
-        config={EVIL: EVIL},
-        properties=(first, *value.properties[1:]),
-        run_dir=EVIL,
-        actions=(ActionReport(EVIL, 0, 0, 0, (EVIL,)),),
-        variables=(VariableReport(EVIL, 1),),
-    )
 
 
 def test_hostile_names_stay_text() -> None:
@@ -253,8 +111,6 @@ def test_what_a_page_says() -> None:
 
 
 def test_a_page_is_not_for_a_report_without_cases() -> None:
-    from test_report import TLC
-
     with pytest.raises(UsageFault, match="not for"):
         html(TLC)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from browser import MISSING, Browser
-from test_html import FULL, GATE, PROVE, hostile
+from html_pages import contrast, hostile, width
+from report_samples import FULL, GATE, PROVE
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
@@ -38,11 +39,6 @@ def page(report: CheckReport, tmp_path: Path) -> Path:
 def write(path: Path, report: CheckReport) -> Path:
     path.write_text(render(report, "html"), encoding="utf-8")
     return path
-
-
-def width(browser: Browser) -> tuple[int, int]:
-    wide, inner = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
-    return int(wide), int(inner)
 
 
 def test_the_trace_is_stepped_with_the_keyboard(browser: Browser, page: Path, report: CheckReport) -> None:
@@ -117,18 +113,6 @@ def test_dark_and_light_differ_and_both_can_be_read(browser: Browser, page: Path
     assert seen["light"][-1] != seen["dark"][-1]
     for *inks, back in seen.values():
         assert all(contrast(ink, back) >= 4.5 for ink in inks if ink)
-
-
-def contrast(one: str, other: str) -> float:
-    """The ratio of WCAG 2 between two colours of the form `rgb(1, 2, 3)`."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:

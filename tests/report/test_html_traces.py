@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_formats import TRACE
-from test_html import EVIL, Page, assert_sound, html
+from html_pages import EVIL, Page, assert_sound, html
+from report_samples import TRACE
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 from places import SCHEMAS
+from report_samples import TLC
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.report.json_report import as_data, to_json
@@ -34,7 +35,6 @@ from elrcheck.results.prove_report import (
     Skipped,
     SolverReport,
 )
-from elrcheck.results.tlc_report import Counts, TlcReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
 TRACE = TraceView(
@@ -102,18 +102,6 @@ PROVE = ProveReport(
     implication=(ObligationReport("LeaderInIsr", "proved", 0.1, "P-3", ("TypeOk",)),),
     skipped=(Skipped("P-9", "Progress", "needs budgets"),),
 )  # fmt: skip
-TLC = TlcReport(
-    verdict="same",
-    module="Elr",
-    jar="/lib/tla2tools.jar",
-    version="2.15",
-    command=("java", "-jar", "tla2tools.jar", "Elr"),
-    tlc_exit_code=0,
-    seconds=3.0,
-    ours=Counts(93000, 18204, 3),
-    theirs=Counts(93000, 18204),
-    output_tail=("Model checking completed.",),
-)
 REPORTS = [pytest.param("report", CHECK), pytest.param("prove", PROVE), pytest.param("tlc", TLC)]
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from html_pages import EVIL, Page, html
 from places import SCHEMAS
-from test_formats import CHECK
-from test_html import EVIL, Page, html
+from report_samples import BROKEN, CHECK
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -35,9 +35,6 @@ from elrcheck.results.trace_view import Change, Step
 from elrcheck.traces.describe import arguments, leaves
 
 SVG = "{http://www.w3.org/2000/svg}"
-# A reassignment breaks P-11 and P-12 in code_4_1 (docs/findings.md).
-BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "records=0"))
-
 CRASH = Change("broker[1].up", "true", "false")
 GRAPH = SmallGraph(
     {"broker[1].up": "true", "partition.isr": "{0,1}"},

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from browser import MISSING, Browser
-from test_html_browser import contrast, width
-from test_small_graph import BROKEN
+from html_pages import contrast, width
+from report_samples import BROKEN
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest

@@ -62,7 +62,7 @@ def waiting_task(driver: subprocess.Popen[str], folder: Path) -> int:
     from spark_cluster import until
 
     def came() -> list[Path]:
-        assert driver.poll() is None, driver.communicate()
+        assert driver.poll() is None, driver.communicate(timeout=60)
         return list(folder.glob("wait.*"))
 
     (mark,) = until(came, lambda: "no task came", 120)

@@ -117,7 +117,8 @@ def test_every_level_on_a_cluster(cluster: Cluster, tmp_path: Path, partitions: 
 @pytest.mark.slow
 def test_all_pairs_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     arguments = [str(TESTS / "support"), cluster.url, str(tmp_path), "spark.executor.memory=512m"]
-    done = subprocess.run([sys.executable, "-c", ALL_PAIRS, *arguments], capture_output=True, text=True)
+    command = [sys.executable, "-c", ALL_PAIRS, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 3 * len(PAIRS), done.stderr
     assert [line for line in lines if line[3] != "True" or int(line[4]) < 4] == []

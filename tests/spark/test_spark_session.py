@@ -85,7 +85,7 @@ def test_the_packaged_java_runs_without_the_module_it_lacks(
     assert found.home is not None
     shim = found.home / "bin" / "java"
     arguments = ["-cp", "a b", MISSING_MODULE, "", "--add-modules=other", "*"]
-    done = subprocess.run([shim, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run([shim, *arguments], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split("\n") == ["-cp", "a b", "", "--add-modules=other", "*", ""]
     assert shim == write_shim(packaged, tmp_path / "cache")
     assert list(shim.parent.iterdir()) == [shim]
@@ -237,7 +237,9 @@ def test_the_module_is_imported_without_pyspark() -> None:
         "import sys, elrcheck.spark.session\n"
         "print(sorted({'pyspark', 'pandas', 'pyarrow'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.strip() == "[]"
 
 

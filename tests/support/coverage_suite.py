@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from test_tlc_counts import CASES, TWO
+from knob_cases import CASES, TWO
 
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import (

@@ -84,5 +84,5 @@ def _outside(simple: Simple, data: bytes) -> tuple[int, bytes, str]:
         for key in simple.words[1].strip(".").split("."):
             found = found[key]
         return 0, (json.dumps(found) + "\n").encode(), ""
-    done = subprocess.run(simple.words, input=data, capture_output=True, check=False)
+    done = subprocess.run(simple.words, input=data, capture_output=True, check=False, timeout=300)
     return done.returncode, done.stdout, done.stderr.decode()

@@ -21,6 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+from processes import ended_in_time
+
 from elrcheck.commands.doctor import cache_directory
 from elrcheck.spark.driver_java import find_java
 
@@ -60,7 +62,7 @@ class Daemon:
         except subprocess.TimeoutExpired:
             self.kill()
             self.guard.kill()
-            self.guard.wait()
+            self.guard.wait(10)
 
     def said(self, pattern: str) -> str | None:
         """The first group of the first place in its log that matches."""
@@ -145,8 +147,9 @@ class Cluster:
                 [sys.executable, "-c", GUARD, *command],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink, env=env, text=True,
             )  # fmt: skip
-        assert guard.stdout is not None
-        return Daemon(name, guard, int(guard.stdout.readline()), log)
+        with ended_in_time(guard, START_SECONDS):
+            assert guard.stdout is not None
+            return Daemon(name, guard, int(guard.stdout.readline()), log)
 
     def _logs(self) -> str:
         return "\n".join(

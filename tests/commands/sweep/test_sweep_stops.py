@@ -77,7 +77,7 @@ def test_resumed_after_a_kill(alone: Answers, tmp_path: Path) -> None:
     rows = tmp_path / "run" / "rows.jsonl"
     wait_for_row(process, rows)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.communicate(timeout=60)
     finished = rows.read_bytes().count(b"\n")
     with rows.open("ab") as file:
         file.write(b'{"by": "process", "number": 2, "rep')  # a line the kill cut short
@@ -87,6 +87,7 @@ def test_resumed_after_a_kill(alone: Answers, tmp_path: Path) -> None:
     assert rows.read_bytes().count(b"\n") == 2
 
 
+@pytest.mark.usefixtures("sigint")
 @pytest.mark.slow
 def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
     process = start(tmp_path)

@@ -1,0 +1,230 @@
+"""Configurations under which the engines are compared, and which actions each of them has.
+
+A feature is a set of knobs beside the sizes. Together they give every action, every value of every
+protocol knob and every budget to the comparison; `test_differential` asserts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.model.config import (
+    AcksAdmission,
+    AlterReject,
+    CleanCheck,
+    Config,
+    FetchFencing,
+    HwmGate,
+    MinIsrPropagation,
+    Propagation,
+    ReassignGate,
+    RecoveryQuorum,
+    RecoveryStrategy,
+    Truncation,
+)
+from elrcheck.model.variants import VARIANTS
+
+SIZES: dict[str, Any] = {"broker_count": 3, "log_slots": 2, "records": 2, "clean_stops": 1}
+
+# Several budgets at once: between them these few have every action, so CI compares the engines on them.
+COMBINED: dict[str, dict[str, Any]] = {
+    "operator": {
+        "elections": 1,
+        "unclean_elections": 1,
+        "reassignments": 1,
+        "min_isr_changes": 1,
+        "feature_changes": 1,
+        "directory_changes": 1,
+    },
+    "broker": {
+        "shutdowns": 1,
+        "kills": 1,
+        "unregistrations": 1,
+        "failovers": 1,
+        "late_fetches": 1,
+        "shadow_isr": True,
+        "unclean_leader_election_enable": True,
+        "acks_zero": 1,
+    },
+    "metadata log": {
+        "metadata": Propagation.LOG,
+        "min_isr_propagation": MinIsrPropagation.LOG,
+        "min_isr_changes": 1,
+        "broker_count": 2,
+    },
+}
+# One at a time: what each adds to the default configuration.
+SINGLE: dict[str, dict[str, Any]] = {
+    "default": {},
+    "controlled shutdown": {"shutdowns": 1},
+    "kill": {"kills": 1},
+    "unregistration": {"unregistrations": 1},
+    "failover": {"failovers": 1},
+    "late fetch": {"late_fetches": 1},
+    "older record": {"metadata": Propagation.LOG},
+    "min ISR on its own": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
+    "preferred election": {"elections": 1},
+    "unclean election": {"unclean_elections": 1},
+    "periodic unclean election": {"unclean_leader_election_enable": True},
+    "reassignment": {"reassignments": 1, "spare_brokers": 1},
+    "min ISR change": {"min_isr_changes": 1},
+    "feature change": {"feature_changes": 1},
+    "directories": {"directory_changes": 1},
+    "aggressive recovery": {"unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE},
+    "no recovery": {"unclean_recovery_strategy": RecoveryStrategy.NONE},
+    "shadow ISR": {"shadow_isr": True},
+    "reductions": {"skips_no_news": True, "forgets": True},
+}
+# Protocol knobs that no variant and no feature above turns, a few in each.
+ALTERNATIVES: dict[str, dict[str, Any]] = {
+    "truncation to the high watermark": {
+        "truncation": Truncation.HIGH_WATERMARK,
+        "fetch_fencing": FetchFencing.ONLY_LOWER,
+        "response_checks_epoch": False,
+        "late_fetches": 1,
+    },
+    "one-shot truncation": {
+        "truncation": Truncation.ONE_SHOT,
+        "fetch_fencing": FetchFencing.ONLY_HIGHER,
+        "response_checks_leader": False,
+        "late_fetches": 1,
+    },
+    "truncation until another leader": {
+        "truncation": Truncation.NEW_LEADER,
+        "fetch_fencing": FetchFencing.NONE,
+        "response_checks_records": False,
+        "late_fetches": 1,
+    },
+    "truncation until an empty fetch": {
+        "truncation": Truncation.UNTIL_EMPTY,
+        "applies_equal_epoch": False,
+        "registration_catch_up": False,
+        "fetch_loss": False,
+    },
+    "leader: high watermark": {
+        "hwm_gate": HwmGate.MAXIMAL,
+        "maximal_isr": False,
+        "join_requires_epoch_start": False,
+        "waits_for_unknown": False,
+        "acks_admission": AcksAdmission.MAXIMAL,
+    },
+    "leader: proposals": {
+        "alter_reject": AlterReject.ROLLBACK,
+        "alter_retries": False,
+        "proposal_names_proof": False,
+        "leader_caches_epoch": False,
+        "ignores_failed_fetches": False,
+        "response_loss": False,
+    },
+    "controller: AlterPartition": {
+        **COMBINED["operator"],
+        "alter_checks_fenced": False,
+        "alter_checks_epochs": False,
+        "elr_minus_isr": False,
+        "bump_leader_epoch_on_isr_shrink": True,
+        "recovery_state_supported": False,
+        "topic_has_min_isr": False,
+    },
+    "controller: recovery": {
+        **COMBINED["operator"],
+        "clean_check": CleanCheck.ALWAYS_CLEAN,
+        "recovery_quorum": RecoveryQuorum.ALL,
+        "log_info_checks": False,
+        "election_ends_recovery": False,
+        "reassign_gate": ReassignGate.TRUNK_2025,
+    },
+    "synchronisation skipped": {"shadow_isr": True, "sync_may_be_skipped": True},
+}
+# What a variant does differently shows only when operators act.
+VARIED: dict[str, dict[str, Any]] = {
+    variant.name: {**COMBINED["operator"], "unregistrations": 1, **variant.knobs}
+    for variant in VARIANTS
+    if variant.knobs
+}
+FEATURES: dict[str, dict[str, Any]] = {**COMBINED, **SINGLE, **VARIED, **ALTERNATIVES}
+
+
+def configuration(feature: str) -> Config:
+    return Config(**{**SIZES, **FEATURES[feature]})
+
+
+@dataclass(frozen=True)
+class Need:
+    """Why some actions can happen only under some configurations."""
+
+    reason: str
+    met: Callable[[Config], bool]
+    actions: tuple[str, ...]
+
+
+def _asks_for_longest_log(c: Config) -> bool:
+    return c.unclean_elections > 0 and c.elect_leaders_v3
+
+
+def _recovers(c: Config) -> bool:
+    by_itself = (RecoveryStrategy.BALANCED, RecoveryStrategy.AGGRESSIVE)
+    return c.unclean_recovery_strategy in by_itself or _asks_for_longest_log(c)
+
+
+# An action that is not named here can happen under every configuration.
+NEEDS: tuple[Need, ...] = (
+    Need("a budget", lambda c: c.shutdowns > 0, ("StartControlledShutdown", "GrantShutdown")),
+    Need("a budget", lambda c: c.kills > 0, ("Kill",)),
+    Need("a budget", lambda c: c.unregistrations > 0, ("Unregister",)),
+    Need("a budget", lambda c: c.elections > 0, ("ElectPreferred",)),
+    Need("a budget", lambda c: c.unclean_elections > 0, ("ElectUnclean",)),
+    Need("a budget", lambda c: c.reassignments > 0, ("Reassign", "CancelReassignment")),
+    Need("a budget", lambda c: c.feature_changes > 0, ("ChangeFeature",)),
+    Need("a budget", lambda c: c.directory_changes > 0, ("AssignDirectories",)),
+    Need("a budget", lambda c: c.min_isr_changes > 0, ("ChangeMinIsr",)),
+    Need(
+        "a budget",
+        lambda c: c.late_fetches > 0,
+        ("SendLateFetch", "ReadForLateFetch", "LateFetchReturns", "LoseLateFetch"),
+    ),
+    Need(
+        "a budget, and ELR off: with ELR a broker has no min.insync.replicas of its own",
+        lambda c: c.min_isr_changes > 0 and (c.feature_changes > 0 or not c.elr_enabled),
+        ("ChangeBrokerMinIsr",),
+    ),
+    Need(
+        "a budget and version 3 of ElectLeaders",
+        _asks_for_longest_log,
+        ("DesignateLeader", "AskForLongestLog"),
+    ),
+    Need(
+        "a strategy that recovers, or an operator who asks for the longest log",
+        _recovers,
+        ("StartRecovery", "SendLogInfo", "AcceptLogInfo", "RecoveryTimeout", "FinishRecovery"),
+    ),
+    Need(
+        "a budget and a recovery that may be running",
+        lambda c: c.failovers > 0 and _recovers(c),
+        ("ControllerFailover",),
+    ),
+    Need(
+        "unclean elections allowed on the topic",
+        lambda c: c.unclean_leader_election_enable,
+        ("ElectUncleanPeriodically",),
+    ),
+    Need(
+        "brokers that may stop at any metadata record",
+        lambda c: c.metadata == Propagation.LOG,
+        ("ApplyOlderRecord",),
+    ),
+    Need(
+        "a min ISR that changes and travels on its own",
+        lambda c: c.min_isr_changes > 0 and c.min_isr_propagation == MinIsrPropagation.LOG,
+        ("ApplyMinIsr",),
+    ),
+    Need("a shadow ISR", lambda c: c.shadow_isr, ("CopyFromShadow", "EndSynchronisation")),
+    Need("responses that may be lost", lambda c: c.response_loss, ("LoseResponse",)),
+)
+
+
+def available(names: Iterable[str], config: Config) -> set[str]:
+    """The actions that a configuration leaves possible."""
+    missing = {action for need in NEEDS if not need.met(config) for action in need.actions}
+    return set(names) - missing
