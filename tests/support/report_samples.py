@@ -25,7 +25,7 @@ from elrcheck.results.prove_report import (
     SolverReport,
 )
 from elrcheck.results.tlc_report import Counts, TlcReport
-from elrcheck.results.trace_view import CONTROLLER, Argument, Change, Step, Talk, TraceView
+from elrcheck.results.trace_view import CONTROLLER, Argument, Change, Step, Talk, TraceView, Truth
 
 TRACE = TraceView(
     initial={"partition.isr": "{0,1}", "broker[0].log": "[]"},
