@@ -33,29 +33,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.strictjson import At, kind_of, lay_out, load
+from elrcheck.base.strictjson import At, kind_of, lay_out
 from elrcheck.lang.types import Ty
 
 CODE = "itf-file"
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 NONE_TEXT = "None_OF_OPT"
 BIGINT = re.compile(r"-?[0-9]{1,30}\Z")
-
-
-@dataclass(frozen=True)
-class ItfTrace:
-    """A trace read from ITF. actions[i] leads to states[i + 1]; None where the file names none."""
-
-    states: tuple[Any, ...]
-    actions: tuple[str | None, ...]
-    loop: int | None
-    meta: Mapping[str, Any]
 
 
 def write_itf(
@@ -83,13 +72,13 @@ def write_itf(
     write_file(path, lay_out(document if loop is None else document | {"loop": loop}))
 
 
-def read_itf(path: Path, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
-    """Read a trace of this state type; `ignore` names foreign variables to leave out."""
-    return itf_trace(*load(path, CODE), state, ignore=ignore)
+def itf_states(
+    raw: Any, at: At, state: Ty, *, ignore: Sequence[str] = ()
+) -> tuple[list[Any], list[str | None], int | None]:
+    """The states of a trace that has been parsed, the action to each but the first, and its loop.
 
-
-def itf_trace(raw: Any, at: At, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
-    """A trace of a JSON value that has been parsed."""
+    An action is None where the file names none; `ignore` names foreign variables to leave out.
+    """
     body = at.mapping(raw, ("vars", "states"), ("#meta", "params", "loop"))
     names = [at.field("vars").item(i).text(v) for i, v in enumerate(at.field("vars").items(body["vars"]))]
     for i, name in enumerate(names):
@@ -109,8 +98,7 @@ def itf_trace(raw: Any, at: At, state: Ty, *, ignore: Sequence[str] = ()) -> Itf
         found = here.mapping(row, state.fields, ("#meta", *ignore))
         states.append(state.cls(**{n: decode(t, found[n], here.field(n)) for n, t in state.fields.items()}))
         actions.append(_action(found.get("#meta")))
-    meta = body.get("#meta")
-    return ItfTrace(tuple(states), tuple(actions[1:]), loop, meta if isinstance(meta, dict) else {})
+    return states, actions[1:], loop
 
 
 def _action(meta: Any) -> str | None:
