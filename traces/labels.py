@@ -71,4 +71,3 @@ def asked(text: str, model: Model, brokers: int) -> Label | str:
     except (Unreadable, ValueMismatch, ValueSyntaxError) as fault:
         words = ", ".join(param for param, _ in fn.params)
         raise UsageFault("bad-action", str(fault), where=text, help=f"{name} takes ({words})") from fault
-

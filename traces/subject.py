@@ -20,9 +20,7 @@ from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.truth import first_violated
 
 
-def subject_of(
-    path: Path | None, repro: str | None, given: Given, form: Format | None = None
-) -> Replayed:
+def subject_of(path: Path | None, repro: str | None, given: Given, form: Format | None = None) -> Replayed:
     """The trace of a file or of a path of action indices; UsageFault if there is neither or both."""
     if (path is None) == (repro is None):
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")

@@ -99,9 +99,7 @@ def stored_origin(path: Path) -> Origin:
     return _frame(*load(path, CODE)).origin
 
 
-def decode_trace(
-    raw: Any, at: At, state: Ty, signatures: Mapping[str, Sequence[Ty]]
-) -> Behaviour[Label]:
+def decode_trace(raw: Any, at: At, state: Ty, signatures: Mapping[str, Sequence[Ty]]) -> Behaviour[Label]:
     """The behaviour in a trace file that has been parsed. signatures: the parameters of every action."""
     return _frame(raw, at).decode(state, signatures)
 
