@@ -125,7 +125,10 @@ class _Frame:
 def _frame(raw: Any, at: At) -> _Frame:
     if isinstance(raw, dict) and raw.get("schema") != SCHEMA:
         found = kind_of(raw["schema"]) if "schema" in raw else "no key `schema`"
-        at.fail(f"not a trace file: expected the schema {SCHEMA}, found {found}")
+        at.fail(
+            f"not a trace file: expected the schema {SCHEMA}, found {found}",
+            help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",
+        )
     keys = ("schema", "variant", "scope", "overrides", "property", "steps", "states")
     body = at.mapping(raw, keys, ("loop",))
     states = at.field("states").items(body["states"])

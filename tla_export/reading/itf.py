@@ -41,7 +41,6 @@ from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strictjson import At, kind_of, lay_out
 from elrcheck.lang.types import Ty
 
-CODE = "itf-file"
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 NONE_TEXT = "None_OF_OPT"
 BIGINT = re.compile(r"-?[0-9]{1,30}\Z")
