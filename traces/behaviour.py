@@ -17,7 +17,7 @@ from elrcheck.lang.plain import Label
 
 Said: TypeAlias = Label | str | None
 """What a notation says of a step: its label, only the name of its action, or nothing of use."""
-Step = TypeVar("Step", bound=Said, covariant=True)
+LabelT = TypeVar("LabelT", bound=Said, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def option_text(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Behaviour(Generic[Step]):
+class Behaviour(Generic[LabelT]):
     """States and steps; ValueError unless their numbers fit.
 
     labels[i] leads from states[i] to states[i + 1]. A finite behaviour has one label fewer than states.
@@ -71,7 +71,7 @@ class Behaviour(Generic[Step]):
 
     origin: Origin
     states: tuple[Any, ...]
-    labels: tuple[Step, ...]
+    labels: tuple[LabelT, ...]
     loop: int | None = None
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class Behaviour(Generic[Step]):
         """One state more than there are steps: a cycle ends in the state where it starts."""
         return (*self.states, self.states[self.loop or 0]) if self.closes else self.states
 
-    def prefix(self, steps: int) -> Behaviour[Step]:
+    def prefix(self, steps: int) -> Behaviour[LabelT]:
         """The finite behaviour of the first steps."""
         return Behaviour(self.origin, self.visited[: steps + 1], self.labels[:steps])
 

@@ -12,7 +12,7 @@ from elrcheck.base.strictjson import At
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
-from elrcheck.traces.behaviour import Behaviour, Step
+from elrcheck.traces.behaviour import Behaviour, LabelT
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Loaded(Generic[Step]):
+class Loaded(Generic[LabelT]):
     """A behaviour as it was recorded, in its model; nothing has been replayed."""
 
     model: Model
     config: Any
-    behaviour: Behaviour[Step]
+    behaviour: Behaviour[LabelT]
 
     @property
     def property(self) -> Fn | None:
