@@ -17,13 +17,13 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Cycle, Explained, FairStep, Goal, Wait
 from elrcheck.traces.conditions import Conditions
-from elrcheck.traces.describe import ReplayError, arguments
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.describe import arguments
+from elrcheck.traces.replay import Replayed, ReplayError
 
 REFUSED = "refused by: "
 
 
-def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
+def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained, ...]:
     """Every choice of the property's parameters that waits for ever; one that says there is none.
 
     at: only that state of the cycle.
@@ -34,9 +34,9 @@ def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, 
     if at is not None and not first <= at <= _last(subject):
         why = f"state {at} is not in the cycle, which is from {first} to {_last(subject)}"
         raise UsageFault("no-state", why, where="--at")
-    conditions = Conditions(subject.model, subject.selected.config)
+    conditions = Conditions(subject.model, subject.config)
     found = []
-    for args in instances(fn, subject.selected.config):
+    for args in instances(fn, subject.config):
         since = _since(subject.plain, fn, args, subject.states)
         if since is None:
             continue
@@ -48,7 +48,7 @@ def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, 
     return tuple(found) or (_explained(fn, (), None),)
 
 
-def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
+def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
     """The subject with the V-* among its properties; UsageFault if it is no lasso."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
@@ -61,7 +61,7 @@ def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
     return subject
 
 
-def cycle_of(subject: Subject) -> Cycle:
+def cycle_of(subject: Replayed) -> Cycle:
     """The cycle, and what it owes every fair step that some state could allow."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
@@ -77,7 +77,7 @@ def cycle_of(subject: Subject) -> Cycle:
     return Cycle(first, last, stops, steps)
 
 
-def _last(subject: Subject) -> int:
+def _last(subject: Replayed) -> int:
     """The last state of the cycle; the one after it, if there are steps in it, is its first again."""
     assert subject.loop is not None
     return max(subject.loop, len(subject.labels) - 1)
