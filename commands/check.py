@@ -7,6 +7,7 @@ is reported (`replay`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ from elrcheck.results.check_report import (
     Verdict,
 )
 from elrcheck.results.drawn_graph import MOST_STATES
-from elrcheck.traces.replay import Finding, Origin, of_lasso, replay, store
+from elrcheck.traces.behaviour import Origin
+from elrcheck.traces.replay import Replayed, replay_finding
+from elrcheck.traces.tracefile import write_trace
 from elrcheck.traces.truth import with_truths
 
 if TYPE_CHECKING:
@@ -78,18 +81,16 @@ def check_selected(
     chosen = select_properties(model, request.properties, request.liveness)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
     folder = _run_dir(request, chosen, outcome, place)
-    stored = store_findings(folder, model, selected, findings) if folder is not None else {}
+    stored = store_findings(folder, selected, findings) if folder is not None else {}
     shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
     findings |= {
-        ident: with_truths(model, selected.config, finding)
-        for ident, finding in findings.items()
-        if ident in shown
+        ident: with_truths(finding) for ident, finding in findings.items() if ident in shown
     }
     drawn = None
     if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
         from elrcheck.explorer.graph.small_graph import small_graph
 
-        traces = {ident: finding.visited for ident, finding in findings.items() if ident in shown}
+        traces = {ident: finding.states for ident, finding in findings.items() if ident in shown}
         drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     actions = _actions(model, outcome)
@@ -120,8 +121,8 @@ def _explore(
     progress: Progress,
     place: Path,
     saved: Saved | None,
-) -> tuple[Outcome, dict[str, Finding]]:
-    """Search, and replay the findings."""
+) -> tuple[Outcome, dict[str, Replayed]]:
+    """Search, and replay what was found."""
     config = selected.config
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.commands.check_liveness import explore_liveness
@@ -136,8 +137,7 @@ def _explore(
                 "liveness-option", "liveness depends on every step a broker takes: leave out --reduce",
                 help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
             )  # fmt: skip
-        outcome, lassos = explore_liveness(model, config, chosen, request, progress)
-        return outcome, {ident: of_lasso(found) for ident, found in lassos.items()}
+        return explore_liveness(model, config, chosen, request, progress)
 
     def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
         from elrcheck.explorer.runs.checkpoint import open_folder
@@ -146,13 +146,13 @@ def _explore(
 
     outcome = explore(model, config, chosen, request, progress, open_run)
     return outcome, {
-        fn.ident: replay(model, config, fn, outcome.traces[fn.ident])
+        fn.ident: replay_finding(model, config, fn, outcome.traces[fn.ident])
         for fn in chosen
         if fn.ident in outcome.traces
     }
 
 
-def _property(fn: Fn, outcome: Outcome, finding: Finding | None, stored: str | None) -> PropertyReport:
+def _property(fn: Fn, outcome: Outcome, finding: Replayed | None, stored: str | None) -> PropertyReport:
     depth = outcome.first.get(fn.ident)
     hit = depth is not None
     verdict: PropertyVerdict
@@ -211,14 +211,12 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
     return place if request.run_dir is not None or found or outcome.resumable else None
 
 
-def store_findings(
-    folder: Path, model: Model, selected: Selected, findings: dict[str, Finding]
-) -> dict[str, str]:
-    """Writes one trace file per finding; returns their paths inside the folder."""
-    origin = Origin(selected.variant, selected.scope, selected.config, tuple(selected.overrides))
+def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
+    """Writes one trace file for each finding; returns their paths inside the folder."""
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
-        store(folder / stored[ident], model, origin, ident, finding)
+        found = replace(finding.followed, origin=Origin.of(selected, ident))
+        write_trace(folder / stored[ident], found, finding.model.state_ty)
     return stored
 
 

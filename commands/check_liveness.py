@@ -12,6 +12,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.commands.engines import outcome_of, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
+from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.fairness import fair_actions
 from elrcheck.lang.ir import Fn
@@ -50,16 +51,19 @@ def explore_liveness(
         outcome.waiting[fn.ident] = sum(answer.waiting for answer in answers)
         broken = [answer for answer in answers if answer.lasso is not None]
         if broken:
-            shortest = min(broken, key=lambda answer: answer.lasso.loop if answer.lasso else 0)
+            shortest = min(broken, key=_steps_before)
             replayed[fn.ident] = replay_lasso(plain, graph, fn, shortest, fair)
-            outcome.first[fn.ident] = replayed[fn.ident].loop
+            outcome.first[fn.ident] = _steps_before(shortest)
     outcome.seconds += time.perf_counter() - started
     return outcome, replayed
 
 
-def _graph(
-    model: Model, config: ModelConfig, request: CheckRequest, progress: Progress
-) -> tuple[Outcome, Any]:
+def _steps_before(answer: Waiting) -> int:
+    """How many steps lead to the cycle."""
+    return (answer.lasso.behaviour.loop or 0) if answer.lasso is not None else 0
+
+
+def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress) -> tuple[Outcome, Any]:
     """The search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
 

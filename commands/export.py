@@ -1,7 +1,7 @@
 """`elrcheck export`: the model as TLA+, a stored trace as TLA+ witness, ITF, JSON, Mermaid or DOT.
 
-A trace is exported as stored, even a damaged one: TLC is there to reject it. `replayed` checks it with the
-plain model first and reports the step at which the replay fails.
+A trace is exported as it is stored, also a damaged one: it is TLC's part to reject it. Whoever wants
+our own opinion first gets it from `traces.replay`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ from elrcheck.tla_export.reading.values import show_call
 from elrcheck.tla_export.spec import checked_name
 from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
 from elrcheck.traces.describe import trace_view
-from elrcheck.traces.loaded import Loaded, load_trace, trace_of_repro
-from elrcheck.traces.tracefile import (
-    encode_argument,
-    passed_states,
-    write_trace,
-)
+from elrcheck.traces.loaded import Loaded
+from elrcheck.traces.subject import of_repro
+from elrcheck.traces.tracefile import encode_argument, load_trace, write_trace
 
 
 def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
@@ -43,29 +40,29 @@ def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
 # ---------------------------------------------------------------------------- traces
 
 
-def write_trace_module(loaded: Loaded, folder: Path, name: str | None = None) -> Witness:
-    """Writes the specification and the witness module that extends it."""
-    trace, model = loaded.trace, loaded.model
+def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = None) -> Witness:
+    """The specification and the witness that extends it."""
+    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     if trace.loop is not None:
-        raise UsageFault("trace-lasso", "a lasso has no TLA+ witness: its behaviour is infinite")
-    spec_name = module_name(trace.variant, trace.scope)
+        raise UsageFault("trace-lasso", "a trace that goes on for ever has no TLA+ witness")
+    spec_name = module_name(origin.variant, origin.scope)
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
     properties = [] if fn is None else [_witness_property(fn)]
     actions = {fn.name: tuple(ty for _, ty in fn.params) for fn in model.actions}
     return write_witness(
         folder,
-        name or f"{spec_name}_{trace.property or 'Trace'}".replace("-", ""),
+        name or f"{spec_name}_{origin.property or 'Trace'}".replace("-", ""),
         spec_module=spec_name,
         variables=list(model.state_fields),
         states=[{f: getattr(s, f) for f in model.state_fields} for s in trace.states],
-        actions=[show_call(step.action, step.args, actions[step.action]) for step in trace.steps],
+        actions=[show_call(label.action, label.args, actions[label.action]) for label in trace.labels],
         properties=properties,
         constants=spec.constants,
         types=model.state_fields,
         init=model.init.name,
         taken=spec.taken,
-        comment=f"{trace.property} in {trace.variant}, {trace.scope}",
+        comment=f"{origin.property} in {origin.variant}, {origin.scope}",
     )
 
 
@@ -77,35 +74,36 @@ def _witness_property(fn: Fn) -> WitnessProperty:
 def export_trace(
     path: Path | None, repro: str | None, selection: Selection, form: str, out: Path
 ) -> tuple[Path, ...]:
-    """Writes a trace in another notation; returns the paths, first the module to run TLC on."""
-    loaded = load_trace(path) if path is not None else trace_of_repro(repro or "", selection)
-    return export_loaded(loaded, form, out)
+    """A trace in another notation; the paths written, the one to start TLC on first."""
+    if path is not None:
+        return export_loaded(load_trace(path), form, out)
+    found = of_repro(repro or "", selection)
+    return export_loaded(Loaded(found.model, found.config, found.followed), form, out)
 
 
-def export_loaded(loaded: Loaded, form: str, out: Path) -> tuple[Path, ...]:
-    """Like `export_trace`, for a trace in memory."""
-    trace, model = loaded.trace, loaded.model
-    stem = f"{module_name(trace.variant, trace.scope)}_{trace.property or 'Trace'}".replace("-", "")
+def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ...]:
+    """A trace that is in memory, as `export_trace`."""
+    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
+    stem = f"{module_name(origin.variant, origin.scope)}_{origin.property or 'Trace'}".replace("-", "")
     if form == "tla":
         witness = write_trace_module(loaded, out)
-        spec = out / f"{module_name(trace.variant, trace.scope)}.tla"
+        spec = out / f"{module_name(origin.variant, origin.scope)}.tla"
         return (witness.tla, witness.cfg, spec, spec.with_suffix(".cfg"))
-    calls = [show_call(step.action, step.args) for step in trace.steps]
+    calls = [show_call(label.action, label.args) for label in trace.labels]
     if form == "itf":
         target = out / f"{stem}.itf.json"
         out.mkdir(parents=True, exist_ok=True)
-        overrides = {key: encode_argument(value) for key, value in trace.overrides.items()}
-        meta = {"variant": trace.variant, "scope": trace.scope, "overrides": overrides}
-        meta |= {"property": trace.property}
-        inner = calls[: len(trace.states) - 1]  # ITF cannot represent the step that closes a cycle
+        overrides = {key: encode_argument(value) for key, value in origin.overrides.items()}
+        meta = {"variant": origin.variant, "scope": origin.scope, "overrides": overrides}
+        meta |= {"property": origin.property}
+        inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
         write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
         return (target,)
     if form == "json":
         target = out / f"{stem}.trace.json"
         write_trace(target, trace, model.state_ty)
         return (target,)
-    labels = [Label(step.action, step.args) for step in trace.steps]
-    view = trace_view(model, passed_states(trace), labels, "", trace.loop)
+    view = trace_view(model, trace.visited, trace.labels, "", trace.loop)
     text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
     target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
     write_file(target, text)

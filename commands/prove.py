@@ -40,7 +40,9 @@ from elrcheck.results.prove_report import (
     Skipped,
     SolverReport,
 )
-from elrcheck.traces.describe import ReplayError, arguments, changes, leaves, talk
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.describe import arguments, changes, leaves, talk
+from elrcheck.traces.replay import ReplayError, replay
 from elrcheck.traces.violation import explain
 
 PhaseName = Literal["initiation", "consecution", "implication"]
@@ -213,9 +215,10 @@ class Proof:
 
     def _failure(self, instance: Instance, fn: Fn | None, done: Discharge) -> InductionFailure:
         """The counterexample to induction, replayed through the plain model."""
-        label = Label(instance.action, instance.args)
-        if self.plain.step(done.before, label) != done.after:
-            raise ReplayError(f"the solver's step {label} is not a step of the model")
+        step = (Label(instance.action, instance.args),)
+        behaviour = Behaviour(Origin(), (done.before, done.after), step)
+        if replay(self.model, self.config, behaviour, anywhere=True).rejection is not None:
+            raise ReplayError(f"the solver's step {step[0]} is not the model's")
         conjunct = None
         if fn is not None:
             states = (done.before, done.after) if fn.is_step else (done.after,)

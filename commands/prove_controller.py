@@ -42,7 +42,8 @@ from elrcheck.results.controller_report import (
     TotalVerdict,
     VariantReport,
 )
-from elrcheck.traces.describe import ReplayError, changes, leaves
+from elrcheck.traces.describe import changes, leaves
+from elrcheck.traces.replay import ReplayError
 
 DEFAULT_TIMEOUT = 60.0
 

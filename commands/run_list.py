@@ -103,10 +103,10 @@ def _run(place: Path, now: float) -> StoredRun:
             kind, states, depth = "resumable", saved.distinct, len(saved.levels) - 1
             variant, scope, storage = saved.identity.variant, saved.identity.scope, saved.storage
         elif traces:
-            from elrcheck.traces.tracefile import read_trace
+            from elrcheck.traces.tracefile import stored_origin
 
-            document = read_trace(traces[0])
-            variant, scope = document.variant, document.scope
+            origin = stored_origin(traces[0])
+            variant, scope = origin.variant, origin.scope
         elif (place / REPORT).is_file():
             variant, scope = _reported(place / REPORT)
     except UsageFault as fault:

@@ -32,7 +32,7 @@ from elrcheck.results.simulation_report import (
     WalkedAction,
     WalksReport,
 )
-from elrcheck.traces.replay import Finding, replay
+from elrcheck.traces.replay import Replayed, replay_finding
 
 WALKS = 100_000
 """Number of walks without --walks and without a time budget."""
@@ -58,7 +58,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     result = _walk(walks, request, seed, progress)
     findings = _replayed(model, selected, chosen, lowered, walks, result.first)
     folder = request.run_dir or (run_folder(selected, "simulate", seed, request.depth) if findings else None)
-    stored = store_findings(folder, model, selected, findings) if folder is not None else {}
+    stored = store_findings(folder, selected, findings) if folder is not None else {}
     properties = tuple(
         _property(fn, result.first.get(number), findings.get(fn.ident), stored.get(fn.ident))
         for number, fn in enumerate(chosen)
@@ -100,18 +100,18 @@ def _replayed(
     lowered: Lowered,
     walks: Walks,
     first: dict[int, Place],
-) -> dict[str, Finding]:
-    """The walks that violate a property, repeated and replayed in plain Python."""
+) -> dict[str, Replayed]:
+    """The walks that violate a property, made once more and replayed in plain Python."""
     findings = {}
     for check, place in first.items():
         if chosen[check].kind == "always":
             rows = walks.again(place.walk, place.step)
             states = [lowered.decode(row) for row in rows]
-            findings[chosen[check].ident] = replay(model, selected.config, chosen[check], states)
+            findings[chosen[check].ident] = replay_finding(model, selected.config, chosen[check], states)
     return findings
 
 
-def _property(fn: Fn, place: Place | None, finding: Finding | None, stored: str | None) -> SeenProperty:
+def _property(fn: Fn, place: Place | None, finding: Replayed | None, stored: str | None) -> SeenProperty:
     verdict: SeenVerdict = "inconclusive"
     if place is not None:
         verdict = "reached" if fn.kind == "sometimes" else "violated"

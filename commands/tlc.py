@@ -13,10 +13,12 @@ from elrcheck.commands.engines import explore
 from elrcheck.commands.export import write_trace_module
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
 from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.module import module_name, write_spec
-from elrcheck.traces.loaded import Loaded, load_trace, stored_traces
+from elrcheck.traces.loaded import Loaded, stored_traces
+from elrcheck.traces.tracefile import load_trace
 
 TIMEOUT = 600.0
 VERDICTS: dict[str, TlcVerdict] = {
@@ -47,7 +49,7 @@ def _confirm_all(
     seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
         loaded = load_trace(path)
-        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.trace.property}")
+        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.behaviour.origin.property}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds
         lines.append(f"{path.name}: {judged.detail}")
@@ -65,8 +67,8 @@ def _confirm_all(
     )
 
 
-def _judge(loaded: Loaded, request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
-    """Returns (name of the witness module, TLC's verdict on it)."""
+def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
+    """(name of the witness module, what TLC says of it)."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
         witness = write_trace_module(loaded, Path(folder))
         options = tlc.TlcOptions(timeout=request.timeout or TIMEOUT)

@@ -26,7 +26,7 @@ from elrcheck.console.shell import Shell
 
 if TYPE_CHECKING:
     from elrcheck.commands.trace.show import Filters
-    from elrcheck.traces.recorded import Given
+    from elrcheck.traces.loaded import Given
 
 FROM_FORMATS = ("elrcheck", "itf", "tlc-json", "tlc-text")
 
@@ -37,8 +37,8 @@ from_option = click.option("--from", "source_format", type=click.Choice(FROM_FOR
 
 
 def _given(options: dict[str, Any]) -> Given:
-    """Removes the selection options from a command's options and records which were given."""
-    from elrcheck.traces.recorded import Given
+    """Takes the selection options out of a command's options, and notes which were given."""
+    from elrcheck.traces.loaded import Given
 
     ctx = click.get_current_context()
     command_line = click.core.ParameterSource.COMMANDLINE

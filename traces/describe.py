@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import enum
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elrcheck.lang.guards import guard_names, guards_of_state
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView
 
@@ -72,25 +71,9 @@ def because(fn: Fn) -> str:
     return "; ".join(guards_of_state(fn) or guard_names(fn))
 
 
-class ReplayError(Exception):
-    """An engine produced a trace that the plain model does not follow. Never the user's fault."""
-
-
-def label_steps(plain: PlainModel, states: Sequence[Any]) -> tuple[tuple[Label, ...], str]:
-    """Replays states through the plain model: the label of every step and the action-index path."""
-    if states[0] != plain.initial():
-        raise ReplayError("the trace does not start in the initial state")
-    labels: list[Label] = []
-    indices: list[str] = []
-    for number, (before, after) in enumerate(itertools.pairwise(states), start=1):
-        for index, (label, made) in enumerate(plain.successors(before)):
-            if made == after:
-                labels.append(label)
-                indices.append(str(index))
-                break
-        else:
-            raise ReplayError(f"step {number} of the trace is no step of the model")
-    return tuple(labels), "/".join(indices)
+def spelled(fn: Fn, args: Sequence[Any]) -> str:
+    """The action as reports write it."""
+    return f"{fn.name}({', '.join(f'{a.name}={a.value}' for a in arguments(fn, args))})"
 
 
 def trace_view(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
@@ -18,32 +17,22 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.tla_export.reading.parse import ValueSyntaxError, parse
 from elrcheck.tla_export.reading.values import ValueMismatch, read
+from elrcheck.traces.behaviour import Said
 
 LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Named:
-    """The action a trace names for a step; args is None if it does not say with which arguments."""
-
-    action: str
-    args: tuple[Any, ...] | None = None
-
-    def allows(self, label: Label) -> bool:
-        return label.action == self.action and self.args in (None, label.args)
-
-
-def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Named | None:
-    """The action a label names, None if it is none of ours."""
+def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Said:
+    """The action a label names, with its arguments if it gives them; None if it is none of ours."""
     found = LABEL.fullmatch(text) if text else None
     if found is None or found[1] not in actions:
         return None
     if found[2] is None:
-        return Named(found[1]) if actions[found[1]].params else Named(found[1], ())
+        return found[1] if actions[found[1]].params else Label(found[1], ())
     try:
-        return Named(found[1], arguments(found[0], actions, brokers))
+        return Label(found[1], arguments(found[0], actions, brokers))
     except (Unreadable, ValueMismatch, ValueSyntaxError):
-        return Named(found[1])
+        return found[1]
 
 
 def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, ...]:
@@ -62,7 +51,7 @@ def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, 
     return tuple(read(ty, value) for ty, value in zip(types, found, strict=True))
 
 
-def asked(text: str, model: Model, brokers: int) -> Named:
+def asked(text: str, model: Model, brokers: int) -> Label | str:
     """An action as a user writes it; UsageFault for one that does not exist or is not written like that."""
     actions = {fn.name: fn for fn in model.actions}
     found = LABEL.fullmatch(text)
@@ -75,11 +64,10 @@ def asked(text: str, model: Model, brokers: int) -> Named:
             "unknown-action", f"unknown action `{found[1]}`", help=did_you_mean(found[1], actions)
         )
     if found[2] is None:
-        return Named(name)
+        return name
     fn = actions[name]
     try:
-        return Named(name, arguments(f"{name}({found[2]})", actions, brokers))
+        return Label(name, arguments(f"{name}({found[2]})", actions, brokers))
     except (Unreadable, ValueMismatch, ValueSyntaxError) as fault:
         words = ", ".join(param for param, _ in fn.params)
         raise UsageFault("bad-action", str(fault), where=text, help=f"{name} takes ({words})") from fault
-

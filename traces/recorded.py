@@ -1,4 +1,4 @@
-"""Traces in any notation, read into states of the model; the notation is told from the contents.
+"""Traces in any notation, read into a `Behaviour`; the notation is told from the contents.
 
 | format   | what it is                                          | told by                        |
 | -------- | --------------------------------------------------- | ------------------------------ |
@@ -14,8 +14,8 @@ with the place; one without a single state is NothingChecked, since it would be 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -23,17 +23,18 @@ from elrcheck.base.documents import JSON_LIMIT, parse_json, read_text
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, shown
-from elrcheck.catalogue.select import Selected, resolve
+from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.tla_export.reading.itf import itf_trace
+from elrcheck.tla_export.reading.itf import itf_states
 from elrcheck.tla_export.reading.parse import ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import STATE, TlcState, read_loop, read_states
 from elrcheck.tla_export.reading.values import ValueMismatch, read_state
-from elrcheck.traces.labels import Named, named
-from elrcheck.traces.loaded import check_size, load_document, plain, stated, stored_traces
+from elrcheck.traces.behaviour import Behaviour, Origin, Said
+from elrcheck.traces.labels import named
+from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
 from elrcheck.traces.tlc_json import read_tlc_json
-from elrcheck.traces.tracefile import CODES, trace_document
+from elrcheck.traces.tracefile import CODES, loaded_trace
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -42,47 +43,7 @@ FOREIGN = ("mbt::actionTaken", "mbt::nondetPicks", "cexPos", "cexBad")
 BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Given:
-    """What the command line says about the model; `named` are the options that were really given."""
-
-    selection: Selection = field(default_factory=Selection)
-    named: frozenset[str] = frozenset()
-
-    def over(self, said: Selection) -> Selection:
-        """What a file says, except where an option says otherwise; --set is added to the file's."""
-        return Selection(
-            self.selection.variant if "variant" in self.named or not said.variant else said.variant,
-            self.selection.scope if "scope" in self.named or not said.scope else said.scope,
-            (*said.overrides, *self.selection.overrides),
-        )
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """A trace as it was recorded; nothing has been replayed.
-
-    ident: the property that the file says it is about, if any.
-    names[i]: what the file calls the step to states[i + 1]; a lasso has one more, back to states[loop].
-    """
-
-    path: str
-    form: Format
-    model: Model
-    selected: Selected
-    states: tuple[Any, ...]
-    names: tuple[Named | None, ...]
-    loop: int | None = None
-    ident: str = ""
-
-    @property
-    def passed(self) -> tuple[Any, ...]:
-        """One state more than there are steps."""
-        closes = self.loop is not None and len(self.names) == len(self.states)
-        return (*self.states, self.states[self.loop or 0]) if closes else self.states
-
-
-def read_recorded(path: Path, given: Given, form: Format | None = None) -> Recorded:
+def read_recorded(path: Path, given: Given, form: Format | None = None) -> Loaded[Said]:
     """The trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
     text = read_text(path, CODES, JSON_LIMIT)
@@ -153,57 +114,47 @@ def _actions(model: Model) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- formats
 
 
-def _ours(root: Node, given: Given) -> Recorded:
+def _ours(root: Node, given: Given) -> Loaded[Said]:
     if isinstance(root.value, dict) and isinstance(root.value.get("schema"), str):
         _refuse_empty(root, "states")
-    document = trace_document(root)
-    selected = resolve(given.over(stated(document)))
-    loaded = load_document(document, selected)
-    trace = loaded.trace
-    names = tuple(Named(step.action, step.args) for step in trace.steps)
-    return Recorded(
-        root.source.name, "elrcheck", loaded.model, selected, trace.states, names, trace.loop, trace.property
-    )
+    return loaded_trace(root, given)
 
 
-def _itf(root: Node, given: Given) -> Recorded:
+def _itf(root: Node, given: Given) -> Loaded[Said]:
     _refuse_empty(root, "states")
     model = load_checked_model()
-    found = itf_trace(root, model.state_ty, ignore=FOREIGN)
-    said = found.meta
+    states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
+    about = root.get("#meta").value
+    said = about if isinstance(about, dict) else {}
     selected = resolve(given.over(_said(said)))
-    for i, state in enumerate(found.states):
-        check_size(model.state_ty, state, root["states"].inside(i), selected.config.broker_count)
-    names = [named(text, _actions(model), selected.config.broker_count) for text in found.actions]
-    # ITF has no place for the name of the step that closes a cycle.
-    closing = [None] if found.loop is not None and found.loop < len(found.states) - 1 else []
+    brokers = selected.config.broker_count
+    for i, state in enumerate(states):
+        check_size(model.state_ty, state, root["states"].inside(i), brokers)
     ident = said.get("property", "")
-    return Recorded(
-        root.source.name, "itf", model, selected, found.states, (*names, *closing), found.loop,
-        ident if isinstance(ident, str) else "",
-    )  # fmt: skip
+    origin = Origin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
+    labels = [named(text, _actions(model), brokers) for text in actions]
+    return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
 
 
 def _said(meta: Mapping[str, Any]) -> Selection:
     """What our own ITF export notes about the model; files of others say nothing."""
     texts = [meta.get(key, "") if isinstance(meta.get(key, ""), str) else "" for key in ("variant", "scope")]
     overrides = meta.get("overrides")
-    values = overrides if isinstance(overrides, dict) else {}
-    pairs = tuple(f"{key}={plain(value)}" for key, value in values.items())
-    return Selection(texts[0], texts[1], pairs)
+    return Origin(texts[0], texts[1], overrides if isinstance(overrides, dict) else {}).selection()
 
 
-def _tlc_json(root: Node, given: Given) -> Recorded:
+def _tlc_json(root: Node, given: Given) -> Loaded[Said]:
     _refuse_empty(root, "counterexample", "state")
     model, selected = load_checked_model(), resolve(given.selection)
-    found = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN)
+    origin = Origin.of(selected, source=root.source.name, form="tlc-json")
+    found = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
     for i, state in enumerate(found.states):
         check_size(model.state_ty, state, here.inside(i).inside(1), selected.config.broker_count)
-    return Recorded(root.source.name, "tlc-json", model, selected, found.states, found.names, found.loop)
+    return Loaded(model, selected.config, found)
 
 
-def _tlc_text(text: str, name: str, given: Given) -> Recorded:
+def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
     model, selected = load_checked_model(), resolve(given.selection)
     lines = text.splitlines()
     try:
@@ -224,10 +175,18 @@ def _tlc_text(text: str, name: str, given: Given) -> Recorded:
             raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
         check_size(model.state_ty, made, place, selected.config.broker_count)
         states.append(made)
-    names = [named(s.action, _actions(model), selected.config.broker_count) for s in shown[1:]]
+    labels = [named(s.action, _actions(model), selected.config.broker_count) for s in shown[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
-    closing = [None] if back is not None and back < len(states) - 1 else []
-    return Recorded(name, "tlc-text", model, selected, tuple(states), (*names, *closing), back)
+    origin = Origin.of(selected, source=name, form="tlc-text")
+    return Loaded(model, selected.config, _behaviour(origin, states, labels, back))
+
+
+def _behaviour(
+    origin: Origin, states: Sequence[Any], labels: Sequence[Said], loop: int | None
+) -> Behaviour[Said]:
+    """Of a notation that has no place for the name of the step that closes a cycle."""
+    closing = [None] if loop is not None and loop < len(states) - 1 else []
+    return Behaviour(origin, tuple(states), (*labels, *closing), loop)
 
 
 def _first_trace(states: list[TlcState]) -> list[TlcState]:

@@ -6,91 +6,56 @@ not follow is shown by `replay` only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.configuration import config_values
-from elrcheck.catalogue.select import Selected
-from elrcheck.lang.load import Model
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.results.trace_reports import Origin
-from elrcheck.results.trace_view import TraceView
-from elrcheck.traces.describe import trace_view
-from elrcheck.traces.follow import follow
-from elrcheck.traces.loaded import Loaded, trace_of_repro
-from elrcheck.traces.recorded import Format, Given, read_recorded
-from elrcheck.traces.tracefile import Step, Trace
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.loaded import Given
+from elrcheck.traces.recorded import Format, read_recorded
+from elrcheck.traces.replay import Replayed, replay
+from elrcheck.traces.truth import first_violated
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A trace that the model follows. states: one more than steps, also of a lasso."""
-
-    origin: Origin
-    model: Model
-    selected: Selected
-    states: tuple[Any, ...]
-    labels: tuple[Label, ...]
-    repro: str
-    loop: int | None = None
-
-    @property
-    def plain(self) -> PlainModel:
-        return PlainModel(self.model, self.selected.config)
-
-    @property
-    def view(self) -> TraceView:
-        return trace_view(self.model, self.states, self.labels, self.repro, self.loop)
-
-    @property
-    def loaded(self) -> Loaded:
-        """As a trace that can be stored and exported."""
-        chosen, closes = self.selected, self.loop is not None and self.loop < len(self.labels)
-        steps = tuple(Step(label.action, label.args) for label in self.labels)
-        states = self.states[:-1] if closes else self.states
-        about = (chosen.variant, chosen.scope, self.origin.property or "")
-        trace = Trace(*about, states, steps, dict(chosen.overrides), self.loop)
-        return Loaded(self.model, chosen.config, trace)
-
-
-def origin(source: str, selected: Selected, form: str | None = None, ident: str = "") -> Origin:
-    """Where a trace comes from, for a report."""
-    values = config_values(selected.config)
-    return Origin(source, selected.variant, selected.scope, values, form, ident or None)
-
-
-def subject_of(
-    path: Path | None, repro: str | None, given: Given, form: Format | None = None
-) -> Subject:
+def subject_of(path: Path | None, repro: str | None, given: Given, form: Format | None = None) -> Replayed:
     """The trace of a file or of a path of action indices; UsageFault if there is neither or both."""
     if (path is None) == (repro is None):
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
     if path is None:
-        return of_repro(repro or "", given)
+        return of_repro(repro or "", given.selection)
     found = read_recorded(path, given, form)
-    plain = PlainModel(found.model, found.selected.config)
-    followed = follow(plain, found.passed, found.names)
+    followed = replay(found.model, found.config, found.behaviour)
     if followed.rejection is not None:
         raise UsageFault(
             "trace-rejected",
             f"the model does not follow this trace: step {followed.rejection.step}: "
             f"{followed.rejection.reason}",
-            where=found.path, help=f"see `elrcheck replay {path}`",
+            where=found.behaviour.origin.source, help=f"see `elrcheck replay {path}`",
         )  # fmt: skip
-    about = origin(found.path, found.selected, found.form, found.ident)
-    parts = (found.selected, followed.states, followed.labels, followed.repro, found.loop)
-    return Subject(about, found.model, *parts)
+    return followed
 
 
-def of_repro(repro: str, given: Given) -> Subject:
-    """The trace that an action-index path stands for."""
-    from elrcheck.catalogue.select import resolve
-
-    selected = resolve(given.selection)
-    loaded = trace_of_repro(repro, given.selection)
-    trace = loaded.trace
-    labels = tuple(Label(step.action, step.args) for step in trace.steps)
-    about = origin(f"--repro {repro}", selected, None, trace.property)
-    return Subject(about, loaded.model, selected, trace.states, labels, repro)
+def of_repro(repro: str, selection: Selection) -> Replayed:
+    """The trace that an action-index path stands for, and the first property its end violates."""
+    selected = resolve(selection)
+    model = load_checked_model()
+    plain = PlainModel(model, selected.config)
+    states, labels = [plain.initial()], list[Label]()
+    for number, word in enumerate(repro.split("/") if repro else [], start=1):
+        choices = list(plain.successors(states[-1]))
+        if not word.isdecimal() or len(word) > 6 or int(word) >= len(choices):
+            raise UsageFault(
+                "repro-index",
+                f"step {number}: `{word}` is not one of the {len(choices)} possible actions",
+                where=f"--repro {repro}",
+                help="give what `repro` in a report says, such as 0/3/1, with its variant and scope",
+            )
+        label, after = choices[int(word)]
+        labels.append(label)
+        states.append(after)
+    origin = Origin.of(selected, first_violated(plain, states), f"--repro {repro}")
+    behaviour = Behaviour(origin, tuple(states), tuple(labels))
+    return Replayed(model, selected.config, behaviour, behaviour.labels)

@@ -12,31 +12,24 @@ objects whose keys are the printed values. A step from the last state back to a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.model_values import broker_or_number, distinct, member_of
 from elrcheck.base.strict import Node
 from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
 from elrcheck.tla_export.reading.values import NONE_NAME
-from elrcheck.traces.labels import Named
+from elrcheck.traces.behaviour import Behaviour, Origin, Said
 
-Step = tuple[int, int, Named | None]
-
-
-@dataclass(frozen=True)
-class TlcJson:
-    """states as they are in the file, without foreign variables; names[i] is of the step to states[i + 1]."""
-
-    states: tuple[Any, ...]
-    names: tuple[Named | None, ...]
-    loop: int | None
+Step = tuple[int, int, Said]
 
 
-def read_tlc_json(root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str]) -> TlcJson:
-    """UsageFault with the place of whatever does not fit."""
+def read_tlc_json(
+    root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str], origin: Origin
+) -> Behaviour[Said]:
+    """UsageFault with the place of whatever does not fit. ignore: foreign variables."""
     inner = root.object(("counterexample",), ("vars",))["counterexample"].object(("state", "action"))
     rows = inner["state"].items()
     states, numbers = [], []
@@ -53,7 +46,7 @@ def read_tlc_json(root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequ
     back = [(b - 1, name) for a, b, name in steps if a == len(states) and 1 <= b <= a]
     names = [by_source.get((k, k + 1)) for k in range(1, len(states))]
     loop = back[0][0] if back else None
-    return TlcJson(tuple(states), (*names, *([back[0][1]] if back else [])), loop)
+    return Behaviour(origin, tuple(states), (*names, *([back[0][1]] if back else [])), loop)
 
 
 def _numbered(row: Node) -> tuple[int, Node]:
@@ -82,7 +75,8 @@ def _step(row: Node, actions: Mapping[str, Fn], states: Sequence[Any]) -> Step:
     name = about.get("name", "").text()
     if name not in actions:
         return before, after, None
-    return before, after, Named(name, _arguments(about, actions[name]))
+    args = _arguments(about, actions[name])
+    return before, after, name if args is None else Label(name, args)
 
 
 def _arguments(about: Node, fn: Fn) -> tuple[Any, ...] | None:

@@ -21,17 +21,16 @@ state whose index is `loop`; without it `loop` is the last state, and the behavi
 Inside a state a record is an object, a Vec or a Seq an array, a set of brokers an ascending array, an
 enum member its name, an absent optional null, and a number a number.
 
-The types of the states depend on the configuration, which the file itself names. Reading therefore
-has two steps: `read_trace` checks the frame and returns a `TraceDocument`; once the caller has loaded
-the model that variant, scope and overrides stand for, `TraceDocument.decode` checks every value.
-Whatever is wrong is a UsageFault (exit 2) that names the file and the JSON path.
+How many brokers a state has depends on the configuration, which the file itself names. Reading therefore
+has two steps: first the frame, then, under the configuration that variant, scope and overrides stand for,
+every value. Whatever is wrong is a UsageFault (exit 2) that names the file and the JSON path.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,97 +39,94 @@ from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.model_values import broker_or_number, distinct, member_of
 from elrcheck.base.strict import Codes, Node, shown
+from elrcheck.catalogue.select import resolve
+from elrcheck.invariants.modules import load_checked_model, load_whole_model
+from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
+from elrcheck.traces.behaviour import Behaviour, Origin, steps_needed
+from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
 
 SCHEMA = "elrcheck.trace/1"
 CODES = Codes("trace-file")
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step: the action and its arguments."""
-
-    action: str
-    args: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A trace and what is needed to replay it. loop: index of the state a lasso returns to."""
-
-    variant: str
-    scope: str
-    property: str
-    states: tuple[Any, ...]
-    steps: tuple[Step, ...]
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    loop: int | None = None
-
-
-@dataclass(frozen=True)
-class TraceDocument:
-    """A trace file whose frame has been checked, and whose values have not."""
-
-    root: Node
-    variant: str
-    scope: str
-    property: str
-    overrides: Mapping[str, Any]
-    loop: int | None
-
-    def decode(self, state: Ty, signatures: Mapping[str, Sequence[Ty]] | None = None) -> Trace:
-        """The trace with model values; signatures: the parameter types of every action, if known.
-
-        Without signatures the arguments stay what they are in JSON (an enum member its name, a set an
-        array turned into a tuple).
-        """
-        states = tuple(decode_value(state, node) for node in self.root["states"].items())
-        steps = tuple(_step(node, signatures) for node in self.root["steps"].items())
-        return Trace(self.variant, self.scope, self.property, states, steps, self.overrides, self.loop)
-
-
-def passed_states(trace: Trace) -> tuple[Any, ...]:
-    """One state more than there are steps: a cycle ends in the state where it starts."""
-    closes = trace.loop is not None and len(trace.steps) == len(trace.states)
-    return (*trace.states, trace.states[trace.loop or 0]) if closes else trace.states
-
-
-def write_trace(path: Path, trace: Trace, state: Ty) -> None:
-    """Store a trace; the file appears whole or not at all."""
-    expected = steps_needed(len(trace.states), len(trace.steps), trace.loop)
-    if len(trace.steps) != expected:
-        raise ValueError(f"{len(trace.states)} states need {expected} steps, got {len(trace.steps)}")
+def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
+    """Store a behaviour; the file appears whole or not at all."""
+    origin, loop = behaviour.origin, behaviour.loop
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "variant": trace.variant,
-        "scope": trace.scope,
-        "overrides": {name: encode_argument(value) for name, value in trace.overrides.items()},
-        "property": trace.property,
-        **({} if trace.loop is None else {"loop": trace.loop}),
+        "variant": origin.variant,
+        "scope": origin.scope,
+        "overrides": {name: encode_argument(value) for name, value in origin.overrides.items()},
+        "property": origin.property,
+        **({} if loop is None else {"loop": loop}),
         "steps": [
-            {"action": step.action, "args": [encode_argument(a) for a in step.args]} for step in trace.steps
+            {"action": label.action, "args": [encode_argument(a) for a in label.args]}
+            for label in behaviour.labels
         ],
-        "states": [encode_value(state, value) for value in trace.states],
+        "states": [encode_value(state, value) for value in behaviour.states],
     }
     write_file(path, lay_out(document))
 
 
-def steps_needed(states: int, steps: int, loop: int | None) -> int:
-    """How many steps belong to a trace; a lasso may do without the last one if it stops."""
-    stops = loop == states - 1 and steps == states - 1
-    return states - (loop is None or stops)
+# ------------------------------------------------------------------------------------ reading
 
 
-def read_trace(path: Path) -> TraceDocument:
-    """Read the frame of a trace file; UsageFault when it is not one of ours."""
-    return trace_document(read_json(path, CODES))
+def load_trace(path: Path) -> Loaded[Label]:
+    """A stored trace, or the first one of a run folder; UsageFault says what is wrong with it."""
+    return loaded_trace(read_json(stored_traces(path)[0], CODES))
 
 
-def trace_document(root: Node) -> TraceDocument:
-    """The frame of a trace file that has been parsed."""
+def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
+    """A trace file that has been parsed, in the model it names unless options name another one."""
+    frame = _frame(root)
+    said = frame.origin.selection()
+    selected = resolve(said if given is None else given.over(said))
+    model = load_checked_model() if frame.loop is None else load_whole_model()
+    signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    found = frame.decode(model.state_ty, signatures)
+    _check_sizes(found, root, model.state_ty, signatures, selected.config.broker_count)
+    origin = Origin.of(selected, frame.origin.property, root.source.name, "elrcheck")
+    loaded = Loaded(model, selected.config, replace(found, origin=origin))
+    if origin.property and loaded.property is None:
+        known = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
+        root["property"].fail(
+            f"unknown property `{origin.property}`", help=did_you_mean(origin.property, known)
+        )
+    return loaded
+
+
+def stored_origin(path: Path) -> Origin:
+    """What a trace file says it belongs to; its states and steps are not looked at."""
+    return _frame(read_json(path, CODES)).origin
+
+
+def decode_trace(root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]]) -> Behaviour[Label]:
+    """The behaviour in a trace file that has been parsed. signatures: the parameters of every action."""
+    return _frame(root).decode(state, signatures)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A trace file whose frame has been checked, and whose values have not."""
+
+    root: Node
+    origin: Origin
+    loop: int | None
+
+    def decode(self, state: Ty, signatures: Mapping[str, Sequence[Ty]]) -> Behaviour[Label]:
+        states = tuple(decode_value(state, node) for node in self.root["states"].items())
+        labels = tuple(_label(node, signatures) for node in self.root["steps"].items())
+        return Behaviour(self.origin, states, labels, self.loop)
+
+
+def _frame(root: Node) -> _Frame:
     if isinstance(root.value, dict) and root.value.get("schema") != SCHEMA:
         found = f"not {shown(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
-        root.fail(f"not a trace file: expected the schema {SCHEMA}, {found}")
+        root.fail(
+            f"not a trace file: expected the schema {SCHEMA}, {found}",
+            help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",
+        )
     root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop",))
     states, steps = root["states"].items(), root["steps"].items()
     loop = root.maybe("loop", Node.integer, None)
@@ -141,14 +137,25 @@ def trace_document(root: Node) -> TraceDocument:
     expected = steps_needed(len(states), len(steps), loop)
     if len(steps) != expected:
         root["steps"].fail(f"{len(states)} states need {expected} steps, not {len(steps)}")
-    return TraceDocument(
-        root=root,
+    origin = Origin(
         variant=root["variant"].text(),
         scope=root["scope"].text(),
         property=root["property"].text(),
         overrides=root["overrides"].map(_plain),
-        loop=loop,
     )
+    return _Frame(root, origin, loop)
+
+
+def _check_sizes(
+    found: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], brokers: int
+) -> None:
+    """UsageFault for a broker the configuration does not have, or one value too few: types cannot tell."""
+    for i, value in enumerate(found.states):
+        check_size(state, value, root["states"].inside(i), brokers)
+    for i, label in enumerate(found.labels):
+        here = root["steps"].inside(i).inside("args")
+        for k, (ty, value) in enumerate(zip(signatures[label.action], label.args, strict=True)):
+            check_size(ty, value, here.inside(k), brokers)
 
 
 # ------------------------------------------------------------------------------------- values
@@ -209,23 +216,15 @@ def decode_value(ty: Ty, node: Node) -> Any:
     node.fail(f"a {ty} cannot be in a trace")
 
 
-
-
-
-
-
-
-def _step(node: Node, signatures: Mapping[str, Sequence[Ty]] | None) -> Step:
+def _label(node: Node, signatures: Mapping[str, Sequence[Ty]]) -> Label:
     node.object(("action", "args"))
     action, args = node["action"].text(), node["args"].items()
-    if signatures is None:
-        return Step(action, tuple(_plain(arg) for arg in args))
     if action not in signatures:
         node["action"].fail(f"unknown action `{action}`", did_you_mean(action, signatures))
     types = signatures[action]
     if len(args) != len(types):
         node["args"].fail(f"{action} takes {len(types)} arguments, not {len(args)}")
-    return Step(action, tuple(decode_value(ty, arg) for ty, arg in zip(types, args, strict=True)))
+    return Label(action, tuple(decode_value(ty, arg) for ty, arg in zip(types, args, strict=True)))
 
 
 def _plain(node: Node) -> Any:

@@ -1,4 +1,4 @@
-"""What every property says along a trace, in plain Python: a report shows it beside the steps."""
+"""What the properties say along a trace, in plain Python: everywhere, or where they are hit first."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
-from elrcheck.lang.runtime import ModelConfig
+from elrcheck.results.trace_reports import Hit
 from elrcheck.results.trace_view import Truth
-from elrcheck.traces.replay import Finding
+from elrcheck.traces.replay import Replayed
+from elrcheck.traces.violation import explain
 
 
-def with_truths(model: Model, config: ModelConfig, finding: Finding) -> Finding:
-    """The finding whose view also says where on the trace each property is hit."""
-    view = replace(finding.view, truths=truths(model, config, finding.visited))
-    return replace(finding, view=view)
+def with_truths(found: Replayed) -> Replayed:
+    """The same, also with where along it each property is hit."""
+    return replace(found, truths=truths(found.model, found.config, found.states))
 
 
 def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Truth, ...]:
@@ -33,3 +34,41 @@ def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Tr
         )
         found.append(Truth(fn.ident, fn.name, kind, fn.is_step, hits))
     return tuple(found)
+
+
+def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = ()) -> tuple[Hit, ...]:
+    """The first violation of each property along a trace, in the order of their ids."""
+    found = []
+    for fn in chosen or plain.model.always:
+        step = first_hit(plain, fn, states)
+        if step is not None:
+            at = states[step - 1 : step + 1] if fn.is_step else states[step : step + 1]
+            before = states[step - 1] if step else None
+            broken = explain(plain.model, plain.config, fn, at, before)
+            found.append(Hit(fn.ident, fn.name, step, broken.conjunct, broken.witness))
+    return tuple(found)
+
+
+def first_violated(plain: PlainModel, states: Sequence[Any]) -> str:
+    """The id of the first `always` property that the last state or step of a trace violates, or nothing."""
+    for fn in plain.model.always:
+        at = states[-2:] if fn.is_step else states[-1:]
+        if len(at) == 1 + fn.is_step and not plain.holds(fn, *at):
+            return fn.ident
+    return ""
+
+
+def reached(plain: PlainModel, states: Sequence[Any]) -> tuple[Hit, ...]:
+    """The witnesses that a trace reaches, and when first."""
+    pairs = ((fn, first_hit(plain, fn, states)) for fn in plain.model.sometimes)
+    return tuple(Hit(fn.ident, fn.name, step) for fn, step in pairs if step is not None)
+
+
+def first_hit(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> int | None:
+    """After how many steps a property is violated, or a witness reached."""
+    wanted = fn.kind == "sometimes"
+    for number in range(1 if fn.is_step else 0, len(states)):
+        at = states[number - 1 : number + 1] if fn.is_step else states[number : number + 1]
+        if plain.holds(fn, *at) == wanted:
+            return number
+    return None

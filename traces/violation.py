@@ -60,8 +60,8 @@ OPENED = ("record", "state", "vec", "config")
 class Broken:
     """The first false conjunct, and the values that make it false, as `name=value, ..`."""
 
-    conjunct: str | None
-    witness: str | None
+    conjunct: str | None = None
+    witness: str | None = None
 
 
 def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], before: Any = None) -> Broken:

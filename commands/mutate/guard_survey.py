@@ -23,8 +23,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.results.mutation_report import GuardReport, SurveyReport
-from elrcheck.traces.describe import ReplayError
-from elrcheck.traces.replay import replay
+from elrcheck.traces.replay import ReplayError, replay_finding
 
 # Errors that a step may raise once the guard that protected it is gone.
 UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
@@ -106,7 +105,7 @@ def _without(
             return _quiet(report, base, after)
         first = min(after.traces, key=lambda ident: after.first[ident])
         fn = next(one for one in holding if one.ident == first)
-        finding = replay(broken, config, fn, after.traces[first])
+        finding = replay_finding(broken, config, fn, after.traces[first])
     except UNDEFINED as fault:
         reason = f"a step is undefined without it: {fault}"
         return replace(report, verdict="inconclusive", reason=reason)
@@ -114,7 +113,7 @@ def _without(
         report,
         verdict="noticed",
         property=first,
-        depth=len(finding.steps),
+        depth=len(finding.labels),
         conjunct=finding.broken.conjunct,
         witness=finding.broken.witness,
         counterexample=finding.view,

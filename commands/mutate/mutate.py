@@ -41,7 +41,9 @@ from elrcheck.results.mutation_report import (
     SurveyReport,
 )
 from elrcheck.results.trace_view import Scalar
-from elrcheck.traces.replay import Finding, Origin, replay, store
+from elrcheck.traces.behaviour import Origin, overridden
+from elrcheck.traces.replay import Replayed, replay_finding
+from elrcheck.traces.tracefile import write_trace
 
 
 def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
@@ -210,18 +212,18 @@ def _searched(
 
 def _shortest(
     model: Model, config: Config, checks: Sequence[Fn], searches: Searches
-) -> tuple[Outcome, dict[str, Finding]]:
-    """Search until a property breaks; returns the outcome and the replayed traces."""
+) -> tuple[Outcome, dict[str, Replayed]]:
+    """Search until something breaks; the replayed traces."""
     outcome = outcome_of(model, config, checks, searches, "first")
     traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
-    return outcome, {fn.ident: replay(model, config, fn, states) for fn, states in traces.items()}
+    return outcome, {fn.ident: replay_finding(model, config, fn, states) for fn, states in traces.items()}
 
 
 def _found(
     model: Model,
     pair: Pair,
     ident: str,
-    finding: Finding,
+    finding: Replayed,
     report: HazardReport,
     hazard: Hazard,
     run_dir: Path | None,
@@ -230,13 +232,14 @@ def _found(
     name = None
     if run_dir is not None and hazard.guard is None:
         name = f"{hazard.id}-{ident}.trace.json"
-        origin = Origin(hazard.variant, hazard.scope, pair.changed, pair.overrides)
-        store(run_dir / name, model, origin, ident, finding)
+        overrides = overridden(pair.changed, pair.overrides)
+        origin = Origin(hazard.variant, hazard.scope, overrides, ident)
+        write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
     return replace(
         report,
         verdict="found",
         property=ident,
-        depth=len(finding.steps) if finding.loop is None else finding.loop,
+        depth=len(finding.labels) if finding.loop is None else finding.loop,
         conjunct=finding.broken.conjunct,
         witness=finding.broken.witness,
         trace=name,

@@ -15,7 +15,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.mutation_report import Unmutated
-from elrcheck.traces.replay import Finding, of_lasso
+from elrcheck.traces.replay import Replayed
 
 
 class Searches:
@@ -62,14 +62,14 @@ def outcome_of(
 
 
 def lassos_of(
-    model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
-) -> tuple[Outcome, dict[str, Finding]]:
-    """Search for liveness violations, which needs the whole graph; returns a replayed lasso for each."""
+    model: Model, config: Any, checks: Sequence[Fn], searches: Searches
+) -> tuple[Outcome, dict[str, Replayed]]:
+    """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
     from elrcheck.commands.check_liveness import explore_liveness
 
     request = CheckRequest(workers=searches.workers, limits=searches.limits)
     outcome, lassos = explore_liveness(model, config, checks, request, _Levels(searches.progress))
-    return _named_limit(outcome), {ident: of_lasso(found) for ident, found in lassos.items()}
+    return _named_limit(outcome), lassos
 
 
 def _named_limit(outcome: Outcome) -> Outcome:

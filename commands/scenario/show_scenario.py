@@ -14,7 +14,8 @@ from elrcheck.commands.scenario.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
-from elrcheck.traces.tracefile import Step, Trace, write_trace
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.tracefile import write_trace
 
 
 def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
@@ -42,13 +43,13 @@ def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played)
     """Stores the whole run as one trace, and for each violated property the run up to the violation."""
     usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
     overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
-    steps = tuple(Step(label.action, label.args) for label in went.labels)
+    origin = Origin(run.variant, DEFAULT_SCOPE, overrides)
+    whole = Behaviour(origin, tuple(went.states), tuple(went.labels))
     stem = re.sub(r"[^\w.-]+", "-", f"{ident}-{run.label}")
     hits = first_hits(model, went)
-    parts = {f"{stem}.trace.json": ("", len(steps))}
+    parts = {f"{stem}.trace.json": ("", len(whole.labels))}
     parts |= {f"{stem}-{one.id}.trace.json": (one.id, hits[one.id]) for one in run.broken}
     for name, (prop, end) in parts.items():
-        states = tuple(went.states[: end + 1])
-        trace = Trace(run.variant, DEFAULT_SCOPE, prop, states, steps[:end], overrides)
-        write_trace(folder / name, trace, model.state_ty)
+        part = replace(whole.prefix(end), origin=replace(origin, property=prop))
+        write_trace(folder / name, part, model.state_ty)
     return tuple(parts)

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 
 from elrcheck.results.trace_reports import DiffRow, TraceDiffReport
 from elrcheck.results.trace_view import Change
-from elrcheck.traces.describe import leaves
-from elrcheck.traces.follow import spelled
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.describe import leaves, spelled
+from elrcheck.traces.replay import Replayed
 
 ABSENT = "-"
 
 
-def diff(a: Subject, b: Subject) -> TraceDiffReport:
-    """Compare two traces. Configurations may differ; a leaf that only one has is absent in the other."""
+def diff(a: Replayed, b: Replayed) -> TraceDiffReport:
+    """Configurations may differ; a leaf that only one of them has is absent in the other."""
     calls_a, calls_b = _calls(a), _calls(b)
     config = _config(a, b)
     rows = tuple(_rows(a, b, calls_a, calls_b))
@@ -37,7 +36,7 @@ def diff(a: Subject, b: Subject) -> TraceDiffReport:
     )
 
 
-def _rows(a: Subject, b: Subject, calls_a: list[str], calls_b: list[str]) -> Iterator[DiffRow]:
+def _rows(a: Replayed, b: Replayed, calls_a: list[str], calls_b: list[str]) -> Iterator[DiffRow]:
     pairs = itertools.zip_longest(["", *calls_a], ["", *calls_b])
     for number, (call_a, call_b) in enumerate(pairs):
         found: tuple[Change, ...] = ()
@@ -47,19 +46,19 @@ def _rows(a: Subject, b: Subject, calls_a: list[str], calls_b: list[str]) -> Ite
             yield DiffRow(number, call_a or None, call_b or None, found)
 
 
-def _leaves(a: Subject, b: Subject, number: int) -> tuple[Change, ...]:
+def _leaves(a: Replayed, b: Replayed, number: int) -> tuple[Change, ...]:
     one, other = (dict(leaves(s.states[number], s.model.state_ty)) for s in (a, b))
     paths = [*one, *(path for path in other if path not in one)]
     pairs = ((path, one.get(path, ABSENT), other.get(path, ABSENT)) for path in paths)
     return tuple(Change(path, old, new) for path, old, new in pairs if old != new)
 
 
-def _config(a: Subject, b: Subject) -> tuple[Change, ...]:
-    names = (("variant", a.selected.variant, b.selected.variant),)
+def _config(a: Replayed, b: Replayed) -> tuple[Change, ...]:
+    names = (("variant", a.origin.variant, b.origin.variant),)
     values = ((key, value, b.origin.config.get(key)) for key, value in a.origin.config.items())
     return tuple(Change(k, str(x), str(y)) for k, x, y in (*names, *values) if x != y)
 
 
-def _calls(subject: Subject) -> list[str]:
+def _calls(subject: Replayed) -> list[str]:
     actions = {fn.name: fn for fn in subject.model.actions}
     return [spelled(actions[label.action], label.args) for label in subject.labels]

@@ -14,10 +14,10 @@ from elrcheck.lang.load import instances
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Explained, ExplainReport
 from elrcheck.traces.conditions import Conditions
-from elrcheck.traces.describe import ReplayError, arguments, changes, leaves
-from elrcheck.traces.follow import first_hit, spelled
+from elrcheck.traces.describe import arguments, changes, leaves, spelled
 from elrcheck.traces.labels import asked
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.replay import Replayed, ReplayError
+from elrcheck.traces.truth import first_hit
 from elrcheck.traces.violation import explain
 
 
@@ -33,8 +33,8 @@ class Question:
     at: int | None = None
 
 
-def run_explain(subject: Subject, question: Question) -> ExplainReport:
-    """Answer the question; UsageFault for unknown names and states."""
+def run_explain(subject: Replayed, question: Question) -> ExplainReport:
+    """The answer; UsageFault for names and states that do not exist."""
     last = len(subject.states) - 1
     if question.at is not None and not 0 <= question.at <= last:
         raise UsageFault("no-state", f"there is no state {question.at}; the last one is {last}", where="--at")
@@ -57,7 +57,7 @@ def run_explain(subject: Subject, question: Question) -> ExplainReport:
     return _report(subject, at, tuple(_property(subject, fn, at) for fn in chosen))
 
 
-def _report(subject: Subject, at: int, explained: tuple[Explained, ...]) -> ExplainReport:
+def _report(subject: Replayed, at: int, explained: tuple[Explained, ...]) -> ExplainReport:
     state, actions = subject.states[at], {fn.name: fn for fn in subject.model.actions}
     about_action = explained[0].id == ""
     verdict: Literal["holds", "violated", "enabled", "refused"]
@@ -80,8 +80,8 @@ def _report(subject: Subject, at: int, explained: tuple[Explained, ...]) -> Expl
 # ---------------------------------------------------------------------------- liveness
 
 
-def _behaviour(subject: Subject, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
-    """Explain liveness properties on a lasso. An unfair cycle refutes none."""
+def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
+    """A cycle that is not fair refutes nothing."""
     assert subject.loop is not None
     cycle = cycle_of(subject)
     explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
@@ -94,7 +94,7 @@ def _behaviour(subject: Subject, chosen: Sequence[Fn], at: int | None) -> Explai
 # ---------------------------------------------------------------------------- properties
 
 
-def _chosen(subject: Subject, question: Question) -> tuple[Fn, ...]:
+def _chosen(subject: Replayed, question: Question) -> tuple[Fn, ...]:
     model = subject.model
     every = (*model.always, *model.sometimes, *model.leads_to)
     wanted = question.properties
@@ -110,8 +110,8 @@ def _chosen(subject: Subject, question: Question) -> tuple[Fn, ...]:
     return failing
 
 
-def _place(subject: Subject, chosen: Sequence[Fn], at: int | None) -> int:
-    """The requested state, or the first one that any of the properties hits."""
+def _place(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> int:
+    """The state asked for, or the first one that any of the properties hits."""
     steps = [fn for fn in chosen if fn.is_step]
     if at == 0 and steps:
         why = f"{steps[0].ident} is a property of steps, and no step leads to state 0"
@@ -125,9 +125,9 @@ def _place(subject: Subject, chosen: Sequence[Fn], at: int | None) -> int:
     return found
 
 
-def _property(subject: Subject, fn: Fn, at: int) -> Explained:
+def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
     states = subject.states[at - 1 : at + 1] if fn.is_step else (subject.states[at],)
-    config = subject.selected.config
+    config = subject.config
     clause = Conditions(subject.model, config).of_property(fn, states)
     if clause.value != subject.plain.holds(fn, *states):
         raise ReplayError(f"{fn.ident} is {clause.value} in the IR and not in plain Python")
@@ -145,20 +145,21 @@ def _property(subject: Subject, fn: Fn, at: int) -> Explained:
 # ---------------------------------------------------------------------------- actions
 
 
-def _action(subject: Subject, text: str, at: int) -> tuple[Explained, ...]:
-    """Explain an action for the given arguments, or for every choice of arguments."""
-    name = asked(text, subject.model, subject.selected.config.broker_count)
-    fn = next(fn for fn in subject.model.actions if fn.name == name.action)
-    choices = list(instances(fn, subject.selected.config))
-    if name.args is not None:
-        if name.args not in choices:
-            raise UsageFault("bad-action", f"{fn.name} cannot take these arguments here", where=text)
-        choices = [name.args]
+def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
+    """Every choice of the arguments, or the one that is given."""
+    label = asked(text, subject.model, subject.config.broker_count)
+    name = label if isinstance(label, str) else label.action
+    fn = next(fn for fn in subject.model.actions if fn.name == name)
+    choices = list(instances(fn, subject.config))
+    if not isinstance(label, str):
+        if label.args not in choices:
+            raise UsageFault("bad-action", f"{fn.name} has no such choice of arguments here", where=text)
+        choices = [label.args]
     return tuple(_choice(subject, fn, args, at) for args in choices)
 
 
-def _choice(subject: Subject, fn: Fn, args: Sequence[object], at: int) -> Explained:
-    state, config = subject.states[at], subject.selected.config
+def _choice(subject: Replayed, fn: Fn, args: Sequence[object], at: int) -> Explained:
+    state, config = subject.states[at], subject.config
     found = Conditions(subject.model, config).of_action(fn, state, args)
     successor, refusal = None, None
     try:

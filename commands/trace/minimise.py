@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.select import Selected, choose, resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -27,37 +27,32 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig, NotEnabled
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Shortened
-from elrcheck.traces.describe import label_steps
-from elrcheck.traces.follow import first_hit
-from elrcheck.traces.loaded import plain as override_text
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.replay import Replayed, replay_finding
+from elrcheck.traces.truth import first_hit
 
 MOST_REPLAYS = 20_000
 
 
-@dataclass(frozen=True)
-class Run:
-    """A replay that stops at the first violation."""
-
-    states: tuple[Any, ...]
-    labels: tuple[Label, ...]
-
-
 class Replays:
-    """Replays label lists in one configuration; counts the replays across all configurations."""
+    """Replays of label lists in one configuration; counts them.
 
-    def __init__(self, model: Model, config: ModelConfig, fn: Fn, bounded: bool) -> None:
+    origin: of the behaviours it makes. bounded: steps that leave the budgets are skipped.
+    """
+
+    def __init__(self, model: Model, config: Any, origin: Origin, fn: Fn, bounded: bool) -> None:
         self.plain, self.fn, self.bounded = PlainModel(model, config), fn, bounded
+        self.origin = origin
         self.source: Mapping[Label, Callable[..., Any]] = dict(self.plain.steps)
         self.number = 0
 
-    def run(self, labels: Sequence[Label]) -> Run | None:
-        """Replays those of the steps that are enabled, up to a violation; None without a violation."""
+    def run(self, labels: Sequence[Label]) -> Behaviour[Label] | None:
+        """The possible ones of these steps, up to a violation; None if there is none."""
         self.number += 1
         plain, fn = self.plain, self.fn
         states, taken = [plain.initial()], list[Label]()
         if not fn.is_step and not plain.holds(fn, states[0]):
-            return Run((states[0],), ())
+            return Behaviour(self.origin, (states[0],), ())
         for label in labels:
             if label not in self.source:
                 continue
@@ -70,51 +65,45 @@ class Replays:
             states.append(after)
             taken.append(label)
             if not plain.holds(fn, *(states[-2:] if fn.is_step else states[-1:])):
-                return Run(tuple(states), tuple(taken))
+                return Behaviour(self.origin, tuple(states), tuple(taken))
         return None
 
 
 def minimise(
-    subject: Subject, wanted: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
-) -> tuple[Subject, Shortened]:
-    """Shortens a trace; returns it with statistics. UsageFault if it does not violate the property."""
+    subject: Replayed, wanted: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
+) -> tuple[Replayed, Shortened]:
+    """The shortened trace and what was achieved; UsageFault if the trace does not violate the property."""
     fn = _property(subject, wanted)
     bounded = all(subject.plain.within(state) for state in subject.states)
-    replays = Replays(subject.model, subject.selected.config, fn, bounded)
+    model, config = subject.model, subject.config
+    origin = replace(subject.behaviour.origin, property=fn.ident)
+    replays = Replays(model, config, origin, fn, bounded)
     run = replays.run(subject.labels)
     assert run is not None
     progress.stage(f"removing steps from {len(run.labels)}")
     run = _fewer_steps(replays, run)
-    selected, number = subject.selected, replays.number
-    progress.stage("removing brokers")
+    number = replays.number
+    progress.stage("leaving out brokers")
     for smaller, labels in _fewer_brokers(subject, run.labels):
-        tried = Replays(subject.model, smaller.config, fn, bounded)
+        origin = Origin.of(smaller, fn.ident, origin.source, origin.form)
+        tried = Replays(model, smaller.config, origin, fn, bounded)
         found = tried.run(labels)
         if found is not None:
-            run, selected = _fewer_steps(tried, found), smaller
+            run, config = _fewer_steps(tried, found), smaller.config
         number += tried.number
         if found is not None:
             break
     searched = False
     if search:
-        run, searched = _searched(subject.model, selected, fn, run, seconds, progress)
-    _, repro = label_steps(PlainModel(subject.model, selected.config), run.states)
-    about = replace(subject.origin, property=fn.ident, config=_values(selected))
-    shortened = Subject(about, subject.model, selected, run.states, run.labels, repro)
-    before = subject.selected.config.broker_count
+        run, searched = _searched(model, config, fn, run, seconds, progress)
+    before = subject.config.broker_count
     done = Shortened(
-        len(subject.labels), len(run.labels), before, selected.config.broker_count, number, searched
+        len(subject.labels), len(run.labels), before, config.broker_count, number, searched
     )
-    return shortened, done
+    return Replayed(model, config, run, run.labels), done
 
 
-def _values(selected: Selected) -> Mapping[str, Any]:
-    from elrcheck.catalogue.configuration import config_values
-
-    return config_values(selected.config)
-
-
-def _property(subject: Subject, wanted: str | None) -> Fn:
+def _property(subject: Replayed, wanted: str | None) -> Fn:
     model, ident = subject.model, wanted or subject.origin.property or ""
     if ident:
         fn = choose((*model.always, *model.sometimes, *model.leads_to), (ident,), "property")[0]
@@ -133,8 +122,8 @@ def _property(subject: Subject, wanted: str | None) -> Fn:
 # ---------------------------------------------------------------------------- steps
 
 
-def _fewer_steps(replays: Replays, run: Run) -> Run:
-    """Removes steps until no single one can be removed, or MOST_REPLAYS is reached."""
+def _fewer_steps(replays: Replays, run: Behaviour[Label]) -> Behaviour[Label]:
+    """No single step of the result can be left out (unless MOST_REPLAYS is reached)."""
     size = max(1, len(run.labels) // 2)
     while size:
         shorter = _without_piece(replays, run, size)
@@ -148,8 +137,10 @@ def _fewer_steps(replays: Replays, run: Run) -> Run:
     return run
 
 
-def _without_piece(replays: Replays, run: Run, size: int) -> Run | None:
-    """The run without some piece of this size, trying from the end, or None."""
+def _without_piece(
+    replays: Replays, run: Behaviour[Label], size: int
+) -> Behaviour[Label] | None:
+    """The run without some piece of this size, from the end on, or None."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
             return None
@@ -164,19 +155,18 @@ def _without_piece(replays: Replays, run: Run, size: int) -> Run | None:
 
 
 def _fewer_brokers(
-    subject: Subject, labels: Sequence[Label]
+    subject: Replayed, labels: Sequence[Label]
 ) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
-    """Yields smaller configurations, smallest first, with the steps that remain for the brokers kept."""
-    selected = subject.selected
+    """Smaller configurations, smallest first, with the steps that are left when some brokers are kept."""
+    of, brokers = subject.behaviour.origin, subject.config.broker_count
     types = {fn.name: [ty for _, ty in fn.params] for fn in subject.model.actions}
-    for number in range(1, selected.config.broker_count):
-        overrides = {**selected.overrides, "broker_count": number}
-        pairs = tuple(f"{key}={override_text(value)}" for key, value in overrides.items())
+    for number in range(1, brokers):
+        overrides = {**of.overrides, "broker_count": number}
         try:
-            smaller = resolve(Selection(selected.variant, selected.scope, pairs))
+            smaller = resolve(replace(of, overrides=overrides).selection())
         except UsageFault:
             continue
-        for kept in itertools.combinations(range(selected.config.broker_count), number):
+        for kept in itertools.combinations(range(brokers), number):
             new = {broker: place for place, broker in enumerate(kept)}
             renamed = (_renamed(label, types[label.action], new) for label in labels)
             yield smaller, tuple(label for label in renamed if label is not None)
@@ -202,19 +192,17 @@ def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label
 
 
 def _searched(
-    model: Model, selected: Selected, fn: Fn, run: Run, seconds: float, progress: Progress
-) -> tuple[Run, bool]:
-    """Returns (a shorter run if the engine finds one, True if no shorter run exists)."""
+    model: Model, config: Any, fn: Fn, run: Behaviour[Label], seconds: float, progress: Progress
+) -> tuple[Behaviour[Label], bool]:
+    """(a shorter run, if the engine finds one; whether there is certainly none shorter)."""
     from elrcheck.commands.engines import explore
-    from elrcheck.traces.replay import replay
 
     if len(run.labels) < 2:
         return run, True
     limits = Limits(max_depth=len(run.labels) - 1, time_budget=seconds)
     request = CheckRequest(limits=limits, stop_at_first=True)
-    outcome = explore(model, selected.config, [fn], request, progress)
+    outcome = explore(model, config, [fn], request, progress)
     if fn.ident in outcome.traces:
-        found = replay(model, selected.config, fn, outcome.traces[fn.ident])
-        labels = tuple(Label(step.action, step.args) for step in found.steps)
-        return Run(found.states, labels), True
+        found = replay_finding(model, config, fn, outcome.traces[fn.ident])
+        return replace(found.followed, origin=run.origin), True
     return run, outcome.complete or "--max-depth" in (outcome.reason or "")

@@ -9,16 +9,16 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.query import Asker, NoValue, Query, QueryError, compile_query
 from elrcheck.results.trace_reports import Evaluated, Evaluation
 from elrcheck.traces.describe import text as in_words
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.replay import Replayed
 
 FEW = 12
 """Maximum number of names that a message lists."""
 
 
-def evaluate(subject: Subject, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
-    """The values at steps `first` to `last`, including the state before them."""
+def evaluate(subject: Replayed, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
+    """The values around steps `first` to `last`, the state before them included."""
     queries = [read_query(subject.model, text) for text in expressions]
-    asker = Asker(subject.model, subject.selected.config)
+    asker = Asker(subject.model, subject.config)
     return tuple(
         Evaluation(query.text, query.is_step, tuple(_values(asker, query, subject, first, last)))
         for query in queries
@@ -44,8 +44,8 @@ def read_query(model: Model, text: str) -> Query:
         ) from fault
 
 
-def _values(asker: Asker, query: Query, subject: Subject, first: int, last: int) -> Iterator[Evaluated]:
-    """Yields values by state number; the value of a step has the number of the state it leads to."""
+def _values(asker: Asker, query: Query, subject: Replayed, first: int, last: int) -> Iterator[Evaluated]:
+    """Of an expression about steps the value of step n has the number n, as the state it leads to."""
     before: tuple[str | None, str | None] | None = None
     for number in range(first if query.is_step else first - 1, last + 1):
         states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)

@@ -19,10 +19,11 @@ from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid
 from elrcheck.results.trace_reports import Shortened, TraceReport
 from elrcheck.results.trace_view import Step, TraceView
-from elrcheck.traces.follow import reached, violations
-from elrcheck.traces.recorded import Given
-from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.replay import Replayed
 from elrcheck.traces.tracefile import write_trace
+from elrcheck.traces.truth import reached, violations
 
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
 """Notations for a trace, besides the formats of its report. trace: the format in which `check` stores it."""
@@ -41,7 +42,7 @@ class Filters:
 
 
 def show(
-    subject: Subject,
+    subject: Replayed,
     filters: Filters = Filters(),
     seed: int | None = None,
     shortened: Shortened | None = None,
@@ -56,7 +57,7 @@ def show(
     first, last = _range(filters, number)
     evaluations = evaluate(subject, expressions, first, last)
     if save is not None:
-        write_trace(save, subject.loaded.trace, subject.model.state_ty)
+        write_trace(save, subject.followed, subject.model.state_ty)
     return TraceReport(
         verdict="shown",
         origin=subject.origin,
@@ -73,8 +74,8 @@ def show(
     )
 
 
-def written(subject: Subject, notation: str, filters: Filters) -> str:
-    """Renders the trace in another notation."""
+def written(subject: Replayed, notation: str, filters: Filters) -> str:
+    """The trace in another notation, as text."""
     if notation in WHOLE:
         if filters != Filters():
             raise UsageFault(
@@ -83,10 +84,11 @@ def written(subject: Subject, notation: str, filters: Filters) -> str:
             )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix="elrcheck-trace-") as folder:
             form = "json" if notation == "trace" else notation
-            paths = export_loaded(subject.loaded, form, Path(folder))
+            loaded = Loaded(subject.model, subject.config, subject.followed)
+            paths = export_loaded(loaded, form, Path(folder))
             return paths[0].read_text(encoding="utf-8")
     view = narrowed(subject.view, filters)
-    return mermaid(view, subject.selected.config.broker_count) if notation == "mermaid" else dot(view)
+    return mermaid(view, subject.config.broker_count) if notation == "mermaid" else dot(view)
 
 
 # ---------------------------------------------------------------------------- filters
@@ -154,31 +156,29 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 # ---------------------------------------------------------------------------- sampling
 
 
-def sample(given: Given, seed: int, depth: int) -> Subject:
-    """A random walk in plain Python: each step changes the state and stays within the budgets.
+def sample(given: Given, seed: int, depth: int) -> Replayed:
+    """A random walk in plain Python: each step changes something and stays within the budgets.
 
     The walk stops early where there is no such step.
     """
     selected = resolve(given.selection)
     model = load_checked_model()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
-    states, labels, indices = [plain.initial()], list[Label](), list[str]()
+    states, labels = [plain.initial()], list[Label]()
     for _ in range(depth):
-        steps = enumerate(plain.successors(states[-1]))
         choices = [
-            (index, label, after)
-            for index, (label, after) in steps
+            (label, after)
+            for label, after in plain.successors(states[-1])
             if after != states[-1] and plain.within(after)
         ]
         if not choices:
             break
-        by_action: dict[str, list[tuple[int, Label, object]]] = {}
+        by_action: dict[str, list[tuple[Label, object]]] = {}
         for choice in choices:
-            by_action.setdefault(choice[1].action, []).append(choice)
-        # Draw an action, then its arguments: otherwise actions with many arguments would dominate.
-        index, label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
+            by_action.setdefault(choice[0].action, []).append(choice)
+        # First an action, then its arguments: otherwise those with many arguments are nearly all there is.
+        label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
         states.append(after)
         labels.append(label)
-        indices.append(str(index))
-    about = origin(f"seed {seed}", selected)
-    return Subject(about, model, selected, tuple(states), tuple(labels), "/".join(indices))
+    behaviour = Behaviour(Origin.of(selected, source=f"seed {seed}"), tuple(states), tuple(labels))
+    return Replayed(model, selected.config, behaviour, behaviour.labels)

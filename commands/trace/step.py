@@ -12,16 +12,17 @@ remaining commands were meant for another state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.lang.plain import Label
-from elrcheck.traces.describe import changes, leaves
-from elrcheck.traces.follow import spelled, violations
-from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.behaviour import Behaviour
+from elrcheck.traces.describe import changes, leaves, spelled
+from elrcheck.traces.replay import Replayed
 from elrcheck.traces.tracefile import write_trace
+from elrcheck.traces.truth import violations
 
 HELP = (
     "0, 1, ..: take that action   u: undo   j N: to state N   p: print the state   "
@@ -34,7 +35,7 @@ SHOWN = 6
 class Walk:
     """A trace in progress. ahead: undone steps, which `j` can redo until another step is taken."""
 
-    subject: Subject
+    subject: Replayed
     write: Callable[[str], None]
     ahead: list[tuple[Any, Label, str]] = field(default_factory=list)
 
@@ -121,7 +122,7 @@ class Walk:
         if not name:
             raise UsageFault("step-save", "missing file name", help="s FILE")
         path = Path(name).expanduser()
-        write_trace(path, self.reached.loaded.trace, self.subject.model.state_ty)
+        write_trace(path, self.reached.followed, self.subject.model.state_ty)
         self.write(f"saved {len(self.labels)} steps in {path}\n")
 
     def _append(self, after: Any, label: Label, index: str) -> None:
@@ -130,20 +131,21 @@ class Walk:
         self.indices.append(index)
 
     @property
-    def reached(self) -> Subject:
-        """The trace so far, with the first property that its last state violates, if any."""
-        repro, subject = "/".join(self.indices), self.subject
+    def reached(self) -> Replayed:
+        """The trace so far, with the first property that its last state violates."""
         hits = [hit.id for hit in violations(self.plain, self.states)]
-        about = origin(f"--repro {repro}", subject.selected, None, hits[0] if hits else "")
-        return Subject(
-            about, subject.model, subject.selected, tuple(self.states), tuple(self.labels), repro
+        source, subject = f"--repro {'/'.join(self.indices)}", self.subject
+        origin = replace(
+            subject.behaviour.origin, property=hits[0] if hits else "", source=source, form=None
         )
+        behaviour = Behaviour(origin, tuple(self.states), tuple(self.labels))
+        return Replayed(subject.model, subject.config, behaviour, behaviour.labels)
 
 
 def step(
-    subject: Subject, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
-) -> Subject:
-    """Executes commands until the input ends; returns the trace. patient: report mistakes and continue."""
+    subject: Replayed, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
+) -> Replayed:
+    """Obey lines until there are no more; the trace that was reached. patient: tell mistakes and go on."""
     walk = Walk(subject, write)
     write(HELP + "\n")
     walk.show()

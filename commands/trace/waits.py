@@ -17,14 +17,14 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Cycle, Explained, FairStep, Goal, Wait
 from elrcheck.traces.conditions import Conditions
-from elrcheck.traces.describe import ReplayError, arguments
-from elrcheck.traces.subject import Subject
+from elrcheck.traces.describe import arguments
+from elrcheck.traces.replay import Replayed, ReplayError
 
 REFUSED = "refused by: "
 
 
-def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, ...]:
-    """Explains every choice of the property's parameters that waits forever, or reports that none does.
+def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained, ...]:
+    """Every choice of the property's parameters that waits for ever; one that says there is none.
 
     at: look only at this state of the cycle.
     """
@@ -34,9 +34,9 @@ def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, 
     if at is not None and not first <= at <= _last(subject):
         why = f"state {at} is not in the cycle, which consists of states {first} to {_last(subject)}"
         raise UsageFault("no-state", why, where="--at")
-    conditions = Conditions(subject.model, subject.selected.config)
+    conditions = Conditions(subject.model, subject.config)
     found = []
-    for args in instances(fn, subject.selected.config):
+    for args in instances(fn, subject.config):
         since = _since(subject.plain, fn, args, subject.states)
         if since is None:
             continue
@@ -48,8 +48,8 @@ def explain_waits(subject: Subject, fn: Fn, at: int | None) -> tuple[Explained, 
     return tuple(found) or (_explained(fn, (), None),)
 
 
-def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
-    """The subject with the V-* among its properties; UsageFault if it is not a lasso."""
+def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
+    """The subject with the V-* among its properties; UsageFault if it is no lasso."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
         return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
@@ -61,8 +61,8 @@ def with_liveness(subject: Subject, words: Sequence[str]) -> Subject:
     return subject
 
 
-def cycle_of(subject: Subject) -> Cycle:
-    """The cycle, with the reason why it is fair or unfair to each step under a fairness assumption."""
+def cycle_of(subject: Replayed) -> Cycle:
+    """The cycle, and what it owes every fair step that some state could allow."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
     stops = subject.loop == len(subject.labels)
@@ -77,8 +77,8 @@ def cycle_of(subject: Subject) -> Cycle:
     return Cycle(first, last, stops, steps)
 
 
-def _last(subject: Subject) -> int:
-    """The last state of the cycle; if the cycle has steps, the state after it is its first one again."""
+def _last(subject: Replayed) -> int:
+    """The last state of the cycle; the one after it, if there are steps in it, is its first again."""
     assert subject.loop is not None
     return max(subject.loop, len(subject.labels) - 1)
 

@@ -1,12 +1,14 @@
 """Replay of a lasso in plain Python, as a check before it is reported.
 
-The model's own functions repeat the steps, the cycle must close, the wait must begin and never end, and
-fairness is re-evaluated on the states of the cycle by trying every fair step.
+`traces.replay` takes the steps again with the model's own functions, and the cycle has to close. Here the
+wait has to begin and not to end, and fairness is judged anew on the states of the cycle, by trying every
+fair step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from elrcheck.explorer.graph.graph import Graph
@@ -14,40 +16,27 @@ from elrcheck.explorer.graph.lassos import FairStep, Waiting
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.traces.describe import ReplayError, arguments, trace_view
-from elrcheck.traces.replay import Replayed
-from elrcheck.traces.tracefile import Step
+from elrcheck.traces.describe import arguments
+from elrcheck.traces.replay import Replayed, ReplayError, replay
+from elrcheck.traces.violation import Broken
 
 
 def replay_lasso(
     plain: PlainModel, graph: Graph, fn: Fn, found: Waiting, fair: Sequence[FairStep]
 ) -> Replayed:
-    """Return the replayed lasso; raise ReplayError if plain Python disagrees in any respect."""
-    lasso = found.lasso
-    assert lasso is not None
-    states = tuple(graph.state(number) for number in lasso.states)
-    labels = tuple(graph.names[number] for number in lasso.labels)
-    closed = follow(plain, states, labels, lasso.loop)
-    _check_wait(plain, fn, found.args, states, lasso.waits)
+    """The lasso followed; ReplayError if plain Python disagrees in any point."""
+    assert found.lasso is not None
+    replayed = replay(plain.model, plain.config, found.lasso.behaviour)
+    lasso = replayed.followed
+    assert lasso.loop is not None
+    if replayed.beyond is not None:
+        raise ReplayError(f"step {replayed.beyond} of the lasso is no step of the model within its bound")
+    _check_wait(plain, fn, found.args, lasso.states, found.lasso.waits)
+    cycle, taken = lasso.visited[lasso.loop :], lasso.labels[lasso.loop :]
     for step in fair:
-        _check_fair(plain, graph.names[step.label], step, closed[lasso.loop :], labels[lasso.loop :])
-    view = trace_view(plain.model, closed, labels, _repro(plain, closed, labels), lasso.loop)
+        _check_fair(plain, graph.names[step.label], step, cycle, taken)
     named = ", ".join(f"{a.name}={a.value}" for a in arguments(fn, found.args))
-    steps = tuple(Step(label.action, label.args) for label in labels)
-    return Replayed(states, steps, view, named or None, lasso.waits, lasso.loop)
-
-
-def follow(
-    plain: PlainModel, states: Sequence[Any], labels: Sequence[Label], loop: int
-) -> tuple[Any, ...]:
-    """Return all states in the order of the steps; the state that closes the cycle is repeated at the end."""
-    if states[0] != plain.initial():
-        raise ReplayError("the lasso does not start in the initial state")
-    closed = (*states, *([states[loop]] if len(labels) == len(states) else []))
-    for number, label in enumerate(labels):
-        if _after(plain, closed[number], label) != closed[number + 1]:
-            raise ReplayError(f"step {number + 1} of the lasso is not a step of the model")
-    return closed
+    return replace(replayed, broken=Broken(None, named or None))
 
 
 def _check_wait(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any], waits: int) -> None:
@@ -85,9 +74,3 @@ def _after(plain: PlainModel, state: Any, label: Label) -> Any:
     except NotEnabled:
         return None
     return after if plain.within(after) else None
-
-
-def _repro(plain: PlainModel, closed: Sequence[Any], labels: Sequence[Label]) -> str:
-    """Return the steps as a path of action indices, for --repro."""
-    choices = [[known for known, _ in plain.successors(state)] for state in closed[: len(labels)]]
-    return "/".join(str(known.index(label)) for known, label in zip(choices, labels, strict=True))

@@ -19,7 +19,8 @@ from elrcheck.explorer.graph.graph import Bools, Graph, Ints, Question
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
-from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.plain import Label
+from elrcheck.traces.behaviour import Behaviour, Origin
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,10 @@ class FairStep:
 
 @dataclass(frozen=True)
 class Lasso:
-    """States and the labels of the steps between them.
+    """A behaviour that never ends and refutes a property. waits: index of the first state of the wait."""
 
-    waits: index of the first state of the wait. loop: index of the state where the cycle starts. The last
-    step returns to it if there are as many labels as states; otherwise the behaviour stops in the last state.
-    """
-
-    states: tuple[int, ...]
-    labels: tuple[int, ...]
+    behaviour: Behaviour[Label]
     waits: int
-    loop: int
 
 
 @dataclass(frozen=True)
@@ -111,8 +106,10 @@ def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
     loop = len(walk.path)
     if not arena.at_rest[walk.last]:
         _close(arena, walk, part == part[walk.last])
-    labels = tuple(int(arena.graph.labels[edge]) for edge in walk.path)
-    return Lasso(tuple(walk.states), labels, waits_at, loop)
+    graph = arena.graph
+    states = tuple(graph.state(number) for number in walk.states)
+    labels = tuple(graph.names[graph.labels[edge]] for edge in walk.path)
+    return Lasso(Behaviour(Origin(), states, labels, loop), waits_at)
 
 
 class _Walk:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from following import refused_step
 
 from elrcheck.base.requests import Selection
 from elrcheck.commands.export import export_trace, write_trace_module
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
-from elrcheck.traces.loaded import load_trace, replayed, trace_of_repro
+from elrcheck.traces.subject import of_repro
+from elrcheck.traces.tracefile import load_trace
 
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
 SMALL = ("--scope", "two-brokers")
@@ -70,8 +72,8 @@ def test_violation_is_shortest_explained_and_stored(finding: Path) -> None:
     stored = sorted(p.name for p in finding.glob("P-*.trace.json"))
     assert "P-1.trace.json" in stored
     loaded = load_trace(finding / "P-1.trace.json")
-    assert replayed(loaded) is None
-    assert len(loaded.trace.steps) == 10
+    assert refused_step(loaded) is None
+    assert len(loaded.behaviour.labels) == 10
 
 
 def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
@@ -82,8 +84,8 @@ def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
     steps = found["counterexample"]["steps"]
     assert len(steps) == 10 and steps[-1]["action"] == "Unfence"
     assert {"path": "partition.leader", "old": "none", "new": "0"} in steps[-1]["changes"]
-    again = trace_of_repro(found["counterexample"]["repro"], Selection("legacy", "two-brokers", BREAKS[5::2]))
-    assert again.trace.property == "P-1"
+    again = of_repro(found["counterexample"]["repro"], Selection("legacy", "two-brokers", BREAKS[5::2]))
+    assert again.behaviour.origin.property == "P-1"
 
 
 def test_engines_agree(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_exports(tmp_path: Path, finding: Path) -> None:
         assert path.name.endswith(suffix) and path.stat().st_size > 200
     assert (tmp_path / "LegacyTwoBrokers_P1.mmd").read_text().startswith("sequenceDiagram")
     again = load_trace(tmp_path / "LegacyTwoBrokers_P1.trace.json")
-    assert again.trace == load_trace(finding / "P-1.trace.json").trace
+    assert again.behaviour == load_trace(finding / "P-1.trace.json").behaviour
 
 
 def damaged(path: Path, folder: Path) -> Path:
@@ -185,7 +187,7 @@ def test_tlc_confirms_every_finding_and_rejects_a_damaged_one(tmp_path: Path, fi
         )
         assert (verdict.verdict, verdict.run.exit_code) == ("confirmed", 12), path.name
     bad = damaged(finding / "P-1.trace.json", tmp_path)
-    assert replayed(load_trace(bad)) is not None
+    assert refused_step(load_trace(bad)) is not None
     verdict = check_witness(tools, write_trace_module(load_trace(bad), tmp_path / "bad"), TlcOptions())
     assert (verdict.verdict, verdict.run.exit_code) == ("rejected", 11)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from following import refused_step
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
@@ -18,11 +19,12 @@ from elrcheck.commands.tlc import run_tlc
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.tla_export.module import module_name
-from elrcheck.tla_export.reading.itf import read_itf
-from elrcheck.traces.loaded import Loaded, load_trace, replayed, stored_traces
-from elrcheck.traces.tracefile import Step, Trace, write_trace
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.loaded import Given, Loaded, stored_traces
+from elrcheck.traces.recorded import read_recorded
+from elrcheck.traces.tracefile import load_trace, write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 IDENTS = ("P-8", "P-14", "W-5", "W-9")  # a property and a witness, of states and of steps
@@ -34,7 +36,7 @@ def model() -> Model:
 
 
 @pytest.fixture(scope="module")
-def traces(model: Model) -> dict[str, Trace]:
+def traces(model: Model) -> dict[str, Behaviour[Label]]:
     """What the reference search finds first in a scope where `legacy` loses data."""
     config = resolve(LEGACY).config
     plain = PlainModel(model, config)
@@ -42,23 +44,23 @@ def traces(model: Model) -> dict[str, Trace]:
     made = {}
     for ident in IDENTS:
         states = first[ident][1]
-        steps = []
+        labels = []
         for before, after in itertools.pairwise(states):
-            label = next(label for label, made in plain.successors(before) if made == after)
-            steps.append(Step(label.action, label.args))
-        made[ident] = Trace(LEGACY.variant, LEGACY.scope, ident, states, tuple(steps))
+            labels.append(next(label for label, made in plain.successors(before) if made == after))
+        origin = Origin(LEGACY.variant, LEGACY.scope, property=ident)
+        made[ident] = Behaviour(origin, tuple(states), tuple(labels))
     return made
 
 
 @pytest.fixture
-def folder(model: Model, traces: dict[str, Trace], tmp_path: Path) -> Path:
+def folder(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> Path:
     """A run folder with every trace."""
     for ident, trace in traces.items():
         write_trace(tmp_path / "run" / f"{ident}.trace.json", trace, model.state_ty)
     return tmp_path / "run"
 
 
-def damaged(trace: Trace) -> Trace:
+def damaged(trace: Behaviour[Label]) -> Behaviour[Label]:
     """The trace with one value changed in its last but one state."""
     last = trace.states[-2]
     wrong = replace(last, partition=replace(last.partition, leader_epoch=last.partition.leader_epoch + 1))
@@ -100,7 +102,7 @@ def test_unknown_variant_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_trace_in_every_notation(
-    model: Model, folder: Path, traces: dict[str, Trace], tmp_path: Path
+    model: Model, folder: Path, traces: dict[str, Behaviour[Label]], tmp_path: Path
 ) -> None:
     path, trace = folder / "P-14.trace.json", traces["P-14"]
     out = tmp_path / "out"
@@ -109,44 +111,40 @@ def test_trace_in_every_notation(
     assert all(other.is_file() for other in others)
     assert f"A trace of {len(trace.states)} states of module LegacyTwoBrokers." in witness.read_text()
     (itf,) = export_trace(path, None, Selection(), "itf", out)
-    read = read_itf(itf, model.state_ty)
-    assert read.states == trace.states
-    assert len(read.actions) == len(trace.steps)
-    assert read.meta["property"] == "P-14"
+    read = read_recorded(itf, Given())
+    assert (read.behaviour, read.behaviour.origin.form) == (trace, "itf")
     (stored,) = export_trace(path, None, Selection(), "json", out)
-    assert load_trace(stored).trace == trace
+    assert load_trace(stored).behaviour == trace
     (mermaid,) = export_trace(path, None, Selection(), "mermaid", out)
     assert mermaid.read_text().startswith("sequenceDiagram\n")
     (dot,) = export_trace(path, None, Selection(), "dot", out)
-    assert dot.read_text().count(" -> s") == len(trace.steps)
+    assert dot.read_text().count(" -> s") == len(trace.labels)
 
 
-def test_repro_is_the_same_trace(model: Model, traces: dict[str, Trace], tmp_path: Path) -> None:
+def test_repro_is_the_same_trace(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
     """Indices into the enabled actions of each state, instead of a stored trace."""
     config = resolve(LEGACY).config
     plain, trace = PlainModel(model, config), traces["P-14"]
     indices = []
-    for state, step in zip(trace.states, trace.steps, strict=False):
-        labels = [label for label, _ in plain.successors(state)]
-        found = next(i for i, x in enumerate(labels) if (x.action, x.args) == (step.action, step.args))
-        indices.append(str(found))
+    for state, label in zip(trace.states, trace.labels, strict=False):
+        indices.append(str([known for known, _ in plain.successors(state)].index(label)))
     (stored,) = export_trace(None, "/".join(indices), LEGACY, "json", tmp_path)
-    assert load_trace(stored).trace.states == trace.states
+    assert load_trace(stored).behaviour.states == trace.states
     with pytest.raises(UsageFault, match=r"step 2: `99` is not one of the \d+ possible actions"):
         export_trace(None, f"{indices[0]}/99", LEGACY, "json", tmp_path)
 
 
-def test_replayed_names_the_wrong_step(model: Model, traces: dict[str, Trace]) -> None:
+def test_replayed_names_the_wrong_step(model: Model, traces: dict[str, Behaviour[Label]]) -> None:
     config = resolve(LEGACY).config
     trace = traces["P-14"]
-    assert replayed(Loaded(model, config, trace)) is None
-    assert replayed(Loaded(model, config, damaged(trace))) == len(trace.steps) - 1
+    assert refused_step(Loaded(model, config, trace)) is None
+    assert refused_step(Loaded(model, config, damaged(trace))) == len(trace.labels) - 1
 
 
 def test_run_folder_lists_violations_first(folder: Path, tmp_path: Path) -> None:
     names = [path.name for path in stored_traces(folder)]
     assert names == [f"{ident}.trace.json" for ident in IDENTS]
-    assert load_trace(folder).trace.property == "P-8"
+    assert load_trace(folder).behaviour.origin.property == "P-8"
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageFault, match="no stored trace"):
         stored_traces(tmp_path / "empty")
@@ -192,23 +190,26 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
 
 
 @pytest.mark.tlc
-def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Trace], tmp_path: Path) -> None:
+def test_tlc_rejects_one_changed_value(
+    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
+) -> None:
     path = tmp_path / "wrong.json"
     write_trace(path, damaged(traces["P-14"]), model.state_ty)
     report = run_tlc(TlcRequest(run=path), Silent())
     assert (report.verdict, report.exit_code) == ("rejected", ExitCode.FINDING), report.output_tail
     assert report.tlc_exit_code == 11
-    steps = len(traces["P-14"].steps)
+    steps = len(traces["P-14"].labels)
     assert report.output_tail[0] == f"wrong.json: step {steps - 1} of {steps} is not allowed"
 
 
 @pytest.mark.tlc
 def test_tlc_finds_no_violation_in_a_behaviour(
-    model: Model, traces: dict[str, Trace], tmp_path: Path
+    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
 ) -> None:
     """The right steps under the name of a property they do not break."""
-    path = tmp_path / "harmless.json"
-    write_trace(path, replace(traces["W-9"], property="P-1"), model.state_ty)
+    path, trace = tmp_path / "harmless.json", traces["W-9"]
+    named = replace(trace, origin=replace(trace.origin, property="P-1"))
+    write_trace(path, named, model.state_ty)
     report = run_tlc(TlcRequest(run=path), Silent())
     assert (report.verdict, report.tlc_exit_code) == ("no_violation", 0), report.output_tail
     assert report.exit_code == ExitCode.FINDING
@@ -231,7 +232,9 @@ def test_tlc_out_of_time_is_a_failure() -> None:
     assert report.exit_code == ExitCode.ENVIRONMENT
 
 
-def test_witness_module_name_can_be_chosen(model: Model, traces: dict[str, Trace], tmp_path: Path) -> None:
+def test_witness_module_name_can_be_chosen(
+    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
+) -> None:
     loaded = Loaded(model, resolve(LEGACY).config, traces["P-8"])
     witness = write_trace_module(loaded, tmp_path, "Chosen")
     assert (witness.module, witness.tla) == ("Chosen", tmp_path / "Chosen.tla")

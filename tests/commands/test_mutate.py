@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from following import refused_step
 from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode
@@ -26,7 +27,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
-from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.tracefile import load_trace
 
 SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"
 # The follower joins although the leader has not heard of it: the proof of KIP-903 is missing.
@@ -218,9 +219,9 @@ def test_a_stored_trace_can_be_replayed(call: Any, tmp_path: Path) -> None:
     (hazard,) = report["hazards"]
     path = tmp_path / report["run_dir"] / hazard["trace"]
     loaded = load_trace(path)
-    assert replayed(loaded) is None
-    assert loaded.trace.property == hazard["property"] == "P-1"
-    assert len(loaded.trace.steps) == hazard["depth"]
+    assert refused_step(loaded) is None
+    assert loaded.behaviour.origin.property == hazard["property"] == "P-1"
+    assert len(loaded.behaviour.labels) == hazard["depth"]
 
 
 @pytest.mark.tlc

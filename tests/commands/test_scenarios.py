@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from following import refused_step
 from places import SCHEMAS
 
 from elrcheck.base.progress import Silent
@@ -21,7 +22,7 @@ from elrcheck.commands.scenario.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
-from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.tracefile import load_trace
 
 FILES = {read_scenario(file).id: file for file in scenario_files()}
 # Section E of the semantics notes; there is no E-12.
@@ -285,7 +286,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 def test_runs_are_stored_as_traces(tmp_path: Path) -> None:
     assert elrcheck("show", "E-4", "--run-dir", str(tmp_path)).returncode == 0
     whole = load_trace(tmp_path / "E-4-kip_full.trace.json")
-    assert len(whole.trace.steps) == 10 and replayed(whole) is None
+    assert len(whole.behaviour.labels) == 10 and refused_step(whole) is None
     broken = load_trace(tmp_path / "E-4-kip_full-strict_hwm-False-P-6.trace.json")
     assert broken.property is not None and broken.property.ident == "P-6"
-    assert len(broken.trace.steps) == 8 and replayed(broken) is None
+    assert len(broken.behaviour.labels) == 8 and refused_step(broken) is None

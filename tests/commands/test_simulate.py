@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from following import refused_step
 from places import SCHEMAS
 from small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
 
@@ -34,8 +35,9 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
 from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.traces.describe import label_steps
-from elrcheck.traces.loaded import load_trace, replayed
+from elrcheck.traces.behaviour import of_states
+from elrcheck.traces.replay import replay
+from elrcheck.traces.tracefile import load_trace
 
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # Reassignments by code_4_1 break P-11 in the first step that starts one (docs/findings.md, F-20).
@@ -209,7 +211,7 @@ def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
     plain = PlainModel(model, config)
     for walk in range(3):
         states = [lowered.decode(row) for row in walks.again(walk, 40)]
-        labels, _ = label_steps(plain, states)
+        labels = replay(model, config, of_states(states)).followed.labels
         assert len(labels) == 40 and all(plain.within(state) for state in states)
 
 
@@ -238,8 +240,8 @@ def test_its_walk_is_stored_as_a_trace(broken: SimulationReport) -> None:
     found = next(p for p in broken.properties if p.id == "P-1")
     assert broken.run_dir is not None and found.trace == "P-1.trace.json"
     loaded = load_trace(Path(broken.run_dir) / found.trace)
-    assert replayed(loaded) is None
-    assert len(loaded.trace.steps) == found.steps
+    assert refused_step(loaded) is None
+    assert len(loaded.behaviour.labels) == found.steps
 
 
 def test_the_report_is_that_of_one_worker(broken: SimulationReport) -> None:

@@ -59,13 +59,12 @@ def of(states: set[int], count: int) -> Bools:
     return np.array([i in states for i in range(count)])
 
 
-def words(edges: Sequence[Edge], lasso: Lasso | None) -> tuple[str, str] | None:
+def words(lasso: Lasso | None) -> tuple[str, str] | None:
     """The labels before the cycle, and those of the cycle; "" if the behaviour stops."""
     if lasso is None:
         return None
-    names = sorted({name for _, name, _ in edges})
-    text = "".join(names[label] for label in lasso.labels)
-    return text[: lasso.loop], text[lasso.loop :]
+    text = "".join(label.action for label in lasso.behaviour.labels)
+    return text[: lasso.behaviour.loop], text[lasso.behaviour.loop :]
 
 
 TWO = [(0, "g", 1)]
@@ -99,14 +98,14 @@ def test_drawn_by_hand(case: str) -> None:
     edges, weak, strong, waits, ends, expected = CASES[case]
     count = 1 + max(max(a, b) for a, _, b in edges)
     found = lasso_of(edges, weak=weak, strong=strong, waits=waits, ends=ends, count=count)
-    assert words(edges, found) == expected
+    assert words(found) == expected
 
 
 def test_the_nearest_wait_is_shown() -> None:
     edges = [(0, "a", 1), (0, "b", 2), (1, "t", 3), (3, "t", 5), (2, "t", 4)]
     found = lasso_of(edges, weak="abt", waits={1, 2}, ends=set(), count=6)
     assert found is not None
-    assert (found.states, found.waits, found.loop) == ((0, 2, 4), 1, 2)
+    assert (found.behaviour.states, found.waits, found.behaviour.loop) == ((0, 2, 4), 1, 2)
 
 
 # ---------------------------------------------------------------------------- random graphs
@@ -199,15 +198,11 @@ def check(
     edges: Sequence[Edge], lasso: Lasso, waits: set[int], ends: set[int], weak: str, strong: str
 ) -> None:
     """The lasso is a behaviour, waits, and gives every fair step its due."""
-    names = sorted({name for _, name, _ in edges})
-    labels = [names[label] for label in lasso.labels]
-    closes = len(labels) == len(lasso.states)
-    assert closes or (len(labels) == len(lasso.states) - 1 and lasso.loop == len(labels))
-    closed = (*lasso.states, *([lasso.states[lasso.loop]] if closes else []))
+    labels, closed = [label.action for label in lasso.behaviour.labels], lasso.behaviour.visited
     assert closed[0] == 0
     assert all(step in edges for step in zip(closed, labels, closed[1:], strict=False))
     assert closed[lasso.waits] in waits and not ends & set(closed[lasso.waits :])
-    cycle, taken = closed[lasso.loop :], labels[lasso.loop :]
+    cycle, taken = closed[lasso.behaviour.loop :], labels[lasso.behaviour.loop :]
     for name in weak + strong:
         possible = [any(a == s and other == name and b != s for a, other, b in edges) for s in cycle]
         owed = all(possible) if name in weak else any(possible)

@@ -16,14 +16,15 @@ from elrcheck.commands.trace.query_states import read_query
 from elrcheck.commands.trace.show import Filters, show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
-from elrcheck.traces.recorded import Given
-from elrcheck.traces.subject import Subject, subject_of
+from elrcheck.traces.loaded import Given
+from elrcheck.traces.replay import Replayed
+from elrcheck.traces.subject import subject_of
 
 SCHEMA = SCHEMAS / "elrcheck.trace-view-1.schema.json"
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
     return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
 
 
@@ -42,7 +43,7 @@ ALONG = {
 
 
 @pytest.mark.parametrize("text", ALONG)
-def test_values_along_a_trace(subject: Subject, text: str) -> None:
+def test_values_along_a_trace(subject: Replayed, text: str) -> None:
     report = show(subject, expressions=(text,))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
     (found,) = report.evaluations
@@ -51,7 +52,7 @@ def test_values_along_a_trace(subject: Subject, text: str) -> None:
     assert all((one.value is None) == (one.why is not None) for one in found.values)
 
 
-def test_values_of_steps(subject: Subject) -> None:
+def test_values_of_steps(subject: Replayed) -> None:
     report = show(subject, Filters(first=1, last=3), expressions=("s.partition.isr - t.partition.isr",))
     (found,) = report.evaluations
     assert found.step
@@ -82,7 +83,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_mistakes_have_a_place_and_a_remedy(subject: Subject, text: str) -> None:
+def test_mistakes_have_a_place_and_a_remedy(subject: Replayed, text: str) -> None:
     says, help, underline = MISTAKES[text]
     with pytest.raises(UsageFault) as caught:
         read_query(subject.model, text)

@@ -18,8 +18,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.state import Acks
+from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Loaded
-from elrcheck.traces.tracefile import Step, Trace, write_trace
+from elrcheck.traces.tracefile import write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMetadata", (0,)),
@@ -27,22 +28,21 @@ STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMeta
 CALLS = ("Fence(b=1)", "Produce(leader=0, acks=ALL)", "ApplyMetadata(b=0)", "Crash(b=0, keep=0)")
 
 
-def lost_record(model: Model | None = None) -> Loaded:
+def lost_record(model: Model | None = None) -> Loaded[Label]:
     """The story, told by the plain model."""
     model, selected = model or load_checked_model(), resolve(LEGACY)
     plain = PlainModel(model, selected.config)
     states = [plain.initial()]
     for label in STORY:
         states.append(plain.step(states[-1], label))
-    steps = tuple(Step(label.action, label.args) for label in STORY)
-    trace = Trace(LEGACY.variant, LEGACY.scope, "P-8", tuple(states), steps)
-    return Loaded(model, selected.config, trace)
+    behaviour = Behaviour(Origin.of(selected, "P-8"), tuple(states), STORY)
+    return Loaded(model, selected.config, behaviour)
 
 
-def stored(folder: Path, loaded: Loaded) -> Path:
+def stored(folder: Path, loaded: Loaded[Label]) -> Path:
     """The trace as `check` stores it."""
     path = folder / "P-8.trace.json"
-    write_trace(path, loaded.trace, loaded.model.state_ty)
+    write_trace(path, loaded.behaviour, loaded.model.state_ty)
     return path
 
 
@@ -64,13 +64,13 @@ def tlc_value(ty: Ty, value: Any) -> Any:
     return value
 
 
-def tlc_json(loaded: Loaded) -> dict[str, Any]:
+def tlc_json(loaded: Loaded[Label]) -> dict[str, Any]:
     """The whole document; arguments are named by the module's binders, as TLC does."""
     ty = loaded.model.state_ty
     params = {fn.name: [name for name, _ in fn.params] for fn in loaded.model.actions}
-    rows = [[i, tlc_value(ty, state)] for i, state in enumerate(loaded.trace.states, start=1)]
+    rows = [[i, tlc_value(ty, state)] for i, state in enumerate(loaded.behaviour.states, start=1)]
     steps = []
-    for i, step in enumerate(loaded.trace.steps):
+    for i, step in enumerate(loaded.behaviour.labels):
         names = params[step.action]
         context = {n: a.name if isinstance(a, Acks) else a for n, a in zip(names, step.args, strict=True)}
         about = {"name": step.action, "location": {"module": "M"}, "context": context, "parameters": names}

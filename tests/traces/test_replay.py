@@ -26,29 +26,30 @@ from elrcheck.results.trace_reports import ReplayReport
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.tlc_process import find_tools
-from elrcheck.traces.loaded import Loaded
-from elrcheck.traces.recorded import Format, Given
-from elrcheck.traces.tracefile import Step, Trace, write_trace
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.recorded import Format
+from elrcheck.traces.tracefile import write_trace
 
 SCHEMA = SCHEMAS / "elrcheck.replay-1.schema.json"
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
 
 
 @pytest.fixture(scope="module")
-def story() -> Loaded:
+def story() -> Loaded[Label]:
     return lost_record()
 
 
-def itf_file(folder: Path, story: Loaded) -> Path:
+def itf_file(folder: Path, story: Loaded[Label]) -> Path:
     return export_loaded(story, "itf", folder)[0]
 
 
-def tlc_text(story: Loaded, labels: bool = True) -> str:
+def tlc_text(story: Loaded[Label], labels: bool = True) -> str:
     """The trace as TLC prints it."""
     lines = ["TLC2 Version 2.15", "Error: The behavior up to this point is:"]
     place = "line 1, col 1 to line 2, col 2 of module M"
     names = ["Initial predicate", *(f"{label.action} {place}" for label in STORY)]
-    for number, state in enumerate(story.trace.states, start=1):
+    for number, state in enumerate(story.behaviour.states, start=1):
         lines.append(f"State {number}: <{names[number - 1] if labels else 'Next'}>")
         shown = show_state(story.model.state_ty, state)
         lines += [f"/\\ {name} = {text}" for name, text in shown.items()] + [""]
@@ -70,7 +71,7 @@ def checked(report: ReplayReport) -> ReplayReport:
 # ---------------------------------------------------------------------------- accepted
 
 
-def written(folder: Path, story: Loaded, form: Format) -> Path:
+def written(folder: Path, story: Loaded[Label], form: Format) -> Path:
     path = folder / "trace"
     match form:
         case "elrcheck":
@@ -86,7 +87,7 @@ def written(folder: Path, story: Loaded, form: Format) -> Path:
 
 @pytest.mark.parametrize("form", ["elrcheck", "itf", "tlc-json", "tlc-text"])
 def test_every_notation_is_told_from_its_contents_and_accepted(
-    story: Loaded, tmp_path: Path, form: Format
+    story: Loaded[Label], tmp_path: Path, form: Format
 ) -> None:
     report = checked(run_replay(written(tmp_path, story, form), IN_LEGACY))
     assert (report.verdict, report.origin.format, report.exit_code) == ("accepted", form, ExitCode.HOLDS)
@@ -96,7 +97,7 @@ def test_every_notation_is_told_from_its_contents_and_accepted(
     assert hits == [("P-8", 4, "k=0, b=none (0 before the step)")]
 
 
-def test_our_own_files_name_their_model(story: Loaded, tmp_path: Path) -> None:
+def test_our_own_files_name_their_model(story: Loaded[Label], tmp_path: Path) -> None:
     for path in (stored(tmp_path, story), itf_file(tmp_path, story)):
         report = run_replay(path, Given())
         assert (report.verdict, report.origin.variant, report.origin.scope) == (
@@ -104,7 +105,7 @@ def test_our_own_files_name_their_model(story: Loaded, tmp_path: Path) -> None:
         )  # fmt: skip
 
 
-def test_what_itf_py_writes_is_accepted(story: Loaded, tmp_path: Path) -> None:
+def test_what_itf_py_writes_is_accepted(story: Loaded[Label], tmp_path: Path) -> None:
     """An independent reader and writer of ITF in between."""
     trace = itf_py.trace_from_json(json.loads(itf_file(tmp_path, story).read_text()))
     again = tmp_path / "again.itf.json"
@@ -112,7 +113,7 @@ def test_what_itf_py_writes_is_accepted(story: Loaded, tmp_path: Path) -> None:
     assert run_replay(again, IN_LEGACY).verdict == "accepted"
 
 
-def test_quint_adds_variables_and_writes_options_as_variants(story: Loaded, tmp_path: Path) -> None:
+def test_quint_adds_variables_and_writes_options_as_variants(story: Loaded[Label], tmp_path: Path) -> None:
     def as_quint(document: Any) -> None:
         document["vars"] += ["mbt::actionTaken", "mbt::nondetPicks"]
         del document["#meta"]
@@ -127,11 +128,11 @@ def test_quint_adds_variables_and_writes_options_as_variants(story: Loaded, tmp_
     assert run_replay(path, IN_LEGACY).verdict == "accepted"
 
 
-def test_difftrace_and_tool_markers(story: Loaded, tmp_path: Path) -> None:
+def test_difftrace_and_tool_markers(story: Loaded[Label], tmp_path: Path) -> None:
     """-difftrace leaves out what did not change; -tool wraps every message."""
     previous: dict[str, str] = {}
     lines = ["@!@!@STARTMSG 2121:1 @!@!@", "The behavior up to this point is:", "@!@!@ENDMSG 2121 @!@!@"]
-    for number, state in enumerate(story.trace.states, start=1):
+    for number, state in enumerate(story.behaviour.states, start=1):
         shown = show_state(story.model.state_ty, state)
         lines += ["@!@!@STARTMSG 2217:4 @!@!@", f"{number}: <Next>"]
         lines += [f"/\\ {name} = {text}" for name, text in shown.items() if previous.get(name) != text]
@@ -146,7 +147,7 @@ def test_difftrace_and_tool_markers(story: Loaded, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- rejected
 
 
-def test_a_state_that_no_action_makes(story: Loaded, tmp_path: Path) -> None:
+def test_a_state_that_no_action_makes(story: Loaded[Label], tmp_path: Path) -> None:
     """It is named ApplyMetadata, which is possible and makes nearly the same state."""
 
     def wrong(document: Any) -> None:
@@ -163,7 +164,7 @@ def test_a_state_that_no_action_makes(story: Loaded, tmp_path: Path) -> None:
     assert [(c.path, c.old, c.new) for c in nearest.differs] == [("partition.leader_epoch", "1", "7")]
 
 
-def test_every_candidate_has_the_guard_that_refused_it(story: Loaded, tmp_path: Path) -> None:
+def test_every_candidate_has_the_guard_that_refused_it(story: Loaded[Label], tmp_path: Path) -> None:
     """The log has one slot, so nobody produces once more; broker 1 is fenced already."""
 
     def skip(document: Any) -> None:
@@ -183,7 +184,7 @@ def test_every_candidate_has_the_guard_that_refused_it(story: Loaded, tmp_path: 
     assert {one.action for one in found.candidates} <= every
 
 
-def test_a_wrong_name_is_refused_although_the_state_is_right(story: Loaded, tmp_path: Path) -> None:
+def test_a_wrong_name_is_refused_although_the_state_is_right(story: Loaded[Label], tmp_path: Path) -> None:
     def rename(document: Any) -> None:
         document["steps"][0]["args"] = [0]
 
@@ -192,7 +193,7 @@ def test_a_wrong_name_is_refused_although_the_state_is_right(story: Loaded, tmp_
     assert found.reason == "the trace calls this step Fence(b=0), but it is Fence(b=1)"
 
 
-def test_another_variant_says_where_it_parts(story: Loaded, tmp_path: Path) -> None:
+def test_another_variant_says_where_it_parts(story: Loaded[Label], tmp_path: Path) -> None:
     """With ELR the feature is on from the start, so the first state differs there."""
     report = run_replay(stored(tmp_path, story), Given(Selection("kip_full"), frozenset({"variant"})))
     assert report.rejection is not None
@@ -200,7 +201,7 @@ def test_another_variant_says_where_it_parts(story: Loaded, tmp_path: Path) -> N
     assert "settings.elr_enabled" in [change.path for change in report.rejection.changed]
 
 
-def test_a_step_that_does_nothing(story: Loaded, tmp_path: Path) -> None:
+def test_a_step_that_does_nothing(story: Loaded[Label], tmp_path: Path) -> None:
     def stutter(document: Any) -> None:
         document["states"].insert(1, document["states"][1])
         document["#meta"] = {}
@@ -213,20 +214,20 @@ def test_a_step_that_does_nothing(story: Loaded, tmp_path: Path) -> None:
     assert found.reason.startswith("nothing changes")
 
 
-def lasso(story: Loaded, folder: Path) -> Path:
+def lasso(story: Loaded[Label], folder: Path) -> Path:
     """Broker 1 fetches from 0 until there is no news, and then for ever."""
     plain, fetch = PlainModel(story.model, story.config), Label("Fetch", (1, 0, False))
     states = [plain.initial()]
     while (after := plain.step(states[-1], fetch)) != states[-1]:
         states.append(after)
-    steps = (Step("Fetch", (1, 0, False)),) * len(states)
-    trace = Trace("legacy", "two-brokers", "", tuple(states), steps, loop=len(states) - 1)
+    origin = Origin("legacy", "two-brokers")
+    behaviour = Behaviour(origin, tuple(states), (fetch,) * len(states), len(states) - 1)
     path = folder / "lasso.trace.json"
-    write_trace(path, trace, story.model.state_ty)
+    write_trace(path, behaviour, story.model.state_ty)
     return path
 
 
-def test_a_cycle_is_closed_by_a_step_of_the_model(story: Loaded, tmp_path: Path) -> None:
+def test_a_cycle_is_closed_by_a_step_of_the_model(story: Loaded[Label], tmp_path: Path) -> None:
     path = lasso(story, tmp_path)
     report = run_replay(path, Given())
     assert (report.verdict, report.states, report.accepted) == ("accepted", 2, 2)
@@ -280,7 +281,7 @@ def test_what_is_no_trace(tmp_path: Path, data: bytes, says: str) -> None:
     assert str(path) in (fault.value.where or "")
 
 
-def test_the_place_of_a_wrong_value(story: Loaded, tmp_path: Path) -> None:
+def test_the_place_of_a_wrong_value(story: Loaded[Label], tmp_path: Path) -> None:
     """Each reader names the field."""
     document = tlc_json(story)
     document["counterexample"]["state"][2][1]["partition"]["leader"] = "nobody"
@@ -300,21 +301,21 @@ def test_the_place_of_a_wrong_value(story: Loaded, tmp_path: Path) -> None:
     assert (fault.value.where or "").endswith("state 1.partition.recovery")
 
 
-def test_a_trace_of_more_brokers_than_the_scope_has(story: Loaded, tmp_path: Path) -> None:
+def test_a_trace_of_more_brokers_than_the_scope_has(story: Loaded[Label], tmp_path: Path) -> None:
     path = tmp_path / "trace.txt"
     path.write_text(tlc_text(story))
     with pytest.raises(UsageFault, match="expected one value for each of 3 brokers"):
         run_replay(path, Given(Selection("legacy", "three-brokers")))
 
 
-def test_a_format_can_be_forced(story: Loaded, tmp_path: Path) -> None:
+def test_a_format_can_be_forced(story: Loaded[Label], tmp_path: Path) -> None:
     path = stored(tmp_path, story)
     with pytest.raises(ElrError, match="unknown key"):
         run_replay(path, IN_LEGACY, "itf")
     assert run_replay(path, IN_LEGACY, "elrcheck").verdict == "accepted"
 
 
-def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(story: Loaded[Label], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = stored(tmp_path, story)
     assert run(cli, ["replay", str(path)]) == 0
     assert "ACCEPTED  legacy, two-brokers: the model accepts 5 of 5 states" in capsys.readouterr().out
@@ -348,7 +349,9 @@ def test_the_command(story: Loaded, tmp_path: Path, capsys: pytest.CaptureFixtur
     "extra", [(), pytest.param(("-tool", "-difftrace"), marks=pytest.mark.slow)], ids=["plain", "difftrace"]
 )
 @pytest.mark.slow
-def test_what_tlc_prints_of_its_own_search(story: Loaded, tmp_path: Path, extra: tuple[str, ...]) -> None:
+def test_what_tlc_prints_of_its_own_search(
+    story: Loaded[Label], tmp_path: Path, extra: tuple[str, ...]
+) -> None:
     """TLC searches the exported module, finds P-8 broken, and the plain model follows what it prints."""
     tools = find_tools()
     write_spec(story.model, story.config, tmp_path, "Legacy")

@@ -12,10 +12,11 @@ from elrcheck.base.documents import parse_json
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes
 from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import state
 from elrcheck.lang.types import INT, SeqMark, type_of
-from elrcheck.traces.labels import Named
-from elrcheck.traces.tlc_json import TlcJson, read_tlc_json
+from elrcheck.traces.behaviour import Behaviour, Origin, Said
+from elrcheck.traces.tlc_json import read_tlc_json
 
 # What TLC (April 2026) wrote with `-dumpTrace json` for a counter; only two of its steps are kept.
 REAL = """{"counterexample":{"action":[[[1,{"st":"idle","f":[-1,-1],"q":[],"x":0}],{"name":"Inc","location":\
@@ -51,8 +52,9 @@ def action(name: str, *params: str) -> Fn:
 ACTIONS = {"Inc": action("Inc"), "Set": action("Set", "j")}
 
 
-def read(text: str) -> TlcJson:
-    return read_tlc_json(parse_json(text, "cex.json", Codes("trace-file")), type_of(Counter), ACTIONS, ())
+def read(text: str) -> Behaviour[Said]:
+    root = parse_json(text, "cex.json", Codes("trace-file"))
+    return read_tlc_json(root, type_of(Counter), ACTIONS, (), Origin())
 
 
 def test_what_tlc_writes() -> None:
@@ -63,7 +65,7 @@ def test_what_tlc_writes() -> None:
         Counter(1, (0,), Mode.run, (-1, 2)),
     )
     # Names of parameters are those of the module; the model's own may differ, so their order counts.
-    assert found.names == (Named("Inc", ()), Named("Set", (2,)))
+    assert found.labels == (Label("Inc", ()), Label("Set", (2,)))
     assert found.loop is None
 
 
@@ -73,7 +75,7 @@ def test_a_lasso_has_a_step_back() -> None:
     inner = document["counterexample"]
     inner["action"].append([inner["state"][2], {"name": "Next"}, inner["state"][1]])
     found = read(json.dumps(document))
-    assert (found.loop, len(found.names), found.names[2]) == (1, 3, None)
+    assert (found.loop, len(found.labels), found.labels[2]) == (1, 3, None)
 
 
 @pytest.mark.parametrize(

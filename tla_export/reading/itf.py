@@ -33,31 +33,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.documents import lay_out, read_json
+from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.model_values import broker_or_number, distinct, member_of
-from elrcheck.base.strict import Codes, Node
+from elrcheck.base.strict import Node
 from elrcheck.lang.types import Ty
 
-CODES = Codes("itf-file")
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 NONE_TEXT = "None_OF_OPT"
 BIGINT = re.compile(r"-?[0-9]{1,30}\Z")
-
-
-@dataclass(frozen=True)
-class ItfTrace:
-    """A trace read from ITF. actions[i] leads to states[i + 1]; None where the file names none."""
-
-    states: tuple[Any, ...]
-    actions: tuple[str | None, ...]
-    loop: int | None
-    meta: Mapping[str, Any]
 
 
 def write_itf(
@@ -85,13 +74,13 @@ def write_itf(
     write_file(path, lay_out(document if loop is None else document | {"loop": loop}))
 
 
-def read_itf(path: Path, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
-    """Read a trace of this state type; `ignore` names foreign variables to leave out."""
-    return itf_trace(read_json(path, CODES), state, ignore=ignore)
+def itf_states(
+    root: Node, state: Ty, *, ignore: Sequence[str] = ()
+) -> tuple[list[Any], list[str | None], int | None]:
+    """The states of a trace that has been parsed, the action to each but the first, and its loop.
 
-
-def itf_trace(root: Node, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
-    """A trace of a JSON document that has been parsed."""
+    An action is None where the file names none; `ignore` names foreign variables to leave out.
+    """
     root.object(("vars", "states"), ("#meta", "params", "loop"))
     names = root["vars"].texts()
     for node in root["vars"].items():
@@ -110,8 +99,7 @@ def itf_trace(root: Node, state: Ty, *, ignore: Sequence[str] = ()) -> ItfTrace:
         row.object(state.fields, ("#meta", *ignore))
         states.append(state.cls(**{name: decode(ty, row[name]) for name, ty in state.fields.items()}))
         actions.append(_action(row.get("#meta").value))
-    meta = root.get("#meta").value
-    return ItfTrace(tuple(states), tuple(actions[1:]), loop, meta if isinstance(meta, dict) else {})
+    return states, actions[1:], loop
 
 
 def _action(meta: Any) -> str | None:

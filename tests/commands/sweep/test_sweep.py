@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from following import refused_step
 from places import ROOT
 from sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
@@ -17,8 +18,8 @@ from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Limits
 from elrcheck.results.sweep_report import SweepReport
-from elrcheck.traces.loaded import load_trace, replayed
 from elrcheck.traces.replay import ReplayError
+from elrcheck.traces.tracefile import load_trace
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +59,9 @@ def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None
     first = report.rows[0]
     assert report.run_dir == str(folder / "run") and first.trace is not None
     loaded = load_trace(folder / "run" / first.trace)
-    assert replayed(loaded) is None
-    assert (loaded.trace.variant, loaded.trace.property) == ("legacy", first.property)
-    assert len(loaded.trace.steps) == first.depth
+    assert refused_step(loaded) is None
+    assert (loaded.behaviour.origin.variant, loaded.behaviour.origin.property) == ("legacy", first.property)
+    assert len(loaded.behaviour.labels) == first.depth
     assert not (folder / "run" / "work").exists()
 
 

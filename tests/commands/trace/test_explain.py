@@ -18,19 +18,20 @@ from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import Clause, ExplainReport
-from elrcheck.traces.recorded import Given
-from elrcheck.traces.subject import Subject, subject_of
+from elrcheck.traces.loaded import Given
+from elrcheck.traces.replay import Replayed
+from elrcheck.traces.subject import subject_of
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 
 
 @pytest.fixture(scope="module")
-def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
     return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
 
 
 def ask(
-    subject: Subject, *properties: str, action: str | None = None, at: int | None = None
+    subject: Replayed, *properties: str, action: str | None = None, at: int | None = None
 ) -> ExplainReport:
     report = run_explain(subject, Question(properties, action, at))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
@@ -44,7 +45,7 @@ def every(clause: Clause) -> list[Clause]:
 # ------------------------------------------------------------------------------- properties
 
 
-def test_why_a_property_fails(subject: Subject) -> None:
+def test_why_a_property_fails(subject: Replayed) -> None:
     """P-8 is the trace's own property: record 0 is committed, and neither broker has it."""
     report = ask(subject)
     assert (report.verdict, report.at, report.led) == ("violated", 4, "Crash(b=0, keep=0)")
@@ -59,18 +60,18 @@ def test_why_a_property_fails(subject: Subject) -> None:
     assert brokers == ["0", "1"]
 
 
-def test_before_the_last_step_it_holds(subject: Subject) -> None:
+def test_before_the_last_step_it_holds(subject: Replayed) -> None:
     report = ask(subject, at=3)
     assert (report.verdict, report.exit_code) == ("holds", 0)
     assert [clause.value for clause in report.explained[0].clauses] == [True]
 
 
-def test_every_conjunct_is_shown(subject: Subject) -> None:
+def test_every_conjunct_is_shown(subject: Replayed) -> None:
     (found,) = ask(subject, "CandidateCompleteness", at=4).explained
     assert [clause.name for clause in found.clauses] == ["isr_holds_committed", "elr_holds_committed"]
 
 
-def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
+def test_a_property_of_steps_needs_a_step(subject: Replayed) -> None:
     step_property = next(fn for fn in subject.model.always if fn.is_step)
     assert ask(subject, step_property.ident, at=1).verdict == "holds"
     with pytest.raises(UsageFault, match="is a property of steps"):
@@ -92,7 +93,7 @@ def test_a_property_of_steps_needs_a_step(subject: Subject) -> None:
         (Question(("P-8",), "Fetch"), "exclude each other"),
     ],
 )
-def test_what_cannot_be_explained(subject: Subject, question: Question, says: str) -> None:
+def test_what_cannot_be_explained(subject: Replayed, question: Question, says: str) -> None:
     with pytest.raises(UsageFault, match=says):
         run_explain(subject, question)
 
@@ -100,7 +101,7 @@ def test_what_cannot_be_explained(subject: Subject, question: Question, says: st
 # ---------------------------------------------------------------------------------- actions
 
 
-def test_why_an_action_is_refused(subject: Subject) -> None:
+def test_why_an_action_is_refused(subject: Replayed) -> None:
     """The scope has logs of one slot, and broker 0 has used it."""
     (found,) = ask(subject, action="Produce(leader=0, acks=ALL)", at=2).explained
     assert (found.value, found.guard) == (False, "the log has room")
@@ -111,7 +112,7 @@ def test_why_an_action_is_refused(subject: Subject) -> None:
     assert found.later[0] == "leader serves"
 
 
-def test_why_an_action_is_possible(subject: Subject) -> None:
+def test_why_an_action_is_possible(subject: Replayed) -> None:
     report = ask(subject, action="fence(1)", at=0)
     (found,) = report.explained
     assert (report.verdict, report.exit_code, found.guard, found.later) == ("enabled", 0, None, ())
@@ -119,7 +120,7 @@ def test_why_an_action_is_possible(subject: Subject) -> None:
     assert ("registration[1].fenced", "false", "true") in [(c.path, c.old, c.new) for c in found.changes]
 
 
-def test_all_choices_of_an_action(subject: Subject) -> None:
+def test_all_choices_of_an_action(subject: Replayed) -> None:
     """Broker 1 is fenced after the first step, broker 0 is not."""
     report = ask(subject, action="Fence", at=1)
     assert report.verdict == "enabled"

@@ -23,7 +23,8 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.formats import render
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ExplainReport, FairStep
-from elrcheck.traces.subject import Subject, origin
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.tracefile import write_trace
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
@@ -36,7 +37,7 @@ def model() -> Model:
 
 def lasso(
     model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int, *settings: str
-) -> Subject:
+) -> Replayed:
     """Two brokers; the plain model makes the steps, of which the last one leads to state `loop`."""
     selected = resolve(Selection("kip_full", "two-brokers", settings))
     plain = PlainModel(model, selected.config)
@@ -44,10 +45,13 @@ def lasso(
     for label in taken:
         states.append(plain.step(states[-1], label))
     assert states[-1] == states[loop]
-    return Subject(origin("here", selected), model, selected, tuple(states), tuple(taken), "", loop)
+    if loop < len(taken):
+        states.pop()
+    origin = Origin.of(selected, source="here")
+    return replay(model, selected.config, Behaviour(origin, tuple(states), tuple(taken), loop))
 
 
-def ask(subject: Subject, *properties: str, at: int | None = None) -> ExplainReport:
+def ask(subject: Replayed, *properties: str, at: int | None = None) -> ExplainReport:
     report = run_explain(subject, Question(properties, None, at))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
     return report
@@ -59,13 +63,13 @@ def step(report: ExplainReport, label: str) -> FairStep:
 
 
 @pytest.fixture(scope="module")
-def stuck(model: Model) -> Subject:
+def stuck(model: Model) -> Replayed:
     """Broker 1 is fenced and returns. Nobody applies a record of the same leader epoch: both stay behind."""
     story = (("Fence", (1,)), ("Unfence", (1,)), ("Fetch", (1, 0, False)))
     return lasso(model, story, 3, "applies_equal_epoch=false")
 
 
-def test_a_behaviour_that_stops(stuck: Subject) -> None:
+def test_a_behaviour_that_stops(stuck: Replayed) -> None:
     """From the first step on the partition has epoch 2, and brokers know epoch 1."""
     report = ask(stuck, "V-2")
     assert (report.verdict, report.at, report.exit_code) == ("violated", 3, 1)
@@ -88,7 +92,7 @@ def every(clause: Any) -> list[Any]:
     return [*clause.looked, *(look for part in clause.parts for look in every(part))]
 
 
-def test_a_property_whose_waits_end_there(stuck: Subject) -> None:
+def test_a_property_whose_waits_end_there(stuck: Replayed) -> None:
     """Broker 1 is fenced in state 1 and unfenced in state 2."""
     report = ask(stuck, "V-1")
     assert (report.verdict, report.exit_code, report.explained[0].wait) == ("holds", 0, None)
@@ -104,7 +108,7 @@ def test_a_stop_that_a_fair_behaviour_would_leave(model: Model) -> None:
 
 
 @pytest.fixture(scope="module")
-def lost(model: Model) -> Subject:
+def lost(model: Model) -> Replayed:
     """Every answer to the leader's AlterPartition is lost: it asks, is refused, and asks again."""
     story = (
         ("Fence", (1,)), ("ApplyMetadata", (0,)), ("Unfence", (1,)), ("Fetch", (1, 0, False)),
@@ -114,7 +118,7 @@ def lost(model: Model) -> Subject:
     return lasso(model, story, 7, "response_loss=true")
 
 
-def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
+def test_a_cycle_and_what_it_owes(lost: Replayed) -> None:
     """LeaderLearns is strongly fair: possible again and again, in state 8, and never taken."""
     report = ask(lost, "V-3")
     (found,) = report.explained
@@ -130,7 +134,7 @@ def test_a_cycle_and_what_it_owes(lost: Subject) -> None:
     assert applies.taken is None and not applies.settled, "broker 1 could apply the change of its ISR"
 
 
-def test_questions_without_an_answer(stuck: Subject, lost: Subject) -> None:
+def test_questions_without_an_answer(stuck: Replayed, lost: Replayed) -> None:
     for question, says in (
         (Question(("V-2", "P-1")), "a whole behaviour"),
         (Question(("V-3",), None, 2), "not in the cycle, which consists of states 7 to 8"),
@@ -140,9 +144,9 @@ def test_questions_without_an_answer(stuck: Subject, lost: Subject) -> None:
     assert ask(stuck, "P-1").explained[0].value
 
 
-def test_the_command(stuck: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(stuck: Replayed, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "V-2.trace.json"
-    write_trace(path, stuck.loaded.trace, stuck.model.state_ty)
+    write_trace(path, stuck.followed, stuck.model.state_ty)
     assert run(cli, ["explain", str(path), "-p", "V-2"]) == 1
     out = capsys.readouterr().out
     assert "FAIL  V-2 ViewCatchesUp for b=0: waits forever from state 1 on" in out

@@ -22,58 +22,56 @@ from elrcheck.commands.trace.minimise import minimise
 from elrcheck.commands.trace.show import Filters, sample, show, written
 from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
-from elrcheck.lang.plain import Label
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.state import Acks
-from elrcheck.traces.loaded import Loaded, load_trace
-from elrcheck.traces.recorded import Given
-from elrcheck.traces.subject import Subject, of_repro, origin, subject_of
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.replay import Replayed, replay
+from elrcheck.traces.subject import of_repro, subject_of
+from elrcheck.traces.tracefile import load_trace
 
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
 OPTIONS = ["--variant", "legacy", "--scope", "two-brokers"]
 
 
 @pytest.fixture(scope="module")
-def story() -> Loaded:
+def story() -> Loaded[Label]:
     return lost_record()
 
 
 @pytest.fixture(scope="module")
-def subject(story: Loaded, tmp_path_factory: pytest.TempPathFactory) -> Subject:
+def subject(story: Loaded[Label], tmp_path_factory: pytest.TempPathFactory) -> Replayed:
     return subject_of(stored(tmp_path_factory.mktemp("run"), story), None, Given())
 
 
-def along(story: Loaded, labels: list[Label]) -> Subject:
+def along(story: Loaded[Label], labels: list[Label]) -> Replayed:
     """Another trace in the same scope, as if it came from action indices."""
     from elrcheck.catalogue.select import resolve
 
     selected = resolve(LEGACY)
-    plain = Subject(origin("made", selected), story.model, selected, (), (), "").plain
-    states, indices = [plain.initial()], []
+    plain = PlainModel(story.model, selected.config)
+    states = [plain.initial()]
     for label in labels:
-        index, after = next(
-            (i, made) for i, (known, made) in enumerate(plain.successors(states[-1])) if known == label
-        )
-        indices.append(str(index))
-        states.append(after)
-    about = origin("made", selected)
-    return Subject(about, story.model, selected, tuple(states), tuple(labels), "/".join(indices))
+        states.append(plain.step(states[-1], label))
+    behaviour = Behaviour(Origin.of(selected, source="made"), tuple(states), tuple(labels))
+    return replay(story.model, selected.config, behaviour)
 
 
 # ------------------------------------------------------------------------------------- show
 
 
-def test_the_whole_trace(subject: Subject) -> None:
+def test_the_whole_trace(subject: Replayed) -> None:
     report = show(subject)
     assert tuple(one.label for one in report.trace.steps) == CALLS
     assert (report.steps, report.first, report.last, report.exit_code) == (4, 1, 4, 0)
     assert [(hit.id, hit.step) for hit in report.violated] == [("P-8", 4)]
 
 
-def test_repro_is_the_same_trace(subject: Subject) -> None:
-    assert of_repro(subject.repro, IN_LEGACY).states == subject.states
+def test_repro_is_the_same_trace(subject: Replayed) -> None:
+    assert of_repro(subject.repro, LEGACY).states == subject.states
 
 
-def test_filters(subject: Subject) -> None:
+def test_filters(subject: Replayed) -> None:
     """Steps 2 to 3, and of the state only what is called isr or lies in broker 0, without its log."""
     report = show(subject, Filters(("isr", "broker[0]"), ("broker[0].log",), 2, 3))
     assert [one.index for one in report.trace.steps] == [2, 3]
@@ -88,7 +86,7 @@ def test_filters(subject: Subject) -> None:
     assert [hit.id for hit in report.violated] == ["P-8"]
 
 
-def test_globs_take_brackets_as_they_are(subject: Subject) -> None:
+def test_globs_take_brackets_as_they_are(subject: Replayed) -> None:
     report = show(subject, Filters(("broker[0].view.*",)))
     changed = {c.path for one in report.trace.steps for c in one.changes}
     assert changed and all(path.startswith("broker[0].view.") for path in changed)
@@ -102,15 +100,15 @@ def test_globs_take_brackets_as_they_are(subject: Subject) -> None:
         (Filters(last=5), "no step 5"),
     ],
 )
-def test_filters_that_mean_nothing(subject: Subject, filters: Filters, says: str) -> None:
+def test_filters_that_mean_nothing(subject: Replayed, filters: Filters, says: str) -> None:
     with pytest.raises(UsageFault, match=says):
         show(subject, filters)
 
 
-def test_notations(subject: Subject, tmp_path: Path) -> None:
+def test_notations(subject: Replayed, tmp_path: Path) -> None:
     path = tmp_path / "again.trace.json"
     path.write_text(written(subject, "trace", Filters()))
-    assert load_trace(path).trace.states == subject.states
+    assert load_trace(path).behaviour.states == subject.states
     itf = itf_py.trace_from_json(json.loads(written(subject, "itf", Filters())))
     assert len(itf.states) == 5
     assert written(subject, "tla", Filters()).startswith("---- MODULE LegacyTwoBrokers_P8 ----")
@@ -120,7 +118,7 @@ def test_notations(subject: Subject, tmp_path: Path) -> None:
         written(subject, "tla", Filters(first=2))
 
 
-def test_a_damaged_trace_is_for_replay(story: Loaded, tmp_path: Path) -> None:
+def test_a_damaged_trace_is_for_replay(story: Loaded[Label], tmp_path: Path) -> None:
     path = stored(tmp_path, story)
     document = json.loads(path.read_text())
     document["states"][4]["lossy"] = []
@@ -134,12 +132,12 @@ def test_a_damaged_trace_is_for_replay(story: Loaded, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- diff
 
 
-def test_a_trace_and_itself(subject: Subject) -> None:
+def test_a_trace_and_itself(subject: Replayed) -> None:
     report = diff(subject, subject)
     assert (report.verdict, report.common, report.rows, report.exit_code) == ("same", 4, (), 0)
 
 
-def test_where_two_traces_part(story: Loaded, subject: Subject) -> None:
+def test_where_two_traces_part(story: Loaded[Label], subject: Replayed) -> None:
     """Both fence 1 and produce; then one applies metadata, the other crashes."""
     other = along(story, [Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("Crash", (0, 0))])
     report = diff(subject, other)
@@ -157,7 +155,7 @@ def test_where_two_traces_part(story: Loaded, subject: Subject) -> None:
 # --------------------------------------------------------------------------------- minimise
 
 
-def test_what_is_not_needed_is_left_out(story: Loaded) -> None:
+def test_what_is_not_needed_is_left_out(story: Loaded[Label]) -> None:
     """Three steps that the loss does not need; the four that are left are needed one by one."""
     longer = along(
         story,
@@ -178,7 +176,7 @@ def test_what_is_not_needed_is_left_out(story: Loaded) -> None:
     assert [(hit.id, hit.step) for hit in show(short).violated if hit.id == "P-8"] == [("P-8", 2)]
 
 
-def test_nothing_to_keep(story: Loaded) -> None:
+def test_nothing_to_keep(story: Loaded[Label]) -> None:
     harmless = along(story, [Label("Fence", (1,))])
     with pytest.raises(NothingChecked):
         minimise(harmless, None, Silent())
@@ -193,7 +191,7 @@ def test_a_sample_follows_from_its_seed() -> None:
     given = Given(Selection("kip_full", "three-brokers"))
     one, again, other = sample(given, 5, 12), sample(given, 5, 12), sample(given, 6, 12)
     assert one.labels == again.labels != other.labels
-    assert of_repro(one.repro, given).states == one.states
+    assert of_repro(one.repro, given.selection).states == one.states
     assert all(one.plain.within(state) for state in one.states)
     assert all(a != b for a, b in zip(one.states, one.states[1:], strict=False))
 
@@ -201,24 +199,24 @@ def test_a_sample_follows_from_its_seed() -> None:
 # ------------------------------------------------------------------------------------- step
 
 
-def stepped(lines: list[str], patient: bool = False) -> tuple[Subject, str]:
+def stepped(lines: list[str], patient: bool = False) -> tuple[Replayed, str]:
     said: list[str] = []
     script = iter(lines)
     read: Callable[[], str | None] = lambda: next(script, None)  # noqa: E731
-    return step(of_repro("", IN_LEGACY), read, said.append, patient), "".join(said)
+    return step(of_repro("", LEGACY), read, said.append, patient), "".join(said)
 
 
-def test_the_story_walked_by_hand(subject: Subject, tmp_path: Path) -> None:
+def test_the_story_walked_by_hand(subject: Replayed, tmp_path: Path) -> None:
     """The menu's numbers are the action indices of --repro."""
     path = tmp_path / "mine.json"
     reached, said = stepped([*subject.repro.split("/"), f"s {path}", "q", "0"])
     assert reached.states == subject.states
     assert "VIOLATED P-8 NoCommittedRecordLost: kept_somewhere k=0" in said
-    trace = load_trace(path).trace
-    assert (trace.property, trace.states) == ("P-8", subject.states)
+    trace = load_trace(path).behaviour
+    assert (trace.origin.property, trace.states) == ("P-8", subject.states)
 
 
-def test_undo_and_jump_go_back_and_forth(subject: Subject) -> None:
+def test_undo_and_jump_go_back_and_forth(subject: Replayed) -> None:
     first, second, *_ = subject.repro.split("/")
     reached, _ = stepped([first, second, "u", "j 0", "j 2", "u"])
     assert reached.states == subject.states[:2]
@@ -240,7 +238,7 @@ def test_a_mistake_is_told_at_a_terminal_and_ends_a_script(line: str) -> None:
 
 
 def test_the_commands(
-    story: Loaded, subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    story: Loaded[Label], subject: Replayed, tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     path = str(stored(tmp_path, story))
@@ -249,7 +247,7 @@ def test_the_commands(
     difference = json.loads((SCHEMAS / "elrcheck.trace-diff-1.schema.json").read_text())
     assert run(cli, ["trace", "show", path, "--only", "isr", "--save", kept]) == 0
     assert "partition.isr: {0,1} -> {0}" in capsys.readouterr().out
-    assert load_trace(Path(kept)).trace.states == subject.states
+    assert load_trace(Path(kept)).behaviour.states == subject.states
     assert run(cli, ["trace", "show", "--repro", subject.repro, *OPTIONS, "-f", "json"]) == 0
     jsonschema.validate(json.loads(capsys.readouterr().out), view)
     assert run(cli, ["trace", "diff", path, kept]) == 0
