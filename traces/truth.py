@@ -9,6 +9,7 @@ from typing import Any, Literal
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.trace_reports import Hit
 from elrcheck.results.trace_view import Truth
 from elrcheck.traces.replay import Replayed

@@ -62,7 +62,7 @@ def outcome_of(
 
 
 def lassos_of(
-    model: Model, config: Any, checks: Sequence[Fn], searches: Searches
+    model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
     from elrcheck.commands.check_liveness import explore_liveness

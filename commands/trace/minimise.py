@@ -24,7 +24,7 @@ from elrcheck.catalogue.select import Selected, choose, resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import ModelConfig, NotEnabled
+from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Shortened
 from elrcheck.traces.behaviour import Behaviour, Origin

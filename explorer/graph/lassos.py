@@ -20,6 +20,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.traces.behaviour import Behaviour, Origin
 
 
