@@ -62,12 +62,10 @@ class Source:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         role: Role = function.__elr_role__  # type: ignore[attr-defined]
-        lines, self.first_line = inspect.getsourcelines(function)
-        text = "".join(lines)
+        text, self.first_line, node = _read(function)
         self.indent = len(text) - len(text.lstrip())
         self.file = function.__code__.co_filename
         self.title = f"{role.kind} {function.__name__}"
-        node = ast.parse(textwrap.dedent(text)).body[0]
         if not isinstance(node, ast.FunctionDef):
             raise error_at(self.file, self.first_line, f"{self.title} is not a plain function: write def")
         self.tree: ast.FunctionDef = node
@@ -90,3 +88,23 @@ class Source:
             excerpt=f"{text.strip()}\n{underline}",
             help=help,
         )
+
+
+def _read(function: Callable[..., Any]) -> tuple[str, int, ast.stmt]:
+    """The source of a function, the line it begins at, and what it says.
+
+    The compiled code knows where the function ends. `inspect` reads its tokens to find out, which takes a
+    third of the time of loading a model, so it is only asked where the code ends too early, such as after a
+    body that is nothing but a docstring.
+    """
+    code = function.__code__
+    last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)[code.co_firstlineno - 1 : last]
+    text, first = "".join(lines), code.co_firstlineno
+    try:
+        return text, first, ast.parse(textwrap.dedent(text)).body[0]
+    except (SyntaxError, IndexError):
+        lines, first = inspect.getsourcelines(function)
+        text = "".join(lines)
+        return text, first, ast.parse(textwrap.dedent(text)).body[0]
