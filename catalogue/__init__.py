@@ -1,1 +1,1 @@
-"""Names to things: variants, scopes, hazards, scenarios, and what `list` and `show` know of them."""
+"""Resolves names to variants, scopes, hazards and scenarios, and describes them for `list` and `show`."""

@@ -1,18 +1,18 @@
 """Strict configuration: TOML files, scope files and ``key=value`` overrides.
 
-Three sources meet here and all are read with the same strictness.  An unknown key, a value of the
-wrong type or a value outside its choices is a `UsageFault` that names the file and the line, and
-nothing is ever ignored.
+All three sources are read with the same strictness.  An unknown key, a value of the wrong type or a
+value outside its choices raises a `UsageFault` that names the file and the line; nothing is ever
+ignored.
 
 * A *settings file* holds defaults for command line options: ``elrcheck.toml``, or the table
-  ``[tool.elrcheck]`` of ``pyproject.toml``.  Exactly one is used and parents are not searched.
+  ``[tool.elrcheck]`` of ``pyproject.toml``.  Exactly one is used; parent folders are not searched.
   (`elrcheck.console.settings` turns it into defaults.)
 * A *scope* is a named set of sizes and budgets, one TOML file.  Tables in it only group keys.
 * An *override* is one ``--set key=value``.
 
-The fields a scope or an override may name are those of the model's frozen `Config` dataclass, so
-this module knows no knob by name.  A field is a bool, a natural number or an Enum, whose members
-are written by name in any case.
+A scope or an override may set any field of the model's frozen `Config` dataclass, so this module
+knows no knob by name.  A field is a bool, a natural number or an Enum; enum members are written by
+name, in upper or lower case.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BIG_INTEGER = 2**63
 
 
 def config_fields(config_cls: type[Any]) -> dict[str, type]:
-    """Field name -> bool, int or Enum class, for a frozen configuration dataclass."""
+    """Map each field of a frozen configuration dataclass to its type: bool, int or an Enum class."""
     hints = get_type_hints(config_cls)
     kinds: dict[str, type] = {}
     for part in dataclasses.fields(config_cls):
@@ -57,7 +57,7 @@ def config_fields(config_cls: type[Any]) -> dict[str, type]:
 
 
 def allowed_values(kind: type) -> str:
-    """What to write for a field of this kind."""
+    """Describe the values a field of this kind accepts, for an error message."""
     if kind is bool:
         return "true or false"
     if issubclass(kind, Enum):
@@ -66,7 +66,7 @@ def allowed_values(kind: type) -> str:
 
 
 def check_value(kind: type, value: object) -> Any:
-    """A TOML value as a value of a field; ValueError when it does not fit."""
+    """Convert a TOML value to a field's type; ValueError when it does not fit."""
     if kind is bool and isinstance(value, bool):
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _BIG_INTEGER:
@@ -79,7 +79,7 @@ def check_value(kind: type, value: object) -> Any:
 
 
 def config_value(kind: type, node: Node) -> Any:
-    """A value of a document as a value of a field."""
+    """Convert a node of a document to a field's type; an error names its place."""
     try:
         return check_value(kind, node.value)
     except ValueError as fault:
@@ -87,7 +87,7 @@ def config_value(kind: type, node: Node) -> Any:
 
 
 def parse_value(kind: type, text: str) -> Any:
-    """The same for a value written on the command line."""
+    """Convert a value written on the command line to a field's type."""
     word = text.strip()
     if kind is bool and word.lower() in _TRUE | _FALSE:
         return word.lower() in _TRUE
@@ -112,7 +112,7 @@ class Scope:
 
 
 def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str | None = None) -> Scope:
-    """Reads a scope file strictly.
+    """Read a scope file strictly.
 
     The top level may hold ``description``; every other key, at the top or inside a table of any
     name, must be one of `fields`, at most once, with a value of its type.
@@ -138,7 +138,7 @@ def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str |
 
 
 def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> Scope:
-    """The scope a user asked for: a path when it looks like one, else a name in the folder `packaged`."""
+    """Load the scope a user asked for: a file if `text` looks like a path, else a packaged scope."""
     if text.endswith(".toml") or "/" in text or os.sep in text:
         return load_scope(Path(text), fields)
     if text in scope_names(packaged):
@@ -151,7 +151,7 @@ def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> 
 
 
 def scope_names(packaged: Traversable) -> tuple[str, ...]:
-    """Names of the scopes that come with the package."""
+    """Return the names of the packaged scopes, sorted."""
     if not packaged.is_dir():
         return ()
     return tuple(sorted(f.name.removesuffix(".toml") for f in packaged.iterdir() if f.name.endswith(".toml")))
@@ -161,7 +161,7 @@ def scope_names(packaged: Traversable) -> tuple[str, ...]:
 
 
 def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, Any]:
-    """``["min_isr=2", "elr=true"]`` as typed values of Config fields; the last of two equal keys wins."""
+    """Parse ``["min_isr=2", "elr=true"]`` into typed values of Config fields; the last of equal keys wins."""
     fields = config_fields(config_cls)
     values: dict[str, Any] = {}
     for pair in pairs:
@@ -182,9 +182,9 @@ def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, An
 
 
 def build_config(config_cls: type[C], *layers: Mapping[str, Any]) -> C:
-    """A Config from layers of field values, later ones win; the rest keep their defaults.
+    """Build a Config from layers of field values; later layers win, other fields keep their defaults.
 
-    A ValueError from the class's own checks, or a field nobody gave, is the user's mistake here.
+    Raise UsageFault when the class's own checks reject the values or a required field is missing.
     """
     merged: dict[str, Any] = {}
     for layer in layers:
@@ -205,7 +205,7 @@ def build_config(config_cls: type[C], *layers: Mapping[str, Any]) -> C:
 
 
 def config_values(config: object) -> dict[str, bool | int | str]:
-    """The fields of a Config as a report shows them."""
+    """Return the fields of a Config as reports show them, enum members by name."""
     values: dict[str, bool | int | str] = {}
     for part in dataclasses.fields(config):  # type: ignore[arg-type]
         value = getattr(config, part.name)

@@ -1,4 +1,4 @@
-"""The effective configuration of a selection: every field, and which layer its value is from."""
+"""The effective configuration of a selection: the value of every field and the layer that set it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Effective:
 
 
 def effective(selection: Selection) -> tuple[Effective, ...]:
-    """The fields in the order of the model; UsageFault for what `check` would refuse too."""
+    """Return the fields in the model's order; raise UsageFault for selections that `check` refuses."""
     selected = resolve(selection)
     scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     layers = (

@@ -1,4 +1,4 @@
-"""One hazard: a known or suspected bug as a change of the model. The table is `catalogue.hazards`."""
+"""One hazard: a known or suspected bug, as a change of the model. `catalogue.hazards` has the table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NO_KNOB = "no knob yet"
 
 @dataclass(frozen=True)
 class Hazard:
-    """One hazard. settings: what both sides of the comparison have; knobs, guard: the change.
+    """One hazard. settings: shared by both sides of the comparison; knobs or guard: the mutation.
 
-    guard: (action, name of the guard left out). left_out: why it is not run; such a row has no change.
+    guard: (action, name of the guard to remove). left_out: why the hazard is not run; it has no mutation.
     """
 
     id: str

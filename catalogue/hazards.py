@@ -1,13 +1,13 @@
 """Known and suspected bugs as mutations of the model: what to change, where, and what must break.
 
-A row is one hazard of `docs/semantics.md`, section F. Its `settings` are the smallest configuration that
-was found to show it, on top of the scope `two-brokers-quiet` (two brokers, one record, no disturbance):
-without the change every property in `expected` holds there, in a search to the end; with the change
-each of them breaks. `elrcheck mutate` runs both sides. The change is one knob; it may be one named
-guard of an action that is left out instead.
+Each row is one hazard of `docs/semantics.md`, section F. Its `settings` are the smallest configuration
+known to show it, on top of the scope `two-brokers-quiet` (two brokers, one record, no disturbance).
+Without the mutation a complete search finds that every property in `expected` holds; with the mutation
+each of them breaks. `elrcheck mutate` runs both sides. A mutation changes one knob or removes one named
+guard of an action.
 
-`expected` are the properties of this model that break, not always those the notes name: some hazards
-there need more brokers or disturbances for their last consequence. A row that cannot be shown says why.
+`expected` lists the properties of this model that break. The notes may name others: some hazards need
+more brokers or disturbances for their last consequence. A row that cannot be shown says why.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-1",
         "KAFKA-19522",
         "The last known leader is elected while it is fenced",
-        # Its own unclean registration elects it.
+        # The leader's own unclean registration elects it.
         expected=("P-19", "P-14"),
         variant="kip_phase1",
         settings={"broker_count": 1, "min_isr": 1, "crashes": 1},
@@ -59,7 +59,7 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(
         "F-3b",
         "KAFKA-15586, KAFKA-18635",
-        "Every restart counts as unclean: after orderly stops nobody can be elected cleanly",
+        "Every restart counts as unclean: after orderly stops no broker can be elected cleanly",
         expected=("P-9",),
         settings={"clean_stops": 1},
         knobs={"clean_check": CleanCheck.ALWAYS_UNCLEAN},
@@ -75,7 +75,7 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(
         "F-5",
         "KIP-903, KAFKA-14617, KAFKA-14139",
-        "A follower that lost its disk joins by what it fetched before",
+        "A follower that lost its disk joins the ISR because of earlier fetches",
         expected=("P-27", "P-2"),
         settings={"crashes": 1},
         knobs={"alter_checks_epochs": False},
@@ -94,9 +94,9 @@ HAZARDS: tuple[Hazard, ...] = (
     Hazard(
         "F-20",
         "none found",
-        "The ELR keeps brokers that are no replicas any more",
+        "The ELR keeps brokers that are no longer replicas",
         expected=("P-12", "P-11", "P-2", "P-13", "P-1", "P-8"),
-        # A second reassignment brings the broker back with an empty log, a fencing elects it.
+        # A second reassignment brings the broker back with an empty log, and a fencing elects it.
         settings={"reassignments": 2, "fences": 1},
         knobs={"elr_intersect_replicas": False},
     ),
@@ -128,7 +128,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-25",
         "none found",
         "Writing min.insync.replicas clears the ELR, even if the value stays",
-        # Without a leader it leaves nobody to elect, for good (V-7).
+        # If there is no leader, it leaves no broker to elect, for good (V-7).
         expected=("P-9", "P-16"),
         settings={"fences": 1, "min_isr_changes": 1},
         knobs={"min_isr_change": MinIsrChange.ALWAYS},
@@ -137,7 +137,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-26",
         "none found",
         "After an upgrade the last known leader is stored as none",
-        # Started without ELR; strategy and storage as in the code make the last ISR member forgotten.
+        # Starts without ELR; with the code's strategy and storage the last ISR member is forgotten.
         expected=("V-8",),
         variant="kip_phase1",
         settings={"elr_enabled": False, "feature_changes": 1, "kills": 1, "fences": 1},
@@ -214,7 +214,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-34",
         "KAFKA-15021, KAFKA-13790, KAFKA-15109",
         "Metadata of an equal leader epoch is ignored",
-        # Waiting for former members is safe, so that nothing but liveness suffers.
+        # Waiting for former members is safe, so only liveness suffers.
         expected=("V-2", "V-3", "V-9"),
         settings={"fences": 1},
         knobs={"applies_equal_epoch": False},
@@ -236,7 +236,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "KAFKA-13837, KAFKA-14078",
         "A fetch of a broker without a replica counts",
         expected=("P-1", "P-2", "P-27", "P-6", "P-8"),
-        # It deletes at its next metadata what it fetched; then it is made a replica.
+        # It deletes what it fetched when it applies its next metadata; then it becomes a replica.
         settings={"min_isr": 1, "spare_brokers": 1, "reassignments": 1, "directory_changes": 1},
         guard=("Fetch", "f is a replica"),
     ),
@@ -269,7 +269,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-43",
         "KIP-966",
         "A recovery counts the answers of brokers that were fenced or restarted since",
-        # The loss of E-24 (P-1) needs a third unclean shutdown, and then the KIP's rule loses data too.
+        # The loss in E-24 (P-1) needs a third unclean shutdown, after which the KIP's rule loses data too.
         expected=("P-19", "P-31"),
         settings={"broker_count": 1, "min_isr": 1, "kills": 2},
         knobs={"log_info_checks": False},

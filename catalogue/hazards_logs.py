@@ -20,11 +20,11 @@ LOGS: tuple[Hazard, ...] = (
         "KIP-279, KAFKA-6361",
         "Truncation by one answer for the leader epoch",
         expected=("P-5", "P-2", "P-4"),
-        # Two records of an old epoch against one of a newer epoch, which the leader does not know.
+        # Two records of an old epoch against one of a newer epoch that the leader does not know.
         settings={"fences": 2, "records": 3, "log_slots": 2, "acks_one": 1},
         knobs={"truncation": Truncation.ONE_SHOT},
     ),
-    # Refusing lower epochs alone (ONLY_LOWER) is enough here: whoever is behind does the harm.
+    # Refusing lower epochs alone (ONLY_LOWER) is enough here: a replica that is behind does the harm.
     Hazard(
         "F-8a",
         "KIP-320, KAFKA-7395",
@@ -112,7 +112,7 @@ LOGS: tuple[Hazard, ...] = (
     Hazard(
         "F-18b",
         "KAFKA-13207",
-        "An answer of a leader that is not followed any more is applied",
+        "An answer from a leader that is no longer followed is applied",
         left_out="a leader epoch has one leader, so whoever compares epochs (F-14) has compared leaders",
     ),
 )

@@ -1,12 +1,12 @@
-"""The catalogue behind `list` and `show`: the parts of the model, and its properties and witnesses.
+"""The catalogue behind `list` and `show`: the model's parts, properties and witnesses.
 
     entries("properties")     one line for each: id, name, summary
     find("P-1")               everything about one of them
 
-`list` in what `find` answers is where the name is listed; `kind` of a property is always, sometimes or
-leads_to.
-Names are looked up as they are written first, and in any case of letters after that. A name that
-means two things is refused with the kinds to choose from.
+In an answer of `find`, `list` is the list that has the name; a property's `kind` is always, sometimes
+or leads_to.
+An exact match of a name wins over one that ignores case. An ambiguous name is refused, with the kinds
+to choose from.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _BRIEF = ("id", "name", "summary")
 
 
 def entries(kind: str) -> list[Entry]:
-    """The members of one kind in a few words each."""
+    """Return the members of one kind, with a short summary each."""
     return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full_entries(kind)]
 
 
 def find(name: str, kind: str | None = None) -> Entry:
-    """Everything about what has this name or id; `kind` settles which, if there are several."""
+    """Return the full entry with this name or id; `kind` chooses where several match."""
     model = functools.cache(_load)
     known = {k: _members(k, model) for k in (KINDS if kind is None else (kind,))}
     for same in (str, str.lower):
@@ -58,18 +58,18 @@ def find(name: str, kind: str | None = None) -> Entry:
             return found[0]
         if found:
             meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
-            raise UsageFault("ambiguous-name", f"`{name}` means several things", help=meant)
+            raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=meant)
     words = [word for members in known.values() for entry in members for word in _names(entry)]
     raise UsageFault("unknown-name", f"there is no `{name}`", help=did_you_mean(name, words))
 
 
 def full_entries(kind: str) -> list[Entry]:
-    """The members of one kind with everything about them."""
+    """Return the full entries of one kind."""
     return _members(kind, _load)
 
 
 def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
-    """`model` is called where the compiled model is needed; most kinds do without."""
+    """`model` is called only for the kinds that need the compiled model."""
     match kind:
         case "variants":
             return variant_entries()
@@ -129,7 +129,7 @@ def _conjuncts(fn: Fn) -> list[str]:
 
 
 def _rules() -> list[Entry]:
-    """What `prove --controller` proves of single steps."""
+    """The rules that `prove --controller` proves for single controller steps."""
     return [
         {
             "id": fn.ident,

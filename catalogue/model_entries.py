@@ -1,6 +1,6 @@
-"""What the model consists of, in JSON's types: variants, scopes, knobs, budgets and actions.
+"""The parts of the model as JSON values: variants, scopes, knobs, budgets and actions.
 
-Everything is read from where it is defined: knobs from the source of `Config`, actions from their
+Every entry is read from its definition: knobs from the source of `Config`, actions from their
 compiled form, scopes from the packaged TOML files. `elrcheck.catalogue.lookup` adds the
 properties and looks names up.
 """
@@ -24,7 +24,7 @@ Entry = dict[str, Any]
 
 
 def variant_entries() -> list[Entry]:
-    """Every variant with the knobs that are not the default."""
+    """Every variant with the knobs that differ from the defaults."""
     return [
         {
             "name": variant.name,
@@ -54,7 +54,7 @@ def scope_entries() -> list[Entry]:
 
 
 def scenario_entries() -> list[Entry]:
-    """Every packaged scenario with its verdicts as they are written, by number."""
+    """Every packaged scenario with its verdicts as the file states them, by number."""
     found = []
     for file in scenario_files():
         scenario = read_scenario(file)
@@ -70,7 +70,7 @@ def scenario_entries() -> list[Entry]:
 
 
 def verdicts(scenario: Scenario) -> str:
-    """Which variants break or refuse a scenario as it is; runs with a name or other knobs are counted."""
+    """List the variants that break or refuse a scenario unchanged; count runs with a name or other knobs."""
     if scenario.pending:
         return f"pending: {scenario.pending}"
     plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
@@ -84,7 +84,7 @@ def verdicts(scenario: Scenario) -> str:
 
 
 def hazard_entries() -> list[Entry]:
-    """Every hazard with its change and what it breaks, or why it is not run."""
+    """Every hazard with its mutation and what that breaks, or why it is not run."""
     return [
         {
             "id": hazard.id,
@@ -104,7 +104,7 @@ def hazard_entries() -> list[Entry]:
 
 
 def change_text(hazard: Hazard) -> str:
-    """The change in the user's words: what `--set` would be given, or the guard that is left out."""
+    """Describe the mutation to the user: the arguments of `--set`, or the guard that is removed."""
     if hazard.guard is not None:
         return f"{hazard.guard[0]} without: {hazard.guard[1]}"
     shown = ((name, plain(value)) for name, value in hazard.knobs.items())
@@ -112,7 +112,7 @@ def change_text(hazard: Hazard) -> str:
 
 
 def knob_entries() -> list[Entry]:
-    """Sizes and switches of the protocol; budgets are apart."""
+    """Sizes and switches of the protocol, without budgets."""
     return [knob.describe() for knob in knobs() if not knob.is_budget]
 
 
@@ -122,7 +122,7 @@ def budget_entries() -> list[Entry]:
 
 
 def action_entries(model: Model) -> list[Entry]:
-    """Every action with the choices it leaves open and its guards, in the order they are tested."""
+    """Every action with its parameters and its guards, in the order they are evaluated."""
     return [
         {
             "name": fn.name,

@@ -1,4 +1,4 @@
-"""A scenario as a TOML file: a story of steps, and what each variant of the protocol makes of it.
+"""Read a scenario from a TOML file: a sequence of steps, and the verdict for each protocol variant.
 
     id = "E-4"
     title = "Mixed acks and the strict high watermark"
@@ -34,11 +34,11 @@ then its own. Its verdict is exactly one of
     breaks = [..]          these properties are violated, and the ones in `also_breaks`, which follow
     refused = "guard"      the last action is refused by this guard, and every property holds
 
-`disputed` holds what the source claims although it is not so: a property and why it is not violated.
-`reaches` names witnesses the run meets. `pending` says what the model lacks for a scenario or a run.
+`disputed` records a claim of the source that does not hold: a property and why it is not violated.
+`reaches` names witnesses the run reaches. `pending` says what the model lacks for a scenario or a run.
 
-This module checks the frame. Actions, paths and values need a loaded model, so they are checked by
-`elrcheck.commands.scenario.scenario`.
+This module checks the file's structure. `elrcheck.commands.scenario.scenario` checks actions, paths
+and values, which need a loaded model.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ RUN = ("variants", "name", "set", "pending", "step", *CLAIMS)
 
 @dataclass(frozen=True)
 class Claim:
-    """What a leaf must be, or is set to. path: dotted, numbers index; value: as TOML has it."""
+    """The value a leaf must have, or is set to. path: dotted, with numbers as indices; value: as in TOML."""
 
     path: str
     value: Any
@@ -78,7 +78,7 @@ class Claim:
 class StoryStep:
     """One event of the story: one or more actions of the model, then expectations.
 
-    variants: the only ones it happens in; none named means all. Without actions it is a check.
+    variants: the only ones it applies to; empty means all. A step without actions only checks.
     """
 
     variants: tuple[str, ...]
@@ -109,7 +109,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario whose frame has been checked. pending: what the model lacks, or empty."""
+    """A scenario whose structure has been checked. pending: what the model lacks, or empty."""
 
     id: str
     title: str
@@ -124,14 +124,14 @@ class Scenario:
 
 
 def scenario_files() -> tuple[Traversable, ...]:
-    """The files of the packaged scenarios, by id."""
+    """Return the files of the packaged scenarios, by id."""
     folder = files("elrcheck.catalogue") / "scenarios"
     found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
     return tuple(sorted(found, key=lambda f: f.name))
 
 
 def read_scenario(file: Path | Traversable) -> Scenario:
-    """Reads a scenario file strictly; UsageFault names the file, the line and the key."""
+    """Read a scenario file strictly; a UsageFault names the file, the line and the key."""
     document = read_toml(file, toml_codes("scenario-file")).object(("id", "title", "source", "run"), TOP)
     runs = tuple(_run(node) for node in _tables(document, "run"))
     if not runs:
@@ -159,7 +159,7 @@ def _needed(node: Node) -> str:
 
 
 def _texts(node: Node) -> tuple[str, ...]:
-    """One text or several."""
+    """One string, or a list of strings."""
     if not isinstance(node.value, str | list):
         node.expected("a text or a list of texts")
     return (node.text(),) if isinstance(node.value, str) else node.texts()

@@ -23,7 +23,7 @@ NONE = "none"
 
 
 class Unreadable(ValueError):
-    """A text or value that means nothing; `help` may say what would."""
+    """A text or value that cannot be read; `help` may say what to write instead."""
 
     def __init__(self, why: str, help: str | None = None) -> None:
         super().__init__(why)
@@ -34,7 +34,7 @@ class Unreadable(ValueError):
 
 
 def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
-    """An action with its arguments by name."""
+    """Parse an action whose arguments are given by name."""
     call = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text)
     if call is None:
         raise Unreadable(f"`{text}` is not an action", "write it as in Fetch(f=1, leader=0)")
@@ -62,7 +62,7 @@ def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
 
 
 def _argument(ty: Ty, word: str, brokers: int) -> Any:
-    """An argument as reports write it."""
+    """Parse an argument in the notation of reports."""
     match ty.kind:
         case "bool" if word.lower() in ("true", "false"):
             return word.lower() == "true"
@@ -81,7 +81,7 @@ def _argument(ty: Ty, word: str, brokers: int) -> Any:
 
 
 def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
-    """The type of the leaf at a dotted path, and the path with numbers as numbers."""
+    """Return the type of the leaf at a dotted path, and the path with its indices as integers."""
     keys: list[str | int] = []
     for word in path.split("."):
         if ty.kind in ("record", "state"):
@@ -102,14 +102,14 @@ def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
 
 
 def get(value: Any, keys: Sequence[str | int]) -> Any:
-    """The value at a place."""
+    """Return the value at a place."""
     for key in keys:
         value = value[key] if isinstance(key, int) else getattr(value, key)
     return value
 
 
 def put_at(value: Any, keys: Sequence[str | int], new: Any) -> Any:
-    """The same with one place changed."""
+    """Return the value with one place changed."""
     if not keys:
         return new
     key = keys[0]
@@ -119,7 +119,7 @@ def put_at(value: Any, keys: Sequence[str | int], new: Any) -> Any:
 
 
 def shown(keys: Sequence[str | int]) -> str:
-    """A place as reports write it: broker[1].log."""
+    """Format a place as reports write it: broker[1].log."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
 
 
@@ -127,7 +127,7 @@ def shown(keys: Sequence[str | int]) -> str:
 
 
 def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
-    """A TOML value as a model value of this type."""
+    """Convert a TOML value to a model value of this type."""
     match ty.kind:
         case "bool" if isinstance(raw, bool):
             return raw
@@ -159,7 +159,7 @@ def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
 
 
 def read_log(text: str) -> tuple[Entry, ...]:
-    """Records in order of offset: "r1@1 r2@2(1)"."""
+    """Parse records in order of offset: "r1@1 r2@2(1)"."""
     entries = []
     for word in text.split():
         found = re.fullmatch(r"r([1-9]\d*)@([1-9]\d*)(?:\((all|1)\))?", word)

@@ -1,4 +1,4 @@
-"""From names to a model: variant, scope and overrides of a request become a `Config`."""
+"""Resolve the variant, scope and overrides of a request into a `Config`, and words into properties."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS, Variant
 
 MOST = 1000
-"""Of any size or budget: graphs of conditions grow with them, and no search comes anywhere near."""
+"""Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
 
 
 @dataclass(frozen=True)
 class Selected:
-    """A resolved selection. overrides: what `--set` changed, as typed values."""
+    """A resolved selection. overrides: the values given by `--set`, typed."""
 
     variant: str
     scope: str
@@ -36,7 +36,7 @@ class Selected:
 
 
 def find_variant(name: str) -> Variant:
-    """The variant of this name; UsageFault with a close match."""
+    """Return the variant with this name; raise UsageFault with a close match if there is none."""
     for variant in VARIANTS:
         if variant.name == name:
             return variant
@@ -45,7 +45,7 @@ def find_variant(name: str) -> Variant:
 
 
 def resolve(selection: Selection) -> Selected:
-    """The configuration a selection stands for: scope, then variant, then overrides."""
+    """Resolve a selection: the variant's knobs, overridden by the scope, then by `--set`."""
     variant = find_variant(selection.variant)
     scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     overrides = parse_overrides(Config, selection.overrides)
@@ -55,7 +55,7 @@ def resolve(selection: Selection) -> Selected:
 
 
 def reject_impossible(config: Config) -> None:
-    """Sizes no engine can represent or that mean nothing."""
+    """Raise UsageFault for sizes that are meaningless or that no engine can represent."""
     if not 1 <= config.broker_count <= 8:
         raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
     if config.spare_brokers >= config.broker_count:
@@ -76,11 +76,11 @@ def reject_impossible(config: Config) -> None:
 
 
 def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
-    """Properties by id, name or glob; all when nothing is asked for.
+    """Select properties by id, name or glob; by default all safety properties and witnesses.
 
-    Liveness properties are searched for in another way, so they are chosen alone: by `liveness`, or by
-    words that mean no other property. UsageFault for a word that is close to nothing or for a mixture,
-    NothingChecked for a glob that matches nothing.
+    Liveness properties need a search of their own, so they cannot be mixed with others: select them by
+    `liveness`, or by words that match no other property. Raise UsageFault for an unknown word or for a
+    mixture, NothingChecked for a glob without a match.
     """
     safety = () if liveness else (*model.always, *model.sometimes)
     if not wanted:
@@ -95,9 +95,9 @@ def select_properties(model: Model, wanted: Sequence[str], liveness: bool = Fals
 
 
 def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:
-    """Functions by id, name or glob, in the order asked for; all when nothing is asked for.
+    """Select functions by id, name or glob, in the order of the words; all if there are no words.
 
-    UsageFault for a word that is close to nothing, NothingChecked for a glob that matches nothing.
+    Raise UsageFault for an unknown word, NothingChecked for a glob without a match.
     """
     if not wanted:
         return tuple(every)

@@ -224,9 +224,9 @@ def _config_type(model: Model) -> Ty:
 
 
 class _Careful(Evaluator):
-    """Refuses to go on with a value that is not there, in the query itself.
+    """Raise NoValue where the query itself uses a value that does not exist.
 
-    Within the model's operators the rules of the language hold: what does not matter may be anything.
+    Inside the model's operators the language's rule applies: an irrelevant value may be anything.
     """
 
     def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: ConcreteAlgebra) -> None:

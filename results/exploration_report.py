@@ -44,7 +44,7 @@ class SpaceReport:
     stopped_by: str | None = None
     """The limit that ended an incomplete search."""
     overflows: Mapping[str, int] | None = None
-    """Steps dropped because a number outgrew its room, by leaf."""
+    """Steps dropped because a number was out of range, by leaf."""
     projection: Projection | None = None
     """A guess how large an incomplete search would become, from how its growth falls."""
 

@@ -41,7 +41,7 @@ class WalksReport:
     stopped_by: str | None = None
     """What ended the run before all walks were done."""
     overflows: Mapping[str, int] | None = None
-    """Steps dropped because a number outgrew its room, by leaf."""
+    """Steps dropped because a number was out of range, by leaf."""
 
 
 @dataclass(frozen=True)

@@ -252,7 +252,7 @@ def read_sweep(place: Path) -> SavedSweep:
     """What the sweep in a folder is. UsageFault if there is none, or it is damaged."""
     file = place / MANIFEST
     if not file.is_file():
-        raise UsageFault("no-checkpoint", f"there is no sweep to go on with in {place}", where=str(file))
+        raise UsageFault("no-checkpoint", f"there is no resumable sweep in {place}", where=str(file))
     top = read_json(file, CODES).object(("schema", "elrcheck", "sweep"))
     if top["schema"].value != SCHEMA:
         top["schema"].expected(SCHEMA, f"it was written by elrcheck {top['elrcheck'].value}")

@@ -47,7 +47,7 @@ class SearchResult:
     level before, so these numbers do not depend on the number of workers.
     traces: for each such check the leaf values of the states of one shortest trace, initial first;
     deadlock_trace: the same for a deadlock. Filled by `retrace`.
-    overflow: leaf index -> transitions dropped because a value outgrew its leaf.
+    overflow: leaf index -> transitions dropped because a value exceeded the range of its leaf.
     fingerprint_bits: bits stored per state, None if whole states were stored. collision_probability: an
     upper bound on the probability that two states shared a fingerprint. spilled: the states exceeded the
     memory limit and went to disk. peak_bytes: peak memory of the process.

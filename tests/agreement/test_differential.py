@@ -204,7 +204,7 @@ def test_z3_agrees(sample: FeatureSample) -> None:
             taken, successors(sample.numbers(state), solved, [updates[i] for i in enabled]), strict=True
         ):
             expected = sample.numbers(steps[instance.action, instance.args])
-            if len(expected) == len(after):  # else a log outgrew its slots: the solver has no such state
+            if len(expected) == len(after):  # else a log exceeds its slots: the solver has no such state
                 assert after == expected, (instance.action, state)
         for fn, flag in zip(properties, flags[len(guards) :], strict=True):
             assert sample.judged(fn, state) in (None, bool(flag)), (fn.name, state)

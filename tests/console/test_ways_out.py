@@ -137,7 +137,7 @@ def test_ctrl_c(
 @pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("said", ["compiling the model", pytest.param("searching", marks=pytest.mark.slow)])
 def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
-    """Compiling anew, and a search of many seconds; what it leaves is whole and can be gone on with."""
+    """Compiling anew, and a search of many seconds; what it leaves is whole and can be resumed."""
     command = [sys.executable, "-m", "elrcheck", "--progress", "check", "--scope", "three-brokers-log"]
     env = {**os.environ, "ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}
     if said == "searching":

@@ -1,4 +1,4 @@
-"""A run can be gone on with whatever ended it, and is refused when something about it is wrong."""
+"""A run can be resumed whatever ended it, and is refused when something about it is wrong."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> 
 
 @pytest.mark.slow
 def test_states_on_s3(s3: str, tmp_path: Path) -> None:
-    """Stopped by a limit, gone on with, and nothing left when it is complete."""
+    """A run that a limit stopped is resumed, and leaves nothing behind when it is complete."""
     from elrcheck.explorer.store.storage import Storage
 
     on_spark = ("--engine", "spark", "--master", "local[2]", "--partitions", "2")

@@ -113,7 +113,7 @@ class FeatureSample:
     def numbers(self, state: Any) -> tuple[int, ...]:
         """Its scalars as numbers, in the order of the slots; sets as masks.
 
-        There are more of them if a log has outgrown its slots.
+        There are more of them if a log has exceeded its slots.
         """
         if state not in self._numbers:
             ty = self.model.state_ty
