@@ -1,1 +1,1 @@
-"""The same model and traces as TLA+ modules."""
+"""Export the model and its traces as TLA+ modules."""

@@ -1,4 +1,4 @@
-"""The TLA+ module of a model and configuration, written into a folder."""
+"""Write the TLA+ module of a model and configuration into a folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from elrcheck.tla_export.spec import Spec, spec_text
 
 
 def module_name(variant: str, scope: str) -> str:
-    """KipFullThreeBrokers for kip_full and three-brokers."""
+    """Name the module of a variant and scope: KipFullThreeBrokers for kip_full and three-brokers."""
     return identifier(camel(f"{variant}_{Path(scope).stem}".replace("-", "_")), fallback="Elrcheck")
 
 
 def write_spec(model: Model, config: ModelConfig, folder: Path, name: str, comment: str = "") -> Spec:
-    """NAME.tla and NAME.cfg in a folder."""
+    """Write NAME.tla and NAME.cfg into a folder."""
     spec = spec_text(model, config, name, comment)
     write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})
     return spec

@@ -1,8 +1,8 @@
-"""Names in the exported module: unique, legal, and as near to the model's as possible.
+"""Names in the exported module: unique, legal, and as close to the model's as possible.
 
 Variables, actions and properties keep their names; operators become CamelCase, configuration fields
-UPPER_CASE. Names of one operator's own (parameters, LETs, bound variables) may repeat in different
-operators, but never anything that is visible where they stand: TLA+ has no shadowing.
+UPPER_CASE. Names local to an operator (parameters, LETs, bound variables) may be reused in other
+operators, but never hide a visible name: TLA+ has no shadowing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from elrcheck.tla_export.reading.values import RESERVED, identifier
 
-# What EXTENDS brings into the module, and into a witness, which also extends TLC.
+# Names that EXTENDS brings into the module, and into a witness, which also extends TLC.
 STANDARD_NAMES = """
     Int Nat Real Infinity Seq Len Append Head Tail SubSeq SelectSeq IsFiniteSet Cardinality
     Print PrintT Assert JavaTime Permutations SortSeq RandomElement Any ToString
@@ -31,20 +31,20 @@ def is_free(name: str, taken: Iterable[str]) -> bool:
 
 
 class Names:
-    """Module-level names given out so far."""
+    """Allocates unique module-level names."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
 
     def keep(self, name: str) -> str:
-        """A name that other parts rely on: it cannot be changed, so it must be free."""
+        """Reserve a name that other parts rely on: it cannot be changed, so it must be free."""
         if identifier(name) != name or not is_free(name, self.taken):
             raise ValueError(f"'{name}' cannot be a name in a TLA+ module: it is reserved or used twice")
         self.taken.add(name)
         return name
 
     def new(self, wanted: str) -> str:
-        """The wanted name, or one like it that is still free."""
+        """Reserve the wanted name, or a similar one that is still free."""
         made = identifier(wanted)
         while not is_free(made, self.taken):
             made += "_"
@@ -53,7 +53,7 @@ class Names:
 
 
 def local_name(wanted: str, visible: Iterable[str]) -> str:
-    """A name for a parameter, a LET or a bound variable, given all names visible at that place."""
+    """Choose a name for a parameter, a LET or a bound variable, given all names visible at that place."""
     base = identifier(wanted.rstrip("_") or wanted, fallback="x")
     made, number = base, 1
     while not is_free(made, visible):

@@ -1,9 +1,9 @@
-r"""Lays TLA+ text out on lines: flat where it fits, broken where it does not.
+r"""Pretty-print TLA+ text: on one line where it fits, broken over several where it does not.
 
 A document knows its one-line form (`flat`) and how to break itself. Lines are relative to the column
-where the document starts, so that composing is only shifting: the first line is put behind whatever
-stands before it, the others get as many spaces. Columns matter in TLA+, which reads a list of
-conjuncts by them:
+where the document starts, so that composing only means shifting: the first line follows whatever
+precedes it, the others are indented by as many spaces. Columns matter in TLA+, where they delimit
+a list of conjuncts:
 
     /\ a
     /\ IF b THEN
@@ -11,9 +11,9 @@ conjuncts by them:
        ELSE
            d
 
-Kept invariant: every line of an item is right of its bullet, and a broken list that is an operand of
-something else is put into parentheses. `flat` is None for what must not stand on one line (comments).
-A comment never ends the last line of a document, because a closing bracket may follow there.
+Invariant: every line of an item is to the right of its bullet, and a broken list that is an operand of
+another expression is put in parentheses. `flat` is None for text that cannot be on one line (comments).
+A comment never ends the last line of a document, because a closing bracket may follow.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Doc:
     flat: str | None
 
     def broken(self, width: int) -> Lines:
-        """The lines when the one-line form does not fit."""
+        """Return the lines to use when the one-line form does not fit."""
         raise NotImplementedError
 
 
 def render(doc: Doc, width: int) -> Lines:
-    """The document on as few lines as it needs."""
+    """Lay the document out on as few lines as it needs."""
     if doc.flat is not None and len(doc.flat) <= width:
         return [doc.flat]
     return doc.broken(width)
@@ -50,7 +50,7 @@ def indent(lines: Lines, by: int = INDENT) -> Lines:
 
 
 def behind(head: str, lines: Lines) -> Lines:
-    """The lines behind a head, the later ones aligned with the first."""
+    """Put the lines after a head, later lines aligned with the first."""
     return [head + lines[0], *indent(lines[1:], len(head))]
 
 
@@ -60,7 +60,7 @@ def _joined(parts: Sequence[Doc], separator: str) -> str | None:
 
 
 class Text(Doc):
-    """Something that is never broken."""
+    """Text that is never broken."""
 
     def __init__(self, text: str) -> None:
         self.flat: str = text
@@ -82,7 +82,7 @@ class Group(Doc):
 
 
 class Head(Doc):
-    """`head body`: aligned behind a short head, on the next line and indented otherwise."""
+    """`head body`: the body is aligned after a short head, else indented on the next line."""
 
     def __init__(self, head: str, body: Doc, *, hang: bool = False) -> None:
         self.head, self.body, self.hang = head, body, hang
@@ -117,7 +117,7 @@ class Items(Doc):
 
 
 class Chain(Doc):
-    """Operands of an infix operator; broken, every further operand starts a line with it."""
+    """Operands of an infix operator; when broken, each further line starts with the operator."""
 
     def __init__(self, operator: str, operands: Sequence[Doc]) -> None:
         self.operator, self.operands = operator, operands
@@ -132,7 +132,7 @@ class Chain(Doc):
 
 
 def _operand(doc: Doc, width: int) -> Doc:
-    """The operand, in parentheses if it is going to be a bulleted list."""
+    """Put the operand in parentheses if it will become a bulleted list."""
     fits = doc.flat is not None and len(doc.flat) <= width
     return Group("(", doc, ")") if isinstance(doc, Bullets) and not fits else doc
 

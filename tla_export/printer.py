@@ -1,7 +1,7 @@
-r"""IR expressions as TLA+, node by node: precedence kept, names kept.
+r"""Print IR expressions as TLA+, node by node, preserving precedence and names.
 
-A printed expression is a `Printed`: a document and how tightly it binds. Operands that bind less than
-their place asks for get parentheses. Quantifiers, IF, LET and => bind least.
+A printed expression is a `Printed`: a document and its precedence. An operand that binds less tightly
+than its place requires gets parentheses. Quantifiers, IF, LET and => bind least tightly.
 
 Primes. `now.field` is a variable, `next.field` its primed form. An operator on the next state is
 printed as `Op(args)'` where its arguments are rigid (see `rigid`); otherwise the module gets a second
@@ -24,7 +24,7 @@ from elrcheck.tla_export.rigid import Rigidity, lets_of
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
 COMPARED: dict[expr.Order, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-# A local name may stand for an access with several names in it, such as `broker[b].log[k]`.
+# A local name may stand for an access that contains several names, such as `broker[b].log[k]`.
 WORD = re.compile(r"[A-Za-z_]\w*")
 SETS_INFIX: dict[expr.SetOperator, str] = {"union": "\\cup", "inter": "\\cap", "diff": "\\"}
 
@@ -39,7 +39,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where an expression stands: its function, its local names, and whether "now" means next."""
+    """The context of an expression: its function, its local names, and whether "now" means next."""
 
     fn: str
     local: Mapping[str, str]
@@ -50,12 +50,12 @@ class Scope:
 
 
 class Expressions:
-    """Prints expressions of the functions of one model."""
+    """Prints the expressions in the functions of one model."""
 
     backend = "TLA+"
 
     def __init__(self, fns: Mapping[str, Fn], constants: Mapping[str, str], names: Names) -> None:
-        """names: what the module defines apart from operators, which get theirs here."""
+        """names: names the module defines already; operators are named here."""
         self.fns, self.constants, self.names = fns, constants, names
         self.operators = {
             name: names.new(camel(name)) if fn.kind in ("op", "lemma") else name for name, fn in fns.items()
@@ -65,24 +65,24 @@ class Expressions:
         self.copies: dict[str, str] = {}
 
     def doc(self, e: Expression, scope: Scope, least: int = LOOSE) -> Doc:
-        """The expression, in parentheses if it binds less than `least`."""
+        """Print the expression, in parentheses if it binds less tightly than `least`."""
         printed = self.printed(e, scope)
         return Group("(", printed.doc, ")") if printed.prec < least else printed.doc
 
     def text(self, e: Expression, scope: Scope, least: int = LOOSE) -> str:
-        """The expression on one line, for places that cannot be broken."""
+        """Print the expression on one line, for places that cannot be broken."""
         flat = self.doc(e, scope, least).flat
         if flat is None:
             raise UnsupportedNode(f"{self.backend}, inside another expression,", e)
         return flat
 
     def fresh(self, name: str, scope: Scope) -> str:
-        """A local name that hides nothing."""
+        """Choose a local name that hides no other."""
         taken = self.names.taken.union(*(WORD.findall(text) for text in scope.local.values()))
         return local_name(name, taken)
 
     def printed(self, e: Expression, scope: Scope) -> Printed:
-        """The expression with its precedence."""
+        """Print the expression and determine its precedence."""
         match e:
             case expr.Constant(value=bool()):
                 return Printed(Text("TRUE" if e.value else "FALSE"))
@@ -243,9 +243,9 @@ class Expressions:
         return Printed(Items(f"[{base} EXCEPT ", heads, "]"))
 
     def _paths(self, path: str, e: expr.Update | expr.VectorPut, scope: Scope) -> list[tuple[str, Doc]]:
-        """What an update changes, as deep paths: `![b].view.leader = x` instead of nested EXCEPTs.
+        """Collect the changes of an update as deep paths: `![b].view.leader = x`, not nested EXCEPTs.
 
-        An update of an update is followed while it changes the very value that stood at that path.
+        A nested update is followed as long as it changes the value that was at that path before.
         """
         old = self.text(_updated(e), scope, APPLY)
         if isinstance(e, expr.Update):
@@ -263,7 +263,7 @@ class Expressions:
         return found
 
     def _spellings(self, e: Expression, scope: Scope) -> set[str]:
-        """The ways to write an expression: as it is, and with the LET it names written out."""
+        """Yield the spellings of an expression: as it is, and with the LET that it names expanded."""
         found = {self.text(e, scope, APPLY)}
         match e:
             case expr.Variable():
@@ -302,7 +302,7 @@ class Expressions:
     # ------------------------------------------------------------------------- binders
 
     def _domain(self, e: Comprehension, scope: Scope) -> tuple[str, str, Scope]:
-        """(bound name, set it ranges over, scope of the body)."""
+        """Return (bound name, set it ranges over, scope of the body)."""
         variable = e.variable.name
         name = self.fresh(variable, scope)
         domain = self.text(e.domain, scope, SETS)
@@ -314,7 +314,7 @@ class Expressions:
         return name, f"DOMAIN {sequence}", scope.bind(variable, f"{sequence}[{name}]")
 
     def _quantified(self, e: expr.Quantifier, scope: Scope) -> Printed:
-        r"""Quantifiers of one kind over one set are one: `\A a, b \in S : p`."""
+        r"""Merge quantifiers of one kind over the same set: `\A a, b \in S : p`."""
         quantifier = "\\A" if e.op == "all" else "\\E"
         name, domain, inner = self._domain(e, scope)
         names = [name]
@@ -336,7 +336,7 @@ class Expressions:
         return Printed(Head(head, joined), LOOSE)
 
     def _chosen(self, e: expr.Filter | expr.Count | expr.Extreme, scope: Scope) -> tuple[str, Scope, Doc]:
-        """The set of bound values that satisfy the condition."""
+        """Print the set of bound values that satisfy the condition."""
         name, domain, inner = self._domain(e, scope)
         if e.condition is None:
             return name, inner, Text(domain)
@@ -363,12 +363,12 @@ class Expressions:
         return Printed(Items(f"{operator}(", [self.doc(a, scope) for a in e.args], f"){prime}"), APPLY)
 
     def _copy(self, name: str) -> str:
-        """The operator with every variable primed; the module prints the copies that were asked for."""
+        """Name the copy of an operator with every variable primed; the module prints requested copies."""
         if name not in self.copies:
             self.copies[name] = self.names.new(f"{self.operators[name]}Next")
         return self.copies[name]
 
 
 def _updated(e: expr.Update | expr.VectorPut) -> Expression:
-    """The record or the vector that is changed."""
+    """Return the record or vector that an update changes."""
     return e.record if isinstance(e, expr.Update) else e.vector

@@ -1,14 +1,14 @@
-r"""Two questions about expressions whose answers decide how TLA+ has to be written.
+r"""Two properties of expressions that determine how they are written in TLA+.
 
-**Rigid**: does the value depend on no state? `Op(x)'` is the value of Op in the next state, but it
-also primes everything inside x. So an operator may be applied to the next state by one prime behind
-the application only if its arguments are rigid: constants and quantified variables. A parameter is
-rigid if every call in the model passes something rigid; a LET is rigid if its value is.
+**Rigid**: the value does not depend on a state. `Op(x)'` is the value of Op in the next state, but it
+also primes everything inside x. So a prime after the application may apply an operator to the next
+state only if its arguments are rigid: constants and quantified variables. A parameter is rigid if every
+call in the model passes a rigid argument; a LET is rigid if its value is.
 
-**Branching**: would TLC explore the expression branch by branch? Where an action is expected, TLC
-takes `a \/ b` and `\E x : p` apart, through definitions and LETs too, and a condition that is true
-for two reasons then makes the same successor twice, and counts it twice. Conditions of that kind
-need an `=> ` or `= TRUE`, which TLC evaluates as a value.
+**Branching**: TLC explores the expression branch by branch. Where an action is expected, TLC splits
+`a \/ b` and `\E x : p`, even inside definitions and LETs, so a condition that is true for two reasons
+generates the same successor twice and counts it twice. Such conditions need `=> ` or `= TRUE`, which
+TLC evaluates as a value.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def block_lets(block: Block) -> Iterator[tuple[str, Expression]]:
 
 
 def lets_of(fn: Fn) -> dict[str, Expression]:
-    """Every LET of a function; local names are unique within a function."""
+    """Return every LET of a function; local names are unique within a function."""
     found = dict(block_lets(fn.body))
     found.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, LetIn))
     return found
@@ -67,7 +67,7 @@ class Rigidity:
             pass
 
     def _spread(self) -> bool:
-        """One round over all calls; true if a parameter turned out not to be rigid."""
+        """Visit all calls once; return whether another parameter turned out not to be rigid."""
         before = len(self._flexible)
         for fn in self.fns.values():
             for node in fn_nodes(fn):
@@ -79,7 +79,7 @@ class Rigidity:
         return len(self._flexible) > before
 
     def is_rigid(self, within: str, e: Expression) -> bool:
-        """Whether an expression of the function `within` has the same value in every state."""
+        """Return whether an expression in the function `within` has the same value in every state."""
         for node in walk(e):
             match node:
                 case StateVariable():
@@ -109,7 +109,7 @@ def _loose_elements(fn: Fn) -> set[str]:
 
 
 class Branching:
-    """Whether TLC would take a condition apart."""
+    """Decides whether TLC would split a condition into branches."""
 
     def __init__(self, fns: Mapping[str, Fn]) -> None:
         self.fns = fns

@@ -1,15 +1,15 @@
-r"""The model as an idiomatic TLA+ module and its configuration.
+r"""Export the model as an idiomatic TLA+ module with its TLC configuration.
 
-State fields become variables, configuration fields constants, operators keep their names in CamelCase
-and their docstrings as comments, an action is a conjunction of its guards and the primed variables,
-`Next` quantifies over exactly the arguments the model's own search tries, one disjunct for each
-action. So TLC generates and counts the same states.
+State fields become variables and configuration fields constants. Operators keep their names, in
+CamelCase, and their docstrings, as comments. An action is a conjunction of its guards and the primed
+variables. `Next` has one disjunct per action, quantified over exactly the arguments that elrcheck's
+search tries, so TLC generates and counts the same states.
 
-TLC takes a disjunction apart where it expects an action, and would count a guard that is true for
-two reasons twice. Guards of that shape are therefore printed as `TRUE = (guard)`, a value.
+TLC splits a disjunction where it expects an action, and would count a guard that is true for two
+reasons twice. Such guards are therefore printed as `TRUE = (guard)`, a value.
 
-The budgets are a CONSTRAINT, so states outside are generated and not explored, as in our search.
-Nothing newer than TLC 2.15 is used.
+The budgets are a CONSTRAINT: states outside it are generated but not explored, as in elrcheck's
+search. The module needs nothing newer than TLC 2.15.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
 
 WIDTH = 100
-# Operators the standard modules lack; only those the model uses, and what they use, are printed.
+# Operators missing from the standard modules; only those the model needs are printed.
 HELPERS = {
     "Least": ["Least(a, b) == IF a <= b THEN a ELSE b"],
     "Greatest": ["Greatest(a, b) == IF a >= b THEN a ELSE b"],
@@ -63,7 +63,7 @@ FIXED = ("None", "Brokers", "vars", "Next", "Spec", "TypeOK", *HELPERS)
 
 @dataclass(frozen=True)
 class Spec:
-    """The texts of a module and its configuration.
+    """The text of a module and of its configuration.
 
     count_cfg: a configuration that checks no property, so that TLC counts all states.
     taken: every name the module defines. constants: the CONSTANTS part of the configuration.
@@ -82,14 +82,14 @@ def constant_name(field: str) -> str:
 
 
 def checked_name(fn: Fn) -> str:
-    """The operator a configuration names: what TLC checks of a property, or denies of a witness."""
+    """Name the operator that TLC checks: the property itself, or the negation of a witness."""
     if fn.kind == "sometimes":
         return f"{fn.name}_Never"
     return f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget"
 
 
 def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "") -> Spec:
-    """The module and configuration of one model under one configuration."""
+    """Print the module and configuration of one model under one `Config`."""
     return _Module(model, config, module, comment).build()
 
 
@@ -103,7 +103,7 @@ class _Module:
         self.branching = Branching(model.fns)
 
     def _read_fields(self) -> list[str]:
-        """Configuration fields that the model reads, in the order they are declared, then derived limits."""
+        """List the configuration fields that the model reads, in declaration order, then derived limits."""
         nodes = (node for fn in self.model.fns.values() for node in fn_nodes(fn))
         used = {node.name for node in nodes if isinstance(node, ConfigField)}
         for fn in self.model.actions:
@@ -113,7 +113,7 @@ class _Module:
         return declared + sorted(used - set(declared))
 
     def _names(self) -> Names:
-        """Names that must stay as they are; operators are named after them."""
+        """Reserve the names that must not change; operators are named afterwards."""
         names = Names()
         for name in (*self.variables, *self.constants.values(), *FIXED):
             names.keep(name)
@@ -139,7 +139,7 @@ class _Module:
             lines.append(self._checked(fn))
         copies = self._copies()
         for name, lines in copies.items():
-            ops[name] += ["", *lines]  # TLA+ wants definitions before uses
+            ops[name] += ["", *lines]  # TLA+ requires definitions before uses
         init, types = self._init(), self._types()
         behaviour = [init, *actions, self._next(), [f"Spec == {model.init.name} /\\ [][Next]_vars"]]
         body = [
@@ -155,7 +155,7 @@ class _Module:
         return Spec(self.module, tla, bare + self._checks(), bare, taken, constants)
 
     def _opening(self, body: str) -> list[str]:
-        """From the title to the helpers that the body uses."""
+        """Print the module's opening, from its title to the helpers that the body uses."""
         title = f"MODULE {self.module}"
         dashes = "-" * max(4, (WIDTH - len(title) - 2) // 2)
         lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
@@ -170,7 +170,7 @@ class _Module:
         return [*lines, *self._assumptions(), ""]
 
     def _assumptions(self) -> list[str]:
-        """What values the constants may have."""
+        """Print the assumptions about the values of the constants."""
         fields = record_fields(self.model.config)
         items = [
             Item(Head(f"{name} \\in", self._type(fields.get(field, INT))))
@@ -179,7 +179,7 @@ class _Module:
         return render(Head("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
     def _types(self) -> list[list[str]]:
-        """A set for each record type, and TypeOK."""
+        """Print a set for each record type, and TypeOK."""
         made = []
         for ty in records_of(self.model.state_ty):
             fields = [Head(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
@@ -198,9 +198,9 @@ class _Module:
         return ["Next ==", *(f"    \\/ {self._choice(fn)}" for fn in self.model.actions)]
 
     def _checked(self, fn: Fn) -> str:
-        """What TLC checks: TLC also looks at states outside a CONSTRAINT, our search does not.
+        """Print the checked operators: TLC, unlike elrcheck, also checks states outside a CONSTRAINT.
 
-        A trace to a witness "violates" that it never happens.
+        For a witness TLC checks that it never happens; the counterexample is a trace that reaches it.
         """
         if fn.kind == "sometimes":
             return f"{checked_name(fn)} == ~{fn.name}"
@@ -230,7 +230,7 @@ class _Module:
         yield "    None = None"
 
     def _checks(self) -> str:
-        """The part of the configuration that asks for properties."""
+        """Print the part of the configuration that names the properties to check."""
         states = ["TypeOK", *(checked_name(fn) for fn in self.model.always if not fn.is_step)]
         steps = [checked_name(fn) for fn in self.model.always if fn.is_step]
         lines = ["INVARIANTS", *(f"    {name}" for name in states)]
@@ -254,7 +254,7 @@ class _Module:
         return [*_comment("" if primed else title), *render(Head(head, body, hang=True), WIDTH)]
 
     def _copies(self) -> dict[str, list[str]]:
-        """Primed copies of operators, callees first; printing one may ask for another."""
+        """Print primed copies of operators, callees first; printing one may require another."""
         made: dict[str, list[str]] = {}
         while len(made) < len(self.printer.copies):
             for name in list(self.printer.copies):
@@ -264,7 +264,7 @@ class _Module:
         return {name: made[name] for name in order}
 
     def _value(self, block: Block, scope: Scope) -> Doc:
-        """The body of an operator."""
+        """Print the body of an operator."""
         lets, scope, block = self._lets(block, scope)
         match block:
             case If(condition=c, then=then, orelse=orelse):
@@ -287,7 +287,7 @@ class _Module:
         return [*_comment(fn.doc), *render(Head(head, self._step(fn.body, scope), hang=True), WIDTH)]
 
     def _step(self, block: Block, scope: Scope, prime: str = "'") -> Doc:
-        """A block of an action: guards with their names, then branches or the new values."""
+        """Print a block of an action: guards with their names, then branches or the new values."""
         items: list[Item] = []
         while isinstance(block, Require):
             match block.condition:
@@ -309,7 +309,7 @@ class _Module:
         return Bullets("/\\", items, stacked=True) if len(items) > 1 else items[0].doc
 
     def _lets(self, block: Block, scope: Scope) -> tuple[list[tuple[str, Doc]], Scope, Block]:
-        """The definitions a block starts with, the scope behind them, and the rest of the block."""
+        """Split a block into its leading definitions, the scope after them, and the rest."""
         lets: list[tuple[str, Doc]] = []
         while isinstance(block, Let):
             name = self.printer.fresh(block.name, scope)
@@ -335,17 +335,17 @@ class _Module:
 
 
 def _is_variable(e: Expression, field: str) -> bool:
-    """Whether an expression is what a state variable is now."""
+    """Return whether an expression is the current value of a state variable."""
     return isinstance(e, StateVariable) and e.moment == "now" and e.name == field
 
 
 def _names(keyword: str, names: Sequence[str]) -> list[str]:
-    """A declaration, on as many lines as it needs."""
+    """Print a declaration on as many lines as it needs."""
     return textwrap.wrap(f"{keyword} {', '.join(names)}", WIDTH, subsequent_indent=" " * 4)
 
 
 def _section(title: str, definitions: Iterable[Sequence[str]]) -> list[str]:
-    """Definitions under a heading, a blank line behind each."""
+    """Print definitions under a heading, each followed by a blank line."""
     rule = "-" * WIDTH
     lines = [rule, f"\\* {title}", ""]
     for definition in definitions:

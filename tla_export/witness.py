@@ -1,6 +1,6 @@
-r"""Writes a trace as a module that TLC can judge: the witness.
+r"""Write a trace as a TLA+ module that TLC can validate: the witness.
 
-A witness extends the exported specification, holds the trace as one constant and walks along it:
+A witness extends the exported specification, defines the trace as a constant and steps through it:
 
     VARIABLES cexPos, cexBad
     CexTrace == << [partition |-> ..], [partition |-> ..] >>
@@ -15,7 +15,7 @@ A witness extends the exported specification, holds the trace as one constant an
     CexEnd   == cexPos = 2 /\ (cexPos = 1 => Init) /\ UNCHANGED <<..>>
     Cex_P_21 == cexPos = 2 => ~cexBad
 
-TLC then says which of three things is so, by its exit code, the same in 2.15 and current versions:
+TLC's exit code gives the verdict; the codes are the same in 2.15 and in current versions:
 
     12  confirmed: every step is a step of Next (and of the action named for it), the first state
         satisfies Init and the last one (or the last step) violates a listed property
@@ -23,14 +23,14 @@ TLC then says which of three things is so, by its exit code, the same in 2.15 an
         also k = 1 when the first state is not an initial one
      0  a behaviour of the specification, but no listed property is violated
 
-Why this shape, all of it found out by trying:
+Reasons for this shape, all found by experiment:
 
 * The primed variables are assigned first, which turns Next into a test: nothing is enumerated.
-* A position variable of its own keeps equal states of the trace apart.
-* Init is checked inside the first step and not in CexInit: with no initial state at all TLC reports
+* A separate position variable distinguishes equal states of the trace.
+* Init is checked inside the first step and not in CexInit: without any initial state TLC would report
   success. CexEnd checks it too, for a trace of one state.
-* A property counts only in the last position, so a trace that is rejected is never "confirmed".
-* CexEnd stutters at the end, so a deadlock means "rejected" and nothing else; hence never -deadlock.
+* A property counts only in the last position, so a rejected trace is never "confirmed".
+* CexEnd stutters at the end, so a deadlock can only mean "rejected"; so never pass -deadlock.
 * A *step* property (an operator with primed variables, such as P-21, leader epochs never go back)
   cannot be an INVARIANT. Its value in the last step is kept in a boolean variable, false elsewhere.
 * Only the CONSTANT part of a configuration may be used: a VIEW or SYMMETRY would merge positions.
@@ -63,7 +63,7 @@ CFG_SECTIONS = """
 
 @dataclass(frozen=True)
 class WitnessProperty:
-    """A property to be judged at the end of the trace, by the name of its operator in the module."""
+    """A property to check at the end of the trace, by the name of its operator in the module."""
 
     operator: str
     scope: Literal["state", "step"] = "state"
@@ -71,7 +71,7 @@ class WitnessProperty:
 
 @dataclass(frozen=True)
 class Witness:
-    """The two files, and what a reader of TLC's output must know about them."""
+    """The two files, and the names needed to read TLC's output."""
 
     tla: Path
     cfg: Path
@@ -83,7 +83,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class _Names:
-    """What the witness calls its own parts; another prefix if the specification has these names."""
+    """Names of the witness's own parts, with another prefix if the specification uses them."""
 
     low: str
     high: str
@@ -166,7 +166,7 @@ def write_witness(
 
 
 def constants_part(cfg: str) -> list[str]:
-    r"""The CONSTANT sections of a .cfg, line by line, without comments and blank lines."""
+    r"""Extract the CONSTANT sections of a .cfg, line by line, without comments and blank lines."""
     plain = re.sub(r"\(\*.*?\*\)|\\\*[^\n]*", " ", cfg, flags=re.DOTALL)
     # Keywords may stand anywhere on a line; a quoted one is text. Pieces: text, keyword, text, ..
     pieces = re.split(rf"(?<!\S)({'|'.join(CFG_SECTIONS.split())})(?!\S)", plain)
@@ -180,7 +180,7 @@ def constants_part(cfg: str) -> list[str]:
 def _rows(
     variables: Sequence[str], states: Sequence[Mapping[str, Any]], types: Mapping[str, Ty] | None
 ) -> list[dict[str, str]]:
-    """Every state as variable -> TLA+ text, complete and on one line each."""
+    """Return every state as variable -> TLA+ text, one line per value; all states have the same variables."""
     if not states:
         raise UsageFault("witness-shape", "a witness needs at least one state")
     rows = []
@@ -206,7 +206,7 @@ def _rows(
 
 
 def _fresh(used: Sequence[str]) -> _Names:
-    """The prefix of the witness's own names: cex, or cex2 .. if the specification uses it."""
+    """Choose the prefix of the witness's own names: cex, or cex2 .. if the specification uses it."""
     busy = {name.lower() for name in used}
     number = 1
     while any(name.startswith(f"cex{number if number > 1 else ''}") for name in busy):
@@ -276,7 +276,7 @@ def _step(
 
 
 def _initial(init: str) -> str:
-    """Init, and a line of output that tells a wrong first state from a wrong first step."""
+    """Print Init and an output line that distinguishes a wrong first state from a wrong first step."""
     return f'({init} /\\ PrintT(<<"cex initial state accepted">>))'
 
 

@@ -1,1 +1,1 @@
-"""Traces: read in every notation, followed by the plain model, described, explained."""
+"""Read traces in every notation, replay them in the plain model, describe and explain them."""

@@ -1,7 +1,7 @@
-"""The one type of a trace: states of the model, the steps between them, and the lasso if it never ends.
+"""The type of every trace: states of the model, the steps between them and, for a lasso, its cycle.
 
-Every notation is read into a `Behaviour` and written from one, every engine's finding is one, and
-`traces.replay` follows it. Values are those of the plain model; nothing here evaluates anything.
+Every notation is read into a `Behaviour` and written from one, every engine reports one, and
+`traces.replay` replays it. Values are those of the plain model; this module evaluates nothing.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from elrcheck.catalogue.select import Selected
 from elrcheck.lang.plain import Label
 
 Said: TypeAlias = Label | str | None
-"""What a notation says of a step: its label, only the name of its action, or nothing of use."""
+"""What a notation records of a step: its label, only the name of its action, or nothing."""
 LabelT = TypeVar("LabelT", bound=Said, covariant=True)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a behaviour belongs to; variant and scope are empty where nobody has said them.
+    """The configuration and property of a behaviour; variant and scope are empty if unknown.
 
-    overrides: values of the configuration that neither variant nor scope sets, as a report shows them.
-    property: the id of the one it is about. source, form: where it was read and in which notation; they
-    are no part of what it is.
+    overrides: configuration values set by neither variant nor scope, as reports show them.
+    property: id of the property it is about. source, form: the file it was read from and its notation;
+    both are ignored by comparisons.
     """
 
     variant: str = ""
@@ -38,35 +38,35 @@ class Origin:
 
     @classmethod
     def of(cls, selected: Selected, property: str = "", source: str = "", form: str | None = None) -> Origin:
-        """That of a behaviour of this configuration."""
+        """Build the origin of a behaviour of a selected configuration."""
         overrides = overridden(selected.config, selected.overrides)
         return cls(selected.variant, selected.scope, overrides, property, source, form)
 
     def selection(self) -> Selection:
-        """The request that leads to the same configuration."""
+        """Return the request that selects the same configuration."""
         pairs = tuple(f"{key}={option_text(value)}" for key, value in self.overrides.items())
         return Selection(self.variant, self.scope, pairs)
 
 
 def overridden(config: object, names: Iterable[str]) -> dict[str, object]:
-    """The values that a configuration has in these fields."""
+    """Return the values of these fields of a configuration."""
     values = config_values(config)
     return {name: values[name] for name in names}
 
 
 def option_text(value: object) -> str:
-    """A value as `--set` takes it."""
+    """Format a value as `--set` expects it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
 class Behaviour(Generic[LabelT]):
-    """States and steps; ValueError unless their numbers fit.
+    """States and steps; raise ValueError if their numbers do not match.
 
     labels[i] leads from states[i] to states[i + 1]. A finite behaviour has one label fewer than states.
-    loop: of a lasso the index of the state where its cycle starts; then there is a label for each state,
-    the last one leading back to states[loop]. Without that label `loop` is the last state, and the
-    behaviour stops there: nothing happens any more.
+    loop: for a lasso, the index of the state where its cycle starts. A lasso has one label for each state,
+    the last one leading back to states[loop]. If that label is missing, `loop` is the last state and the
+    behaviour stutters there for ever.
     """
 
     origin: Origin
@@ -90,7 +90,7 @@ class Behaviour(Generic[LabelT]):
 
     @property
     def visited(self) -> tuple[Any, ...]:
-        """One state more than there are steps: a cycle ends in the state where it starts."""
+        """One state more than there are steps: a closed cycle repeats its first state at the end."""
         return (*self.states, self.states[self.loop or 0]) if self.closes else self.states
 
     def prefix(self, steps: int) -> Behaviour[LabelT]:
@@ -99,17 +99,17 @@ class Behaviour(Generic[LabelT]):
 
 
 def steps_needed(states: int, steps: int, loop: int | None) -> int:
-    """How many steps belong to so many states; a lasso may do without the last one if it stops."""
+    """Return the number of steps for so many states; a lasso that stutters at its end has one fewer."""
     stops = loop == states - 1 and steps == states - 1
     return states - (loop is None or stops)
 
 
 def of_states(states: Iterable[Any], origin: Origin | None = None) -> Behaviour[None]:
-    """A finite behaviour of which only the states are known."""
+    """Build a finite behaviour from its states alone."""
     known = tuple(states)
     return Behaviour(origin or Origin(), known, (None,) * (len(known) - 1))
 
 
 def allows(said: Said, label: Label) -> bool:
-    """Whether a step may be this one, by what a notation says of it."""
+    """Return whether a recorded step is consistent with this label."""
     return said in (None, label, label.action)

@@ -1,13 +1,13 @@
 """A condition as a tree of the parts that decide it.
 
-The tree is made of the same IR that every engine runs, evaluated over plain values:
+The tree is built from the IR that every engine runs, evaluated over plain values:
 
-* a conjunction has all its named parts; an `and` that is false only the first part that is;
-* a quantifier that one element decides has that element as its witness, and the body for it; an `any`
-  that no element satisfies has the body for each;
-* an implication has its premise, and its conclusion if the premise holds;
-* a call goes on in the body of the operator, with its arguments, and a local in what it stands for;
-* whatever else is a comparison, with the values that it compares.
+* a named conjunction keeps all its parts; a false `and` keeps only its first false part;
+* a quantifier decided by one element keeps that element as its witness, and the body for it; a false
+  `any` keeps the body for each element;
+* an implication keeps its premise, and its conclusion if the premise holds;
+* a call continues in the operator's body, with its arguments, and a local in the expression it names;
+* every other expression is a comparison, with the values that it compares.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from elrcheck.results.trace_view import Argument
 from elrcheck.traces.places import ALIAS, looked_at, place_of, source_text, value_text
 
 MEANS = "="
-"""In an environment: before the name of a local, for the expression that it stands for."""
+"""Prefix of an environment key: with the name of a local, the key of the expression it stands for."""
 DEEPEST = 12
-"""How deep a tree may become; beyond it a part is a leaf."""
+"""Maximum depth of a tree; deeper parts become leaves."""
 
 
 @dataclass(frozen=True)
 class Guards:
-    """The guards of one choice of an action, in the order they are asked; `later` were not asked."""
+    """The guards of one action instance, in order of evaluation; those in `later` were not reached."""
 
     asked: tuple[Clause, ...]
     later: tuple[str, ...]
@@ -64,19 +64,19 @@ class Guards:
 
 
 class Conditions:
-    """Evaluates conditions of one model under one configuration, and keeps why."""
+    """Evaluates conditions of one model under one configuration and records why they hold or fail."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model = model
         self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
 
     def of_property(self, fn: Fn, states: Sequence[Any]) -> Clause:
-        """The truth of a property on a state, or on a step."""
+        """Evaluate a property on a state, or on a step."""
         lifted = tuple(self.evaluator.structure.lift(s, self.model.state_ty) for s in states)
         return self._block(fn.body, {STATES: lifted, MEMO: {}}, 0)
 
     def of_wait(self, fn: Fn, state: Any, args: Sequence[Any]) -> tuple[Clause, Clause]:
-        """The premise and the conclusion of a `leads_to` property in a state."""
+        """Evaluate the premise and the conclusion of a `leads_to` property in a state."""
         lift = self.evaluator.structure.lift
         env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
         env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
@@ -86,7 +86,7 @@ class Conditions:
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 
     def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
-        """The guards of an action with its arguments, up to the one that refuses."""
+        """Evaluate the guards of an action instance, up to the first one that refuses."""
         lift = self.evaluator.structure.lift
         env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
         env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
@@ -112,7 +112,7 @@ class Conditions:
         raise AssertionError(block)
 
     def _alias(self, name: str, value: Expression, env: Env) -> dict[str, str]:
-        """A name for a place of the state is shown as that place."""
+        """A local that names a place of the state is shown as that place."""
         place = place_of(self.evaluator, value, env)
         return {} if place is None else {ALIAS + name: place}
 
@@ -121,7 +121,7 @@ class Conditions:
         return self.clause(value, env, depth)
 
     def _returned(self, block: Block, env: Env) -> tuple[Expression, Env]:
-        """The expression that a body returns, and what its names mean."""
+        """Return the expression that a body returns, and the environment of its names."""
         while not isinstance(block, Ret):
             block, env = self._next(block, env, [])
         assert not isinstance(block.value, View)
@@ -130,7 +130,7 @@ class Conditions:
     # ------------------------------------------------------------------------- expressions
 
     def clause(self, e: Expression, env: Env, depth: int = 0) -> Clause:
-        """An expression of type bool, with the parts that decide it."""
+        """Evaluate a boolean expression into a tree of the parts that decide it."""
         env = dict(env)
         value = bool(self.evaluator.ev(e, env))
         made = Clause(source_text(e), value)
@@ -172,7 +172,7 @@ class Conditions:
         return looked_at(self.evaluator, children(e), env)
 
     def _junction(self, e: Junction, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
-        """All parts where all of them decide, else the first one that does."""
+        """Return all parts if they decide the result together, else the first part that decides it."""
         decisive = e.op == "or"
         if value is not decisive:
             return tuple(self.clause(part, env, depth + 1) for part in e.parts)
@@ -180,7 +180,7 @@ class Conditions:
         return (self.clause(first, env, depth + 1),)
 
     def _quantifier(self, e: Quantifier, env: Env, depth: int, made: Clause) -> Clause:
-        """`all` is decided by an element that fails, `any` by one that does not; else by their number."""
+        """A false `all` and a true `any` are decided by one element, otherwise by the number of elements."""
         inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
         decisive = e.op == "any"
         for value, inner in inside:

@@ -1,4 +1,4 @@
-"""Model values and traces in words: what a person reads, and nothing a machine should parse."""
+"""Model values and traces as text for people; nothing here is meant to be parsed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView
 
 
 def text(value: Any, ty: Ty | None = None) -> str:
-    """A value in a few characters: {0,2}, none, RUNNING, [1@1 all]."""
+    """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -34,7 +34,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
 
 
 def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
-    """(path, text) of what a person looks at: records and vectors are opened, logs are not."""
+    """Yield (path, text) for each displayed value: records and vectors are expanded, logs are not."""
     match ty.kind:
         case "record" | "state":
             for f, t in ty.fields.items():
@@ -47,7 +47,7 @@ def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def changes(before: Any, after: Any, ty: Ty) -> tuple[Change, ...]:
-    """The leaves that differ."""
+    """Return the leaves that differ between two states."""
     pairs = zip(leaves(before, ty), leaves(after, ty), strict=True)
     return tuple(Change(path, old, new) for (path, old), (_, new) in pairs if old != new)
 
@@ -57,7 +57,7 @@ def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
 
 
 def talk(fn: Fn, given: Sequence[Argument]) -> Talk | None:
-    """The message that an action is with these arguments."""
+    """Return the message that an action with these arguments represents, if any."""
     if (message := fn.marks.message) is None:
         return None
     values = {argument.name: argument.value for argument in given}
@@ -67,21 +67,21 @@ def talk(fn: Fn, given: Sequence[Argument]) -> Talk | None:
 
 
 def because(fn: Fn) -> str:
-    """Why a step was possible: the guards that look at the state, or all if none does."""
+    """Explain why a step was enabled: the guards that read the state, or all guards if none does."""
     return "; ".join(guards_of_state(fn) or guard_names(fn))
 
 
 def spelled(fn: Fn, args: Sequence[Any]) -> str:
-    """The action as reports write it."""
+    """Format an action as reports write it."""
     return f"{fn.name}({', '.join(f'{a.name}={a.value}' for a in arguments(fn, args))})"
 
 
 def trace_view(
     model: Model, states: Sequence[Any], labels: Sequence[Label], repro: str, loop: int | None = None
 ) -> TraceView:
-    """A replayed trace as a report shows it. loop: where a lasso's cycle starts; then the state to which
+    """Build the report's view of a replayed trace.
 
-    its last step returns stands at the end of `states` once more.
+    loop: where a lasso's cycle starts; the state its last step returns to is repeated at the end of `states`.
     """
     actions = {fn.name: fn for fn in model.actions}
     ty = model.state_ty

@@ -1,7 +1,7 @@
-"""What a trace calls its steps: `Fetch(1, 0, FALSE)` or `Fetch(f=1, leader=0)`, or only `Fetch`.
+"""Parse the labels of a trace's steps: `Fetch(1, 0, FALSE)`, `Fetch(f=1, leader=0)` or only `Fetch`.
 
-TLC, ITF and Quint have no action of ours; a label is a text. One that names no action of the model
-says nothing (`Next`, `Initial predicate`, `CexStep`), one without arguments allows any.
+In TLC, ITF and Quint a label is plain text. A label that names no action of the model (`Next`,
+`Initial predicate`, `CexStep`) allows any action; one without arguments allows any arguments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Said:
-    """The action a label names, with its arguments if it gives them; None if it is none of ours."""
+    """Return the action a label names, with its arguments if given; None if the model has no such action."""
     found = LABEL.fullmatch(text) if text else None
     if found is None or found[1] not in actions:
         return None
@@ -36,9 +36,9 @@ def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Said:
 
 
 def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, ...]:
-    """The arguments of a call, by name or by position.
+    """Parse the arguments of a call, given by name or by position.
 
-    Unreadable, ValueMismatch or ValueSyntaxError if they are not those of the action.
+    Raise Unreadable, ValueMismatch or ValueSyntaxError if they do not match the action's parameters.
     """
     name, _, inside = call.strip().removesuffix(")").partition("(")
     if "=" in inside:
@@ -52,7 +52,7 @@ def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, 
 
 
 def asked(text: str, model: Model, brokers: int) -> Label | str:
-    """An action as a user writes it; UsageFault for one that does not exist or is not written like that."""
+    """Parse an action written by a user; raise UsageFault if it is malformed or does not exist."""
     actions = {fn.name: fn for fn in model.actions}
     found = LABEL.fullmatch(text)
     if found is None:

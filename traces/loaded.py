@@ -1,4 +1,4 @@
-"""A behaviour with the model and configuration it belongs to, and which file a command means."""
+"""A recorded behaviour with its model and configuration, and the search for the file a command names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from elrcheck.traces.behaviour import Behaviour, LabelT
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says about the model; `named` are the options that were really given."""
+    """The model selected on the command line; `named` lists the options given explicitly."""
 
     selection: Selection = field(default_factory=Selection)
     named: frozenset[str] = frozenset()
 
     def over(self, said: Selection) -> Selection:
-        """What a file says, except where an option says otherwise; --set is added to the file's."""
+        """Return the file's selection with explicit options applied; --set adds to the file's overrides."""
         return Selection(
             self.selection.variant if "variant" in self.named or not said.variant else said.variant,
             self.selection.scope if "scope" in self.named or not said.scope else said.scope,
@@ -33,7 +33,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Loaded(Generic[LabelT]):
-    """A behaviour as it was recorded, in its model; nothing has been replayed."""
+    """A behaviour as recorded, with its model; it has not been replayed."""
 
     model: Model
     config: Any
@@ -41,13 +41,13 @@ class Loaded(Generic[LabelT]):
 
     @property
     def property(self) -> Fn | None:
-        """The property the behaviour is about, if the model has it."""
+        """Return the property the behaviour is about, if the model has it."""
         every = (*self.model.always, *self.model.sometimes, *self.model.leads_to)
         return next((fn for fn in every if fn.ident == self.behaviour.origin.property), None)
 
 
 def stored_traces(path: Path) -> list[Path]:
-    """A stored trace itself, or those of a run folder, violations first; UsageFault if there is none."""
+    """List a stored trace, or those of a run folder, violations first; raise UsageFault if there are none."""
     if not path.is_dir():
         return [path]
     found = sorted(path.glob("*.trace.json"), key=_by_number)
@@ -63,7 +63,7 @@ def _by_number(path: Path) -> tuple[str, int, str]:
 
 
 def check_size(ty: Ty, value: Any, at: Node, brokers: int) -> None:
-    """UsageFault for a value that belongs to another number of brokers, which its type cannot tell."""
+    """Raise UsageFault for a value of the wrong number of brokers, which its type does not reveal."""
     match ty.kind:
         case "replica" if value >= brokers:
             at.fail(f"there is no broker {value}, only 0 to {brokers - 1}")

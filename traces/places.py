@@ -1,7 +1,7 @@
-"""What a condition looks at: its text in the source, the places of the state it reads, and their values.
+"""What a condition reads: its source text, the places of the state it refers to, and their values.
 
-A place is written as reports write it (`broker[1].view.isr`), with every index worked out, so it can be
-found in a trace; an expression that is no place is written as the source has it.
+A place is written as in reports (`broker[1].view.isr`), with every index evaluated, so that it can be
+found in a trace; any other expression is written as in the source.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from elrcheck.results.trace_reports import Looked
 from elrcheck.traces.describe import text as in_words
 
 ALIAS = "@"
-"""In an environment: before the name of a local that is a place, for its path."""
+"""Prefix of an environment key: with the name of a local that stands for a place, the key of its path."""
 INFIX: dict[Order | SetOperator | Operator, str] = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
     "union": "|", "inter": "&", "diff": "-", "add": "+", "sub": "-",
@@ -64,14 +64,14 @@ INFIX: dict[Order | SetOperator | Operator, str] = {
 
 
 def unwrapped(e: Expression) -> Expression:
-    """The expression, without the steps from an optional to its element and back."""
+    """Strip the conversions between an optional and its element from an expression."""
     while isinstance(e, Some | Get):
         e = e.value
     return e
 
 
 def source_text(e: Expression) -> str:
-    """The expression on one line, as the model's source has it or, where it is derived, would have it."""
+    """Format an expression on one line as in the model's source; a derived one as the source would."""
     if e.node is not None:
         return _single(ast.unparse(e.node))
     parts = [source_text(part) for part in children(e)]
@@ -107,7 +107,7 @@ def source_text(e: Expression) -> str:
 
 
 def _single(text: str) -> str:
-    """Without the second pair of parentheses that `ast.unparse` puts around a generator: all((x for ..))."""
+    """Remove the second pair of parentheses that `ast.unparse` puts around a generator: all((x for ..))."""
     opened: list[int] = []
     doubled: set[int] = set()
     for place, char in enumerate(text):
@@ -121,12 +121,12 @@ def _single(text: str) -> str:
 
 
 def value_text(evaluator: Evaluator, value: Any, ty: Ty) -> str:
-    """An evaluator's value in the words of reports."""
+    """Format an evaluator's value as reports do."""
     return in_words(evaluator.structure.lower(value, ty), ty)
 
 
 def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) -> tuple[Looked, ...]:
-    """The values behind an expression: its operands that are no constants, then the places in them."""
+    """List the values behind an expression: its operands, except constants, then the places in them."""
     found: dict[str, str] = {}
     for operand in operands:
         for text, value in _values(evaluator, operand, env):
@@ -151,7 +151,7 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
 
 
 def _outside(e: Expression) -> tuple[Expression, ...]:
-    """The parts that have a value where the expression stands: none about a variable that it binds."""
+    """Yield the parts with a value outside the expression: those without a variable that it binds."""
     match e:
         case Quantifier() | Count() | Filter() | SequenceFilter() | First() | Extreme():
             return (e.domain,)
@@ -162,7 +162,7 @@ def _outside(e: Expression) -> tuple[Expression, ...]:
 
 
 def place_of(evaluator: Evaluator, e: Expression, env: Env) -> str | None:
-    """The path of a place in the state, None for any other expression."""
+    """Return the path of a place in the state; None for any other expression."""
     match e:
         case StateVariable():
             return e.name if e.moment == "now" else f"{e.name}'"

@@ -1,14 +1,14 @@
-"""Traces in any notation, read into a `Behaviour`; the notation is told from the contents.
+"""Read traces in any notation into a `Behaviour`; the contents determine the notation.
 
-| format   | what it is                                          | told by                        |
+| format   | what it is                                          | recognised by                  |
 | -------- | --------------------------------------------------- | ------------------------------ |
 | elrcheck | our stored traces                                   | a key `schema`                 |
-| itf      | ITF, as Apalache and Quint write it, and we         | keys `vars` and `states`       |
+| itf      | ITF, as written by Apalache, Quint and elrcheck     | keys `vars` and `states`       |
 | tlc-json | TLC's `-dumpTrace json`                             | a key `counterexample`         |
 | tlc-text | what TLC prints, with or without -tool, -difftrace  | lines `State 1: <..>`, a banner |
 
-Nothing is evaluated. A file that is none of these, or has a value that does not fit, is a UsageFault
-with the place; one without a single state is NothingChecked, since it would be accepted otherwise.
+Nothing is evaluated. An unrecognised file, or a value of the wrong type, is a UsageFault that names the
+place; a trace without states is NothingChecked, since a replay would accept it.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from elrcheck.traces.tracefile import CODES, loaded_trace
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOREIGN = ("mbt::actionTaken", "mbt::nondetPicks", "cexPos", "cexBad")
-"""Variables that Quint and our witness modules add."""
+"""Variables added by Quint and by exported witness modules."""
 BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
 
 
 def read_recorded(path: Path, given: Given, form: Format | None = None) -> Loaded[Said]:
-    """The trace in a file, or the first one of a run folder."""
+    """Read the trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
     text = read_text(path, CODES, JSON_LIMIT)
     if not text.strip():
@@ -77,7 +77,7 @@ def _told(root: Node) -> Format:
 
 
 def _reject_other_text(text: str, path: Path, form: Format | None) -> None:
-    """UsageFault unless the text is what TLC prints, or is said to be."""
+    """Raise UsageFault unless the text looks like TLC's output or the user names a format."""
     lines = text.splitlines()
     if form is not None or BANNER.search(text) or any(STATE.match(line) for line in lines):
         return
@@ -99,7 +99,7 @@ def _nothing(path: Path | str, why: str) -> NothingChecked:
 
 
 def _refuse_empty(root: Node, *keys: str) -> None:
-    """NothingChecked when the list of states is there and has none."""
+    """Raise NothingChecked when the list of states exists but is empty."""
     raw = root.value
     for key in keys:
         raw = raw.get(key) if isinstance(raw, dict) else None
@@ -137,7 +137,7 @@ def _itf(root: Node, given: Given) -> Loaded[Said]:
 
 
 def _said(meta: Mapping[str, Any]) -> Selection:
-    """What our own ITF export notes about the model; files of others say nothing."""
+    """Read the model selection that elrcheck's ITF export records; files of other tools have none."""
     texts = [meta.get(key, "") if isinstance(meta.get(key, ""), str) else "" for key in ("variant", "scope")]
     overrides = meta.get("overrides")
     return Origin(texts[0], texts[1], overrides if isinstance(overrides, dict) else {}).selection()
@@ -184,13 +184,13 @@ def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
 def _behaviour(
     origin: Origin, states: Sequence[Any], labels: Sequence[Said], loop: int | None
 ) -> Behaviour[Said]:
-    """Of a notation that has no place for the name of the step that closes a cycle."""
+    """Build a behaviour from a notation that cannot name the step that closes a cycle."""
     closing = [None] if loop is not None and loop < len(states) - 1 else []
     return Behaviour(origin, tuple(states), (*labels, *closing), loop)
 
 
 def _first_trace(states: list[TlcState]) -> list[TlcState]:
-    """The first of several traces (-continue), with what -difftrace leaves out put back."""
+    """Return the first of several traces (-continue), with the values omitted by -difftrace restored."""
     made: list[TlcState] = []
     for state in states:
         if state.number != len(made) + 1:

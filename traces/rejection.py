@@ -1,4 +1,4 @@
-"""Why the plain model does not follow a recorded step: what every action would do instead, or its guard."""
+"""Explain why the plain model rejects a recorded step: each action's refusing guard or actual result."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from elrcheck.traces.describe import arguments, changes, spelled
 
 
 def rejected_start(plain: PlainModel, state: Any) -> Rejection:
-    """Of a behaviour whose first state is not the initial one."""
+    """Reject a behaviour whose first state is not the initial state."""
     differs = changes(plain.initial(), state, plain.model.state_ty)
     return Rejection(0, "the first state is not the initial one", changed=differs)
 
 
 def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, said: Said) -> Rejection:
-    """Of a step that no action makes, or another one than the behaviour says."""
+    """Reject a step that no action makes, or that a different action makes than the one recorded."""
     actions = {fn.name: fn for fn in plain.model.actions}
     other = next((label for label, made in plain.successors(before) if made == after), None)
     if other is not None:
         made = spelled(actions[other.action], other.args)
         reason = f"the trace calls this step {_words(actions, said)}, but it is {made}"
     elif before == after:
-        reason = "nothing changes in this step, and no action does nothing here"
+        reason = "this step changes nothing, and no enabled action leaves the state unchanged"
     else:
         reason = "no action makes this state"
     candidates = sorted(_candidates(plain, before, after, said), key=_closeness)
@@ -37,7 +37,7 @@ def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, said:
 
 
 def _candidates(plain: PlainModel, before: Any, after: Any, said: Said) -> Iterator[Candidate]:
-    """Every action instance; those that make the recorded state have no difference."""
+    """Yield every action instance; one that makes the recorded state has no differences."""
     fns = {fn.name: fn for fn in plain.model.actions}
     for label, source in plain.steps:
         given = arguments(fns[label.action], label.args)

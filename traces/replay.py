@@ -1,9 +1,9 @@
-"""The one replay: a behaviour followed step by step through the plain model.
+"""Replay a behaviour step by step in the plain model.
 
-Files and engines are treated alike. An engine only says where a property is hit, a file may say anything:
-what is shown to a person, stored or explained has passed here. The states that the model is asked about
-have all been made by its own functions, so nothing foreign is ever given to them: only compared with what
-they make.
+Files and engines are treated alike: every trace that is shown, stored or explained has been replayed here.
+The model's functions only ever receive states that they produced themselves; recorded states are compared
+with those, never passed to the model. So an engine's claim about a property, or a file's contents, is
+never taken on trust.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from elrcheck.traces.violation import Broken, explain
 
 
 class ReplayError(Exception):
-    """An engine produced a trace that the plain model does not follow. Never the user's fault."""
+    """An engine produced a trace that the plain model rejects: a bug in elrcheck, not a user error."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A behaviour as far as the plain model follows it: to its end, or up to the step of `rejection`.
+    """A behaviour as far as the plain model follows it: to its end, or up to the step in `rejection`.
 
-    labels: of the steps that the model makes. broken: of an engine's finding, the part of its property that
-    broke at the end. truths: what every property says along it, if somebody asked.
+    labels: the replayed steps. broken: for an engine's finding, the part of its property that broke at the
+    end. truths: the truth of every property along the trace, if requested.
     """
 
     model: Model
@@ -50,7 +50,7 @@ class Replayed:
 
     @property
     def states(self) -> tuple[Any, ...]:
-        """The states that the model makes; of a lasso the one it returns to stands at the end once more."""
+        """The replayed states; a lasso repeats at the end the state that it returns to."""
         if self.rejection is not None and self.rejection.step == 0:
             return ()
         return self.behaviour.visited[: len(self.labels) + 1]
@@ -61,7 +61,7 @@ class Replayed:
 
     @property
     def followed(self) -> Behaviour[Label]:
-        """The behaviour with the label of every step; ReplayError if the model does not follow it."""
+        """Return the behaviour with the label of every step; raise ReplayError if the replay failed."""
         if self.rejection is not None and self.rejection.step == 0:
             raise ReplayError("the trace does not start in the initial state")
         if self.rejection is not None:
@@ -75,26 +75,26 @@ class Replayed:
 
     @cached_property
     def repro(self) -> str:
-        """The steps as indices into the enabled actions of each state."""
+        """Return the steps as indices into the enabled actions of each state."""
         choices = ([known for known, _ in self.plain.successors(state)] for state in self.states)
         return "/".join(str(known.index(label)) for label, known in zip(self.labels, choices, strict=False))
 
     @property
     def beyond(self) -> int | None:
-        """The first step that leaves the budgets of the scope."""
+        """Return the first step that exceeds the budgets of the scope."""
         within = (self.plain.within(state) for state in self.states[1:])
         return next((number for number, inside in enumerate(within, start=1) if not inside), None)
 
     @property
     def origin(self) -> ReportedOrigin:
-        """Where it comes from, for a report."""
+        """Return the source of the trace, for a report."""
         of = self.behaviour.origin
         values = config_values(self.config)
         return ReportedOrigin(of.source, of.variant, of.scope, values, of.form, of.property or None)
 
     @property
     def view(self) -> TraceView:
-        """What the model follows, as a report shows it."""
+        """Return the replayed part as a report shows it."""
         if not self.states:
             return TraceView()
         view = trace_view(self.model, self.states, self.labels, self.repro, self.loop)
@@ -102,9 +102,9 @@ class Replayed:
 
 
 def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool = False) -> Replayed:
-    """As far as the model goes along with the states and, where it is known, the action of each step.
+    """Replay a behaviour for as long as the model agrees with its states and the actions it names.
 
-    anywhere: it need not start in the initial state, as the step that a proof fails at.
+    anywhere: the first state need not be the initial state, as in a counterexample to induction.
     """
     plain, states = PlainModel(model, config), behaviour.visited
     if not anywhere and states[0] != plain.initial():
@@ -122,7 +122,7 @@ def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool
 
 
 def _possible(plain: PlainModel, state: Any, said: Said) -> Iterator[tuple[Label, Any]]:
-    """The enabled steps that a notation allows."""
+    """Yield the enabled steps that are consistent with the recorded one."""
     for label, source in plain.steps:
         if allows(said, label):
             try:
@@ -132,9 +132,9 @@ def _possible(plain: PlainModel, state: Any, said: Said) -> Iterator[tuple[Label
 
 
 def replay_finding(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Replayed:
-    """The states of an engine that says it has hit a property at their end, and which part of it broke.
+    """Replay an engine's trace that hits a property in its last state or step, and find the part that broke.
 
-    ReplayError if plain Python disagrees.
+    Raise ReplayError if plain Python disagrees.
     """
     found = replay(model, config, of_states(states, Origin(property=fn.ident)))
     made = found.followed.states

@@ -1,7 +1,7 @@
-"""The trace a command is about: of a file or an action-index path, followed to its end.
+"""The trace a command works on: read from a file or an action-index path, and replayed to its end.
 
-Whatever a trace is taken for, it has been followed by the plain model first: a file that the model does
-not follow is shown by `replay` only.
+Commands only accept traces that the plain model follows to the end; a file that it rejects can only be
+examined with `replay`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elrcheck.traces.truth import first_violated
 
 
 def subject_of(path: Path | None, repro: str | None, given: Given, form: Format | None = None) -> Replayed:
-    """The trace of a file or of a path of action indices; UsageFault if there is neither or both."""
+    """Load the trace of a file or of an action-index path; raise UsageFault unless exactly one is given."""
     if (path is None) == (repro is None):
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
     if path is None:
@@ -39,7 +39,7 @@ def subject_of(path: Path | None, repro: str | None, given: Given, form: Format 
 
 
 def of_repro(repro: str, selection: Selection) -> Replayed:
-    """The trace that an action-index path stands for, and the first property its end violates."""
+    """Build the trace of an action-index path, and find the first property violated at its end."""
     selected = resolve(selection)
     model = load_checked_model()
     plain = PlainModel(model, selected.config)

@@ -1,12 +1,12 @@
-"""TLC's `-dumpTrace json`: a counterexample without types, read by the types of the model.
+"""Read the counterexample of TLC's `-dumpTrace json`, which is untyped, using the model's types.
 
     {"counterexample": {"state": [[1, {..}], [2, {..}]],
                         "action": [[[1, {..}], {"name": "Fence", "parameters": ["b"],
                                                 "context": {"b": 1}}, [2, {..}]], ..]},
      "vars": [..]}
 
-Sets, sequences and functions on 1..n are all arrays there, model values are strings, other functions are
-objects whose keys are the printed values. A step from the last state back to a listed one makes it a lasso.
+Sets, sequences and functions on 1..n are all arrays, model values are strings, and other functions are
+objects whose keys are the printed values. In a lasso, the last step leads back to a listed state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Step = tuple[int, int, Said]
 def read_tlc_json(
     root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str], origin: Origin
 ) -> Behaviour[Said]:
-    """UsageFault with the place of whatever does not fit. ignore: foreign variables."""
+    """Read a behaviour; a UsageFault names the place of a mismatch. ignore: foreign variables."""
     inner = root.object(("counterexample",), ("vars",))["counterexample"].object(("state", "action"))
     rows = inner["state"].items()
     states, numbers = [], []
@@ -57,7 +57,7 @@ def _numbered(row: Node) -> tuple[int, Node]:
 
 
 def _listed(row: Node, states: Sequence[Any]) -> int:
-    """The number of a state that a step repeats; it must be the one that is listed."""
+    """Return the number of a state repeated in a step; it must equal the listed state."""
     number, state = _numbered(row)
     if not 1 <= number <= len(states):
         row.inside(0).fail(f"there is no state {number}, only 1 to {len(states)}")
@@ -80,7 +80,7 @@ def _step(row: Node, actions: Mapping[str, Fn], states: Sequence[Any]) -> Step:
 
 
 def _arguments(about: Node, fn: Fn) -> tuple[Any, ...] | None:
-    """Arguments, if the file has one for each parameter. TLC may call them otherwise, so order counts."""
+    """Read the arguments, if there is one per parameter; by position, since TLC may use other names."""
     names, context = about.get("parameters", []).value, about.get("context", {})
     if not isinstance(names, list) or not isinstance(context.value, dict) or len(names) != len(fn.params):
         return None
@@ -93,7 +93,7 @@ def _arguments(about: Node, fn: Fn) -> tuple[Any, ...] | None:
 
 
 def decode(ty: Ty, node: Node) -> Any:
-    """The model value of this type that TLC's JSON stands for; UsageFault if it does not fit."""
+    """Decode TLC's JSON into a model value of this type; raise UsageFault if it does not fit."""
     match ty.kind:
         case "bool":
             return node.boolean()

@@ -15,15 +15,15 @@
      ]
     }
 
-`steps[i]` leads from `states[i]` to `states[i + 1]`. A lasso has one more step than that, back to the
-state whose index is `loop`; without it `loop` is the last state, and the behaviour stops there.
+`steps[i]` leads from `states[i]` to `states[i + 1]`. A lasso has one more step, back to the state with
+index `loop`; if that step is missing, `loop` is the last state and the behaviour stutters there.
 
 Inside a state a record is an object, a Vec or a Seq an array, a set of brokers an ascending array, an
 enum member its name, an absent optional null, and a number a number.
 
-How many brokers a state has depends on the configuration, which the file itself names. Reading therefore
-has two steps: first the frame, then, under the configuration that variant, scope and overrides stand for,
-every value. Whatever is wrong is a UsageFault (exit 2) that names the file and the JSON path.
+The number of brokers in a state depends on the configuration, which the file itself names. Reading
+therefore takes two passes: first the frame, then the values, under the configuration selected by variant,
+scope and overrides. Every error is a UsageFault (exit 2) that names the file and the JSON path.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CODES = Codes("trace-file")
 
 
 def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
-    """Store a behaviour; the file appears whole or not at all."""
+    """Store a behaviour atomically."""
     origin, loop = behaviour.origin, behaviour.loop
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -73,12 +73,12 @@ def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
 
 
 def load_trace(path: Path) -> Loaded[Label]:
-    """A stored trace, or the first one of a run folder; UsageFault says what is wrong with it."""
+    """Load a stored trace, or the first one of a run folder; raise UsageFault if it is invalid."""
     return loaded_trace(read_json(stored_traces(path)[0], CODES))
 
 
 def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
-    """A trace file that has been parsed, in the model it names unless options name another one."""
+    """Load a parsed trace file with the model it names, unless options select another one."""
     frame = _frame(root)
     said = frame.origin.selection()
     selected = resolve(said if given is None else given.over(said))
@@ -97,18 +97,18 @@ def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
 
 
 def stored_origin(path: Path) -> Origin:
-    """What a trace file says it belongs to; its states and steps are not looked at."""
+    """Read the origin recorded in a trace file, without decoding its states and steps."""
     return _frame(read_json(path, CODES)).origin
 
 
 def decode_trace(root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]]) -> Behaviour[Label]:
-    """The behaviour in a trace file that has been parsed. signatures: the parameters of every action."""
+    """Decode the behaviour in a parsed trace file. signatures: the parameters of every action."""
     return _frame(root).decode(state, signatures)
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """A trace file whose frame has been checked, and whose values have not."""
+    """A trace file whose frame has been checked but whose values have not."""
 
     root: Node
     origin: Origin
@@ -149,7 +149,7 @@ def _frame(root: Node) -> _Frame:
 def _check_sizes(
     found: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], brokers: int
 ) -> None:
-    """UsageFault for a broker the configuration does not have, or one value too few: types cannot tell."""
+    """Raise UsageFault for an unknown broker or a Vec of the wrong length, which types do not reveal."""
     for i, value in enumerate(found.states):
         check_size(state, value, root["states"].inside(i), brokers)
     for i, label in enumerate(found.labels):
@@ -162,7 +162,7 @@ def _check_sizes(
 
 
 def encode_value(ty: Ty, value: Any) -> Any:
-    """The JSON form of a model value of this type."""
+    """Encode a model value of this type as JSON."""
     match ty.kind:
         case "bool" | "nat" | "replica":
             return value
@@ -180,7 +180,7 @@ def encode_value(ty: Ty, value: Any) -> Any:
 
 
 def encode_argument(value: Any) -> Any:
-    """The JSON form of an argument or of a configuration value, whose type is not at hand."""
+    """Encode an argument or a configuration value, whose type is not available, as JSON."""
     if isinstance(value, enum.Enum):
         return value.name
     if value is None or isinstance(value, bool | int | str):
@@ -193,7 +193,7 @@ def encode_argument(value: Any) -> Any:
 
 
 def decode_value(ty: Ty, node: Node) -> Any:
-    """The model value of this type that a JSON value stands for; UsageFault when it does not fit."""
+    """Decode a JSON value into a model value of this type; raise UsageFault when it does not fit."""
     match ty.kind:
         case "bool":
             return node.boolean()

@@ -1,4 +1,4 @@
-"""What the properties say along a trace, in plain Python: everywhere, or where they are hit first."""
+"""Evaluate the properties along a trace in plain Python: at every step, or up to the first hit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from elrcheck.traces.violation import explain
 
 
 def with_truths(found: Replayed) -> Replayed:
-    """The same, also with where along it each property is hit."""
+    """Return the replayed trace with the positions where each property is hit."""
     return replace(found, truths=truths(found.model, found.config, found.states))
 
 
 def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Truth, ...]:
-    """Every `always` and `sometimes` property on the states of a trace, or on the steps into them."""
+    """Evaluate all `always` and `sometimes` properties on the states of a trace, or the steps into them."""
     plain = PlainModel(model, config)
     found = []
     for fn in (*model.always, *model.sometimes):
@@ -38,7 +38,7 @@ def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Tr
 
 
 def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = ()) -> tuple[Hit, ...]:
-    """The first violation of each property along a trace, in the order of their ids."""
+    """Find the first violation of each property along a trace, ordered by property id."""
     found = []
     for fn in chosen or plain.model.always:
         step = first_hit(plain, fn, states)
@@ -51,7 +51,7 @@ def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = 
 
 
 def first_violated(plain: PlainModel, states: Sequence[Any]) -> str:
-    """The id of the first `always` property that the last state or step of a trace violates, or nothing."""
+    """Return the id of the first `always` property that the end of a trace violates, or an empty string."""
     for fn in plain.model.always:
         at = states[-2:] if fn.is_step else states[-1:]
         if len(at) == 1 + fn.is_step and not plain.holds(fn, *at):
@@ -60,13 +60,13 @@ def first_violated(plain: PlainModel, states: Sequence[Any]) -> str:
 
 
 def reached(plain: PlainModel, states: Sequence[Any]) -> tuple[Hit, ...]:
-    """The witnesses that a trace reaches, and when first."""
+    """Return the witnesses that a trace reaches, and where each is first reached."""
     pairs = ((fn, first_hit(plain, fn, states)) for fn in plain.model.sometimes)
     return tuple(Hit(fn.ident, fn.name, step) for fn, step in pairs if step is not None)
 
 
 def first_hit(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> int | None:
-    """After how many steps a property is violated, or a witness reached."""
+    """Return the number of steps before a property is first violated, or a witness first reached."""
     wanted = fn.kind == "sometimes"
     for number in range(1 if fn.is_step else 0, len(states)):
         at = states[number - 1 : number + 1] if fn.is_step else states[number : number + 1]

@@ -1,14 +1,14 @@
-"""Which part of a property broke, and for which broker or offset.
+"""Find the part of a property that broke, and the broker or offset it broke for.
 
-A witness is a list of `name=value`, found by going down the false parts of the property:
+A witness is a list of `name=value` pairs, collected by descending into the false parts of the property:
 
-* a variable of a quantifier, `b=1`: the first element for which it is false;
-* of an inclusion what is too much, `partition.isr - replicas={2}`; of a number of brokers who they are;
-* other values that are compared, while no broker or offset is named yet;
-* where nobody is found any more, `b=none (0 before the step)`: whom the step took away;
-* of an implication also whom the premise is about.
+* for a false `all`, the first element that fails: `b=1`;
+* for a false `any`, the elements that satisfied it before the step: `b=none (0 before the step)`;
+* for a false inclusion, the excess elements: `partition.isr - replicas={2}`; for a count, its elements;
+* for other comparisons, the values compared, unless a broker or offset has been named already;
+* for an implication, also the elements that the premise is about.
 
-Values are named as traces name them; after a step a name has a prime, `partition.leader'`.
+Values are named as in traces; in the state after a step a name has a prime, `partition.leader'`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from elrcheck.traces.places import ALIAS, place_of, source_text, unwrapped, valu
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 OPENED = ("record", "state", "vec", "config")
-"""Types of values that are too long for one line."""
+"""Kinds of types whose values are too long for one line."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Broken:
 
 
 def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], before: Any = None) -> Broken:
-    """Why an `always` property is false on a state or a step. before: of a state, the one before it."""
+    """Explain why an `always` property is false on a state or a step. before: the predecessor of a state."""
     value = fn.source(config, *states)
     conjunct = value.broken[0] if isinstance(value, Conjunction) and value.broken else None
     finder = _Finder(model, config)
@@ -79,9 +79,9 @@ def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], be
 
 @dataclass(frozen=True)
 class _At:
-    """Where in a property. past: the same place in the state before; named: a broker or offset is known.
+    """A position in a property. past: the environment in the previous state, if there is one.
 
-    lets: what the locals of this function stand for.
+    named: a broker or offset has been named. lets: the expressions that the function's locals stand for.
     """
 
     env: Env
@@ -91,7 +91,7 @@ class _At:
 
 
 class _Finder:
-    """Goes down the parts that decide."""
+    """Descends into the parts that decide a property."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model = model
@@ -102,7 +102,7 @@ class _Finder:
         return {STATES: tuple(self.evaluator.structure.lift(s, ty) for s in states), MEMO: {}}
 
     def body(self, block: Block, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
-        """What the expression that a function returns says."""
+        """Apply `follow` to the expression that a function's body returns."""
         ev = self.evaluator.ev
         while not isinstance(block, Ret):
             match block:
@@ -117,7 +117,7 @@ class _Finder:
     # -------------------------------------------------------------------------------- false
 
     def why(self, e: Expression, at: _At) -> Pairs:
-        """What makes a false expression false."""
+        """Collect the values that make a false expression false."""
         ev = self.evaluator.ev
         match e:
             case Quantifier(op="all"):
@@ -126,7 +126,7 @@ class _Finder:
                         return self._bound(e, value) + self.why(e.body, self._inside(at, e, value))
                 return ()
             case Quantifier():
-                return self._nobody(e, at)
+                return self._lost_witnesses(e, at)
             case Junction(op="and") | NamedConjunction():
                 return self.why(next(part for part in e.parts if not ev(part, at.env)), at)
             case Junction():
@@ -139,8 +139,8 @@ class _Finder:
             case _:
                 return self._further(e, at, self.why)
 
-    def _nobody(self, e: Quantifier, at: _At) -> Pairs:
-        """Whom the step took away, of those that a false `any` could have been about."""
+    def _lost_witnesses(self, e: Quantifier, at: _At) -> Pairs:
+        """For a false `any`: the elements that satisfied it before the step."""
         if at.past is None:
             return ()
         ev = self.evaluator.ev
@@ -154,7 +154,7 @@ class _Finder:
     # --------------------------------------------------------------------------------- true
 
     def who(self, e: Expression, at: _At) -> Pairs:
-        """The elements that a true expression is about."""
+        """Collect the elements that a true expression is about."""
         ev = self.evaluator.ev
         match e:
             case Quantifier(op="any"):
@@ -174,7 +174,7 @@ class _Finder:
     # -------------------------------------------------------------------------------- both
 
     def _further(self, e: Expression, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
-        """Through what only stands for something else; else the values themselves."""
+        """Descend through calls, conditionals and locals; collect the values of any other expression."""
         match e:
             case Call():
                 return self._call(e, at, follow)
@@ -211,7 +211,7 @@ class _Finder:
         return replace(at, env=env, past=past, lets={**at.lets, name: value})
 
     def _inside(self, at: _At, e: Quantifier, value: Any) -> _At:
-        """Within a quantifier, for one element."""
+        """Return the position in a quantifier's body, for one element."""
         name, bind = e.variable.name, self.evaluator.bind
         past = None if at.past is None else bind(at.past, name, value)
         return replace(at, env=bind(at.env, name, value), past=past, named=True)
@@ -225,7 +225,7 @@ class _Finder:
     # ------------------------------------------------------------------------------- values
 
     def _values(self, e: Expression, at: _At) -> Pairs:
-        """What a comparison compares."""
+        """Collect the values that a comparison compares."""
         match e:
             case Junction(op="and") | NamedConjunction():
                 return self._all_values(e.parts, at)
@@ -247,7 +247,7 @@ class _Finder:
         return tuple(pair for part in parts for pair in self._values(part, at))
 
     def _operand(self, e: Expression, at: _At) -> Pairs:
-        """One side of a comparison with its value, unless that says nothing."""
+        """Return one side of a comparison with its value; nothing if that is not informative."""
         counted = isinstance(e, Cardinality)
         shown = unwrapped(e.members if isinstance(e, Cardinality) else e)
         if shown.ty.kind in OPENED or (at.named and not counted):
@@ -263,7 +263,7 @@ class _Finder:
         return ((self._name(shown, at), value),)
 
     def _name(self, e: Expression, at: _At, within: bool = False) -> str:
-        """The place in the state, or else the source, in parentheses where it would be misread."""
+        """Return the place in the state, else the source text, in parentheses where it is ambiguous."""
         place = place_of(self.evaluator, e, at.env)
         if place is not None:
             return place

@@ -112,7 +112,7 @@ def test_a_bad_frame_is_refused(tmp_path: Path, old: str, new: str, line: int | 
         ("partition.isr = [0]", "partition.isr = 0", 13, "expected a set of brokers, not 0"),
         ("r1@1(1)", "r1", 27, "`r1` is not a record|write r2@1"),
         ("safe = true\nexpect", 'breaks = ["P-99"]\nexpect', 16, "unknown property `P-99`"),
-        ('["legacy"]', '["kip_full"]', 21, "two runs `kip_full`|a `name`"),
+        ('["legacy"]', '["kip_full"]', 21, "two runs have the label `kip_full`|a `name`"),
     ],
 )
 def test_what_only_the_model_knows_is_refused_too(

@@ -1,1 +1,1 @@
-"""TLA+ values, ITF and what TLC prints, read into states."""
+"""Read TLA+ values, ITF files and TLC's output into states."""

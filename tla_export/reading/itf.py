@@ -1,6 +1,6 @@
-"""Traces as ITF, the JSON format of Apalache (ADR-015) that Quint, the ITF Trace Viewer and others read.
+"""Read and write traces as ITF, Apalache's JSON format (ADR-015), also used by Quint and ITF Trace Viewer.
 
-The value of each type:
+Values by type:
 
 | model value     | ITF                                    | `varTypes`                    |
 | --------------- | -------------------------------------- | ----------------------------- |
@@ -14,19 +14,19 @@ The value of each type:
 | record          | {"field": ..}                          | { field: T }                  |
 
 ITF has no model values; Apalache writes a constant c of an uninterpreted sort S as the string
-"c_OF_S", and so an absent optional is the constant None of the sort OPT. A variant, {"tag": "Some",
-"value": ..}, would be better typed, but itf-py (0.5.0) cannot read one with a number inside, nor one
-called None; the union in `varTypes` is for people, no such type exists in Apalache. The reader
-accepts variants as well, since Quint writes them.
+"c_OF_S", so an absent optional is the constant None of the sort OPT. A variant, {"tag": "Some",
+"value": ..}, would be better typed, but itf-py (0.5.0) cannot read one that contains a number or is
+called None. The union in `varTypes` is informal: Apalache has no such type. The reader accepts
+variants as well, since Quint writes them.
 
-ITF has no action labels either: the action that led to a state is in the `#meta` of that state.
+ITF has no action labels either: the `#meta` of a state names the action that led to it.
 
-Hazards of itf-py, the independent reader of our tests: records become namedtuples, so a field may
+Pitfalls of itf-py, the independent reader in the tests: records become namedtuples, so a field may
 not be a Python keyword or start with `_`, and a record with exactly the fields `tag` and `value`
-would be taken for a variant.
+would be read as a variant.
 
 The reader is strict (see `elrcheck.base.strict`): it knows the type of everything it reads,
-so the depth of its recursion is that of the state type, whatever the file contains.
+so its recursion is never deeper than the state type, whatever the file contains.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def write_itf(
     loop: int | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a trace; meta: further keys for `#meta`, such as variant and scope, for the replay."""
+    """Write a trace; meta: further keys of `#meta`, such as variant and scope, needed for a replay."""
     if len(actions) != len(states) - 1:
         raise ValueError(f"{len(states)} states need {len(states) - 1} actions, got {len(actions)}")
     head: dict[str, Any] = {"format": "ITF", "format-description": FORMAT_URL}
@@ -77,9 +77,9 @@ def write_itf(
 def itf_states(
     root: Node, state: Ty, *, ignore: Sequence[str] = ()
 ) -> tuple[list[Any], list[str | None], int | None]:
-    """The states of a trace that has been parsed, the action to each but the first, and its loop.
+    """Decode a parsed trace into its states, the action that leads to each but the first, and its loop.
 
-    An action is None where the file names none; `ignore` names foreign variables to leave out.
+    An action is None where the file does not name one; `ignore` names foreign variables to drop.
     """
     root.object(("vars", "states"), ("#meta", "params", "loop"))
     names = root["vars"].texts()
@@ -108,7 +108,7 @@ def _action(meta: Any) -> str | None:
 
 
 def type_text(ty: Ty) -> str:
-    """The type in Apalache's notation, as far as it has one."""
+    """Format the type in Apalache's notation, where it has one."""
     match ty.kind:
         case "bool":
             return "Bool"
@@ -130,7 +130,7 @@ def type_text(ty: Ty) -> str:
 
 
 def encode(ty: Ty, value: Any) -> Any:
-    """The ITF expression of a model value of this type."""
+    """Encode a model value of this type as an ITF expression."""
     match ty.kind:
         case "bool":
             return value
@@ -152,7 +152,7 @@ def encode(ty: Ty, value: Any) -> Any:
 
 
 def decode(ty: Ty, node: Node) -> Any:
-    """The model value of this type that an ITF expression stands for; UsageFault if it does not fit."""
+    """Decode an ITF expression into a model value of this type; raise UsageFault if it does not fit."""
     match ty.kind:
         case "bool":
             return node.boolean()
@@ -176,14 +176,14 @@ def decode(ty: Ty, node: Node) -> Any:
 
 
 def _special(node: Node, key: str) -> list[Node]:
-    """The array inside {"#set": [..]} and its like."""
+    """Return the array inside {"#set": [..]} and similar objects."""
     if not isinstance(node.value, dict) or list(node.value) != [key]:
         node.expected(f'{{"{key}": [..]}}')
     return node[key].items()
 
 
 def _integer(ty: Ty, node: Node) -> int:
-    """A number: {"#bigint": "7"}, or plain as ITF allowed until 2023."""
+    """Read a number: {"#bigint": "7"}, or a plain one, which ITF allowed until 2023."""
     if isinstance(node.value, dict):
         digits = node.object(("#bigint",))["#bigint"].text()
         if not BIGINT.match(digits):

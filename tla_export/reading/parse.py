@@ -1,4 +1,4 @@
-"""Reads the values TLC prints (and that a .cfg or a trace file may contain) without any type.
+"""Parse the values that TLC prints, or that a .cfg or a trace file contains, without type information.
 
 A parsed value is plain, immutable and hashable Python:
 
@@ -13,8 +13,8 @@ record in no fixed order. `fn` therefore normalises: equal TLA+ values parse to 
 The one trap left is Python's own: `True == 1`. TLA+ sets are homogeneous, so it cannot merge members
 of one set; the typed reader in `elrcheck.tla_export.reading.values` tells booleans and integers apart.
 
-The text may come from anywhere, so the parser is a plain recursive descent with a depth limit: it
-evaluates nothing, and every refusal is a ValueSyntaxError with the offending piece of text.
+The text is untrusted, so the parser is a plain recursive descent with a depth limit: it evaluates
+nothing, and every error is a ValueSyntaxError that quotes the offending text.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ Parsed = bool | int | str | ModelValue | frozenset["Parsed"] | tuple["Parsed", .
 
 
 def is_int(value: object) -> bool:
-    """An integer and not a boolean."""
+    """Return whether a value is an integer but not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def fn(items: Iterable[tuple[Parsed, Parsed]]) -> Parsed:
-    """The function with these pairs, as a tuple when its domain is 1..n."""
+    """Build the function with these pairs, as a tuple if its domain is 1..n."""
     found = dict(items)
     if all(isinstance(k, int) and is_int(k) and 1 <= k <= len(found) for k in found):
         return tuple(found[i] for i in range(1, len(found) + 1))
@@ -91,17 +91,17 @@ def fn(items: Iterable[tuple[Parsed, Parsed]]) -> Parsed:
 
 
 def quote(text: str) -> str:
-    """A TLA+ string literal."""
+    """Format a TLA+ string literal."""
     return '"' + "".join("\\" + UNESCAPE[c] if c in UNESCAPE else c for c in text) + '"'
 
 
 def unquote(literal: str) -> str:
-    """The text of a TLA+ string literal, quotes included."""
+    """Decode a TLA+ string literal, given with its quotes."""
     return re.sub(r"\\(.)", lambda m: ESCAPES.get(m[1], m[0]), literal[1:-1])
 
 
 def parse(text: str) -> Parsed:
-    """The value the whole text stands for; ValueSyntaxError when it is not one."""
+    """Parse the whole text as one value; raise ValueSyntaxError if it is not one."""
     reader = _Reader(text)
     value = reader.value(0)
     if reader.here < len(reader.tokens):

@@ -1,12 +1,12 @@
-r"""Reads what TLC prints (without -tool): figures, the error trace, the steps a witness accepted.
+r"""Read TLC's output (without -tool): figures, the error trace, the steps a witness accepted.
 
-The text has no grammar, only habits, and these are the ones relied on (2.15 and current agree):
+The output has no grammar. The reader relies on these conventions, shared by 2.15 and current versions:
 
 * The last `N states generated, M distinct states found, ..` line has the final figures. Progress
   lines have the same shape with thousands separators, and come earlier.
 * A state is a header, `State 3: <Fetch line 74, col 5 to ..>` (current versions print the arguments,
   `<Fetch(1,0) line ..>`), then `/\ variable = value` lines. A module of one variable has no `/\`.
-  A value that is too wide goes on in indented lines. A violation in an initial state has no header.
+  A wide value continues on indented lines. A violation in an initial state has no header.
 * PrintT lines may stand between two states, and appear again whenever TLC recomputes the trace: the
   steps of a witness are a set, not a count. A wide one is broken over several lines as well.
 * A line of text that a module prints may look like anything, so a variable must parse as a value.
@@ -73,10 +73,10 @@ class TlcState:
 
 @dataclass(frozen=True)
 class TlcOutput:
-    """Everything read from one run's output; figures are None where TLC did not print them.
+    """The results read from one run's output; figures are None where TLC did not print them.
 
-    said: the first lines that are not TLC's usual chatter; of a failed run, the reason.
-    accepted, initial_accepted, accepted_whole: what the witness of a trace printed.
+    said: the first lines that are not routine output; for a failed run, the reason.
+    accepted, initial_accepted, accepted_whole: the lines printed by the witness of a trace.
     """
 
     version: str
@@ -93,12 +93,12 @@ class TlcOutput:
 
 
 def meaning(exit_code: int) -> str:
-    """What an exit code of TLC means, in 2.15 and in current versions."""
+    """Describe an exit code of TLC; the codes are the same in 2.15 and in current versions."""
     return MEANINGS.get(exit_code, f"unknown exit code {exit_code}")
 
 
 def read_output(text: str) -> TlcOutput:
-    """Everything this module knows how to find in the output of one run."""
+    """Read the output of one run."""
     version = VERSION.search(text)
     figures = FIGURES.findall(text) or PROGRESS.findall(text)
     depth = DEPTH.findall(text)
@@ -120,9 +120,9 @@ def read_output(text: str) -> TlcOutput:
 
 
 def read_states(lines: Iterable[str]) -> Iterator[TlcState]:
-    """The states of a printed error trace or of a `-dump` file, in the order printed.
+    """Read the states of a printed error trace or of a `-dump` file, in the order printed.
 
-    ValueSyntaxError, with the state and the variable, when a value does not parse.
+    Raise ValueSyntaxError, with the state and the variable, if a value does not parse.
     """
     number, action = 0, ""
     texts: dict[str, list[str]] | None = None
@@ -157,7 +157,7 @@ def _state(number: int, action: str, texts: Mapping[str, list[str]]) -> TlcState
 
 
 def read_loop(lines: Iterable[str]) -> int | None:
-    """The number of the state a lasso goes back to; a stuttering end goes back to the last state."""
+    """Read the number of the state a lasso returns to; a stuttering end returns to the last state."""
     for line in lines:
         if back := BACK.match(line):
             return int(back[1])

@@ -1,4 +1,4 @@
-"""Model values to TLA+ text and back; the one place that knows how a value looks in the module.
+"""Convert model values to TLA+ text and back; only this module knows their form in the exported module.
 
 | model value             | TLA+ in the exported module                   |
 | ----------------------- | --------------------------------------------- |
@@ -12,10 +12,10 @@
 | record                  | [isr |-> {0}, leader |-> None]                |
 
 A Vec and a Seq are both tuples in Python, so nothing can be printed without its type: `show` and
-`read` walk a value and its `Ty` together, and complain, with the path inside the value, when the two
-do not fit. `read` takes parsed values (`elrcheck.tla_export.reading.parse`), in which a function on 1..n has
-already become a tuple; a Vec starts at 0, so the two can be confused only when the trace is wrong,
-and then the domain is reported.
+`read` walk a value and its `Ty` together; a mismatch is an error that names the path inside the value.
+`read` takes parsed values (`elrcheck.tla_export.reading.parse`), in which a function on 1..n has
+already become a tuple; a Vec starts at 0, so the two can only be confused if the trace is wrong,
+and then the error reports the domain.
 
 >>> from elrcheck.lang.types import RSET, opt
 >>> show(opt(RSET), frozenset({2, 0})), show(opt(RSET), None)
@@ -64,7 +64,7 @@ class ValueMismatch(ValueError):
 
 @dataclass(frozen=True)
 class _At:
-    """Where the walk is; the text is built only for an error."""
+    """The position of the walk; its text is built only for an error."""
 
     step: str = ""
     up: _At | None = None
@@ -85,7 +85,7 @@ class _At:
 
 
 def identifier(text: str, *, fallback: str = "Name") -> str:
-    """A TLA+ identifier as near to the text as possible: `P-21 cex` becomes `P_21_cex`."""
+    """Make a TLA+ identifier as close to the text as possible: `P-21 cex` becomes `P_21_cex`."""
     made = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in text)
     if not made.strip("_0123456789"):
         made = f"{fallback}_{made}" if made.strip("_") else fallback
@@ -95,7 +95,7 @@ def identifier(text: str, *, fallback: str = "Name") -> str:
 
 
 def type_in_words(ty: Ty) -> str:
-    """What a reader of an error message is told was expected."""
+    """Describe a type in an error message."""
     match ty.kind:
         case "bool":
             return "TRUE or FALSE"
@@ -122,17 +122,17 @@ def type_in_words(ty: Ty) -> str:
 
 
 def show(ty: Ty, value: Any) -> str:
-    """One-line TLA+ text of a model value of this type; ValueMismatch if it has another type."""
+    """Format a model value of this type as TLA+ on one line; raise ValueMismatch if it has another type."""
     return _show(ty, value, _At())
 
 
 def show_state(ty: Ty, state: Any) -> dict[str, str]:
-    """TLA+ text of each variable of a state (a record type), in the order of the fields."""
+    """Format each variable of a state (a record type) as TLA+, in the order of the fields."""
     return {name: _show(t, getattr(state, name), _At(name)) for name, t in ty.fields.items()}
 
 
 def show_argument(value: Any) -> str:
-    """An action argument without its type: scalars, broker sets, enum members and None only."""
+    """Format an action's argument without its type: only scalars, broker sets, enum members and None."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, enum.Enum):
@@ -147,7 +147,7 @@ def show_argument(value: Any) -> str:
 
 
 def show_call(action: str, args: tuple[Any, ...], types: tuple[Ty, ...] | None = None) -> str:
-    """The action expression of a step, `Fetch(1, 0, FALSE)`; also its label."""
+    """Format the action expression of a step, `Fetch(1, 0, FALSE)`, which is also its label."""
     if types is not None and len(types) != len(args):
         raise ValueMismatch(action, f"takes {len(types)} arguments, got {len(args)}")
     shown = [show_argument(a) if types is None else show(types[i], a) for i, a in enumerate(args)]
@@ -187,17 +187,17 @@ def _show(ty: Ty, value: Any, at: _At) -> str:
 
 
 def read_text(ty: Ty, text: str) -> Any:
-    """The model value a TLA+ text stands for; ValueSyntaxError or ValueMismatch when it is none."""
+    """Parse TLA+ text as a model value of a type; ValueSyntaxError or ValueMismatch if it is not one."""
     return read(ty, parse(text))
 
 
 def read(ty: Ty, parsed: Parsed) -> Any:
-    """The model value of this type that a parsed TLA+ value stands for."""
+    """Convert a parsed TLA+ value to a model value of this type."""
     return _read(ty, parsed, _At())
 
 
 def read_state(ty: Ty, variables: Mapping[str, Parsed], *, ignore: tuple[str, ...] = ()) -> Any:
-    """The state whose variables have these parsed values; `ignore` names foreign variables."""
+    """Build the state whose variables have these parsed values; `ignore` names foreign variables."""
     kept = {name: value for name, value in variables.items() if name not in ignore}
     return _record(ty, kept, _At())
 
