@@ -66,7 +66,6 @@ USAGE: Mapping[str, str] = {
     "graph-incomplete": "The search ended early, so the state graph is incomplete and is not written.",
     "graph-too-large": "The state graph has more states than the limit.",
     "init-exists": "All files that `init` writes already exist.",
-    "itf-file": "The file is not an ITF trace, or its variables are not those of the model.",
     "json-malformed": "The input is not JSON of the expected shape.",
     "model-source": "The model's source does not load, or one of its tables refers to an unknown name.",
     "no-baseline": "There is no baseline.",

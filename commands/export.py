@@ -44,7 +44,7 @@ def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = N
     """The specification and the witness that extends it."""
     trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     if trace.loop is not None:
-        raise UsageFault("trace-lasso", "a trace that goes on for ever has no TLA+ witness")
+        raise UsageFault("trace-lasso", "an infinite trace has no TLA+ witness")
     spec_name = module_name(origin.variant, origin.scope)
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property

@@ -153,7 +153,7 @@ def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
     choices = list(instances(fn, subject.config))
     if not isinstance(label, str):
         if label.args not in choices:
-            raise UsageFault("bad-action", f"{fn.name} has no such choice of arguments here", where=text)
+            raise UsageFault("bad-action", f"{fn.name} cannot take these arguments here", where=text)
         choices = [label.args]
     return tuple(_choice(subject, fn, args, at) for args in choices)
 

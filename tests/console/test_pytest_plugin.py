@@ -112,7 +112,7 @@ def test_a_property_or_witness_that_the_baseline_knows_and_the_run_does_not(
     [
         (HEAD, "*has no entries: nothing would be checked*"),
         (HEAD + entry("a", "kip_full", '["P-1x"]'), "*unknown property `P-1x`*"),
-        ("schema = 3\n", "*error?baseline?: `schema`: expected a text*"),
+        ("schema = 3\n", "*error?baseline?: `schema`: expected elrcheck.baseline/1*"),
     ],
 )
 def test_a_mistake_in_the_baseline_is_an_error_in_words(

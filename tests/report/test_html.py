@@ -111,7 +111,7 @@ def test_what_a_page_says() -> None:
 
 
 def test_a_page_is_not_for_a_report_without_cases() -> None:
-    with pytest.raises(UsageFault, match="not for"):
+    with pytest.raises(UsageFault, match="does not support"):
         html(TLC)
 
 

@@ -18,7 +18,7 @@ import pytest
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 from places import TESTS
-from test_formats import CHECK, PROVE
+from report_samples import CHECK, PROVE
 
 from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
 from elrcheck.report.html.sweep_html import to_html

@@ -127,11 +127,11 @@ def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
 def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
     request = CheckRequest(Selection("kip_full", "two-brokers-quiet"), ("P-1",), engine="reference")
     assert run_check(request, Silent()).small_graph is None
-    for name in ("explorer.check", "explorer.small_graph", "report.html_exploration"):
+    for name in ("commands.check", "explorer.graph.small_graph", "report.html.html_exploration"):
         monkeypatch.setattr(f"elrcheck.{name}.MOST_STATES", 5)
     report = run_check(replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)
-    assert "at most 5 states, and there are 6" in Page(html(report)).text()
+    assert "up to 5 states, and there are 6" in Page(html(report)).text()
     monkeypatch.setattr("elrcheck.commands.check.MOST_STATES", 6)
     assert run_check(replace(request, drawn=True), Silent()).small_graph is None
 

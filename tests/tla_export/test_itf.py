@@ -111,7 +111,7 @@ def itf(tmp_path: Path) -> Path:
 
 
 def read_itf(path: Path, *ignore: str) -> tuple[list[Any], list[str | None], int | None]:
-    return itf_states(read_json(path, Codes("itf-file")), STATE, ignore=ignore)
+    return itf_states(read_json(path, Codes("trace-file")), STATE, ignore=ignore)
 
 
 def test_itf_document(itf: Path) -> None:
@@ -226,7 +226,7 @@ def test_foreign_variables_can_be_ignored(itf: Path) -> None:
             row["mbt::actionTaken"] = "step"
 
     change(itf, quint)
-    assert refused(lambda: read_itf(itf)).code == "itf-file"
+    assert refused(lambda: read_itf(itf)).code == "trace-file"
     assert read_itf(itf, "mbt::actionTaken")[0] == [FIRST, SECOND]
 
 

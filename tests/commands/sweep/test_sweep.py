@@ -129,7 +129,7 @@ def test_resume_refuses_another_sweep(report: SweepReport, folder: Path) -> None
         sweep(SMALL, stop_at_first=True, resume=place)
     with pytest.raises(UsageFault, match="already contains a sweep"):
         sweep(SMALL, run_dir=place)
-    with pytest.raises(UsageFault, match="no sweep to resume"):
+    with pytest.raises(UsageFault, match="no resumable sweep"):
         sweep(SMALL, resume=folder)
 
 

@@ -218,7 +218,7 @@ def test_facets_are_what_else_varies() -> None:
         (("--sweep", "crashes=1", "--master", "local[2]"), 2, "--master requires --engine spark"),
         (("--sweep", "crashes=1", "-f", "parquet"), 2, "parquet"),
         (("--sweep", "crashes=1", "-o", "nowhere/a.csv"), 2, "there is no folder"),
-        (("--resume", "nothing"), 2, "no sweep to resume"),
+        (("--resume", "nothing"), 2, "no resumable sweep"),
     ],
 )
 def test_exit_codes(
