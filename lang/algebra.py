@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Generic, Never, TypeVar, overload
+
+Symbol = TypeVar("Symbol")
+"""A term that is not a Python constant. Truths are symbols or booleans, numbers symbols or integers."""
+Brokers = TypeVar("Brokers")
+"""A set of brokers."""
 
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -21,39 +26,39 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-class Algebra:
+class Algebra(Generic[Symbol, Brokers]):
     """Constant folding over terms of unknown kind; subclasses define the upper-case operations."""
 
     def __init__(self, brokers: int) -> None:
         self.brokers = brokers
 
     # -- to be defined by an algebra of symbolic terms
-    def AND(self, xs: Sequence[Any]) -> Any:
+    def AND(self, xs: Sequence[Symbol]) -> Symbol | bool:
         raise NotImplementedError
 
-    def OR(self, xs: Sequence[Any]) -> Any:
+    def OR(self, xs: Sequence[Symbol]) -> Symbol | bool:
         raise NotImplementedError
 
-    def NOT(self, x: Any) -> Any:
+    def NOT(self, x: Symbol) -> Symbol | bool:
         raise NotImplementedError
 
-    def IFF(self, a: Any, b: Any) -> Any:
+    def IFF(self, a: Symbol, b: Symbol) -> Symbol | bool:
         raise NotImplementedError
 
-    def ITE(self, c: Any, a: Any, b: Any) -> Any:
+    def ITE(self, c: Symbol, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         raise NotImplementedError
 
-    def CMP(self, o: str, a: Any, b: Any) -> Any:
+    def CMP(self, o: str, a: Symbol | int, b: Symbol | int) -> Symbol | bool:
         raise NotImplementedError
 
-    def ADD(self, a: Any, b: Any) -> Any:
+    def ADD(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         raise NotImplementedError
 
-    def SUB(self, a: Any, b: Any) -> Any:
+    def SUB(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         raise NotImplementedError
 
-    def and_(self, xs: Iterable[Any]) -> Any:
-        left = []
+    def and_(self, xs: Iterable[Symbol | bool]) -> Symbol | bool:
+        left: list[Symbol] = []
         for x in xs:
             if x is False:
                 return False
@@ -61,8 +66,8 @@ class Algebra:
                 left.append(x)
         return True if not left else left[0] if len(left) == 1 else self.AND(left)
 
-    def or_(self, xs: Iterable[Any]) -> Any:
-        left = []
+    def or_(self, xs: Iterable[Symbol | bool]) -> Symbol | bool:
+        left: list[Symbol] = []
         for x in xs:
             if x is True:
                 return True
@@ -70,33 +75,38 @@ class Algebra:
                 left.append(x)
         return False if not left else left[0] if len(left) == 1 else self.OR(left)
 
-    def not_(self, x: Any) -> Any:
+    def not_(self, x: Symbol | bool) -> Symbol | bool:
         return (not x) if isinstance(x, bool) else self.NOT(x)
 
-    def iff(self, a: Any, b: Any) -> Any:
+    def iff(self, a: Symbol | bool, b: Symbol | bool) -> Symbol | bool:
         if isinstance(a, bool):
             return b if a else self.not_(b)
         if isinstance(b, bool):
             return a if b else self.not_(a)
         return True if a is b else self.IFF(a, b)
 
-    def ite(self, c: Any, a: Any, b: Any) -> Any:
+    @overload
+    def ite(self, c: Symbol | bool, a: Symbol | bool, b: Symbol | bool) -> Symbol | bool: ...
+    @overload
+    def ite(self, c: Symbol | bool, a: Symbol | int, b: Symbol | int) -> Symbol | int: ...
+    def ite(self, c: Symbol | bool, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         if isinstance(c, bool):
             return a if c else b
         if a is b or (isinstance(a, int) and isinstance(b, int) and type(a) is type(b) and a == b):
             return a
         if isinstance(a, bool) or isinstance(b, bool):
-            return self.or_([self.and_([c, a]), self.and_([self.not_(c), b])])
+            # Both alternatives have the same type, so beside a boolean stands another truth.
+            return self.or_([self.and_([c, a]), self.and_([self.not_(c), b])])  # type: ignore[list-item]
         return self.ITE(c, a, b)
 
-    def cmp(self, o: str, a: Any, b: Any) -> Any:
+    def cmp(self, o: str, a: Symbol | int, b: Symbol | int) -> Symbol | bool:
         if isinstance(a, int) and isinstance(b, int):
             return COMPARE[o](a, b)
         if a is b:
             return o in ("eq", "le", "ge")
         return self.CMP(o, a, b)
 
-    def add(self, a: Any, b: Any) -> Any:
+    def add(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         if isinstance(a, int) and isinstance(b, int):
             return a + b
         if isinstance(b, int) and b == 0:
@@ -105,52 +115,86 @@ class Algebra:
             return b
         return self.ADD(a, b)
 
-    def sub(self, a: Any, b: Any) -> Any:
+    def sub(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         if isinstance(a, int) and isinstance(b, int):
             return a - b
         if isinstance(b, int) and b == 0:
             return a
         return self.SUB(a, b)
 
-    # -- sets of brokers, by default lists of one boolean term for each broker
+    # -- sets of brokers
 
-    def s_const(self, members: Iterable[int]) -> Any:
+    def s_const(self, members: Iterable[int]) -> Brokers:
+        raise NotImplementedError
+
+    def s_from(self, flags: Sequence[Symbol | bool]) -> Brokers:
+        raise NotImplementedError
+
+    def s_mem(self, s: Brokers, i: int) -> Symbol | bool:
+        raise NotImplementedError
+
+    def s_union(self, a: Brokers, b: Brokers) -> Brokers:
+        raise NotImplementedError
+
+    def s_inter(self, a: Brokers, b: Brokers) -> Brokers:
+        raise NotImplementedError
+
+    def s_diff(self, a: Brokers, b: Brokers) -> Brokers:
+        raise NotImplementedError
+
+    def s_subset(self, a: Brokers, b: Brokers) -> Symbol | bool:
+        raise NotImplementedError
+
+    def s_eq(self, a: Brokers, b: Brokers) -> Symbol | bool:
+        raise NotImplementedError
+
+    def s_ite(self, c: Symbol | bool, a: Brokers, b: Brokers) -> Brokers:
+        raise NotImplementedError
+
+    def s_card(self, a: Brokers) -> Symbol | int:
+        raise NotImplementedError
+
+
+class FlagsAlgebra(Algebra[Symbol, list[Symbol | bool]]):
+    """Sets of brokers as lists of one truth for each broker."""
+
+    def s_const(self, members: Iterable[int]) -> list[Symbol | bool]:
         inside = set(members)
         return [i in inside for i in range(self.brokers)]
 
-    def s_from(self, flags: Sequence[Any]) -> Any:
+    def s_from(self, flags: Sequence[Symbol | bool]) -> list[Symbol | bool]:
         return list(flags)
 
-    def s_mem(self, s: Any, i: int) -> Any:
+    def s_mem(self, s: list[Symbol | bool], i: int) -> Symbol | bool:
         return s[i]
 
-    def s_union(self, a: Any, b: Any) -> Any:
+    def s_union(self, a: list[Symbol | bool], b: list[Symbol | bool]) -> list[Symbol | bool]:
         return [self.or_([x, y]) for x, y in zip(a, b, strict=True)]
 
-    def s_inter(self, a: Any, b: Any) -> Any:
+    def s_inter(self, a: list[Symbol | bool], b: list[Symbol | bool]) -> list[Symbol | bool]:
         return [self.and_([x, y]) for x, y in zip(a, b, strict=True)]
 
-    def s_diff(self, a: Any, b: Any) -> Any:
+    def s_diff(self, a: list[Symbol | bool], b: list[Symbol | bool]) -> list[Symbol | bool]:
         return [self.and_([x, self.not_(y)]) for x, y in zip(a, b, strict=True)]
 
-    def s_subset(self, a: Any, b: Any) -> Any:
+    def s_subset(self, a: list[Symbol | bool], b: list[Symbol | bool]) -> Symbol | bool:
         return self.and_([self.or_([self.not_(x), y]) for x, y in zip(a, b, strict=True)])
 
-    def s_eq(self, a: Any, b: Any) -> Any:
+    def s_eq(self, a: list[Symbol | bool], b: list[Symbol | bool]) -> Symbol | bool:
         return self.and_([self.iff(x, y) for x, y in zip(a, b, strict=True)])
 
-    def s_ite(self, c: Any, a: Any, b: Any) -> Any:
+    def s_ite(self, c: Symbol | bool, a: list[Symbol | bool], b: list[Symbol | bool]) -> list[Symbol | bool]:
         return [self.ite(c, x, y) for x, y in zip(a, b, strict=True)]
 
-    def s_card(self, a: Any) -> Any:
-        total: Any = 0
+    def s_card(self, a: list[Symbol | bool]) -> Symbol | int:
+        total: Symbol | int = 0
         for x in a:
             total = self.add(total, self.ite(x, 1, 0))
         return total
 
 
-class ConcreteAlgebra(Algebra):
-    """Plain values only: everything folds. Sets are tuples of Python booleans."""
+class ConcreteAlgebra(FlagsAlgebra[Never]):
+    """Plain values only: everything folds."""
 
-    def s_card(self, a: Any) -> Any:
+    def s_card(self, a: list[bool]) -> int:
         return sum(a)

@@ -53,7 +53,7 @@ class Evaluator:
 
     backend = "evaluator"
 
-    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra) -> None:
+    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         self.fns, self.config, self.alg = fns, config, algebra
         self.structure = Structure(config, algebra)
 

@@ -123,7 +123,7 @@ def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
     return sorted(own, key=lambda f: int(f.__code__.co_firstlineno))
 
 
-def domain(ty: Ty, config: ModelConfig) -> list[Any]:
+def domain(ty: Ty, config: ModelConfig) -> Sequence[object]:
     """All plain values of a parameter type under a configuration, in ascending order."""
     brokers = list(config.brokers)
     match ty.kind:
@@ -143,6 +143,6 @@ def domain(ty: Ty, config: ModelConfig) -> list[Any]:
     raise ModelError(f"a parameter of type {ty} has no finite domain")
 
 
-def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[Any, ...]]:
+def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[object, ...]]:
     """Every choice of the parameters of an action or a property, in lexicographic order."""
     return itertools.product(*(domain(ty, config) for _, ty in fn.params))

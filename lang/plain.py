@@ -20,7 +20,7 @@ class Label:
     """One action with its arguments."""
 
     action: str
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
 
 
 class PlainModel:
@@ -35,24 +35,24 @@ class PlainModel:
     def initial(self) -> Any:
         return self.model.init.source(self.config)
 
-    def within(self, state: Any) -> bool:
+    def within(self, state: object) -> bool:
         return bool(self.model.bound.source(self.config, state))
 
-    def holds(self, fn: Fn, *states: Any) -> bool:
+    def holds(self, fn: Fn, *states: object) -> bool:
         return bool(fn.source(self.config, *states))
 
-    def says(self, fn: Fn, state: Any, args: tuple[Any, ...] = (), field: str = "") -> bool:
+    def says(self, fn: Fn, state: object, args: tuple[object, ...] = (), field: str = "") -> bool:
         """What a function says of a state, or a field of the record it returns."""
         given = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
         value = fn.source(*given)
         return bool(getattr(value, field) if field else value)
 
-    def step(self, state: Any, label: Label) -> Any:
+    def step(self, state: object, label: Label) -> Any:
         """The next state; NotEnabled names the guard that refuses."""
         fn = next(a for a in self.model.actions if a.name == label.action)
         return fn.source(self.config, state, *label.args)
 
-    def successors(self, state: Any) -> Iterator[tuple[Label, Any]]:
+    def successors(self, state: object) -> Iterator[tuple[Label, Any]]:
         """Every enabled step, those outside the bound included."""
         for label, source in self.steps:
             try:

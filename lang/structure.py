@@ -17,7 +17,7 @@ from elrcheck.lang.types import Ty
 class Structure:
     """Operations on values of a type, for one configuration and algebra."""
 
-    def __init__(self, config: ModelConfig, algebra: Algebra) -> None:
+    def __init__(self, config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         self.config, self.alg = config, algebra
 
     def limit(self, bound: int | str | None) -> int:

@@ -174,14 +174,14 @@ def _fewer_brokers(
 
 def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label | None:
     """The step with renumbered brokers; None if it names a removed broker."""
-    args: list[Any] = []
+    args: list[object] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty
-        if inner.kind == "replica" and value is not None:
+        if inner.kind == "replica" and isinstance(value, int):
             if value not in new:
                 return None
             args.append(new[value])
-        elif inner.kind == "set" and value is not None:
+        elif inner.kind == "set" and isinstance(value, frozenset):
             args.append(frozenset(new[b] for b in value if b in new))
         else:
             args.append(value)

@@ -11,7 +11,6 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,7 @@ class Question:
     """A predicate of one state: a function, its arguments, and a field of its result."""
 
     fn: Fn
-    args: tuple[Any, ...] = ()
+    args: tuple[object, ...] = ()
     field: str = ""
 
 
@@ -54,7 +53,7 @@ class Graph:
     offsets: npt.NDArray[np.int64]
     targets: Ints
     labels: Ints
-    state: Callable[[int], Any] = field(repr=False)
+    state: Callable[[int], object] = field(repr=False)
     ask: Callable[[Sequence[Question]], Bools] = field(repr=False)
 
     @property
@@ -92,7 +91,7 @@ def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
     names = tuple(Label(instance.action, instance.args) for instance in lowered.program.instances)
     counted = np.bincount(np.concatenate(sources), minlength=len(rows))
 
-    def state(number: int) -> Any:
+    def state(number: int) -> object:
         return lowered.decode(search.layout.unpack(rows[number]))
 
     def ask(questions: Sequence[Question]) -> Bools:
@@ -215,7 +214,7 @@ def graph_of_plain(
 
 def _plain_graph(
     plain: PlainModel,
-    states: Sequence[Any],
+    states: Sequence[object],
     starts: Sequence[int],
     offsets: Sequence[int],
     targets: Sequence[int],

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from elrcheck.explorer.graph.graph import Graph
 from elrcheck.explorer.graph.lassos import FairStep, Waiting
@@ -39,7 +38,9 @@ def replay_lasso(
     return replace(replayed, broken=Broken(None, named or None))
 
 
-def _check_wait(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any], waits: int) -> None:
+def _check_wait(
+    plain: PlainModel, fn: Fn, args: tuple[object, ...], states: Sequence[object], waits: int
+) -> None:
     if not plain.says(fn, states[waits], args, "premise"):
         raise ReplayError(f"{fn.ident} does not wait where its lasso claims")
     if any(plain.says(fn, state, args, "conclusion") for state in states[waits:]):
@@ -47,7 +48,7 @@ def _check_wait(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequen
 
 
 def _check_fair(
-    plain: PlainModel, label: Label, step: FairStep, cycle: Sequence[Any], taken: Sequence[Label]
+    plain: PlainModel, label: Label, step: FairStep, cycle: Sequence[object], taken: Sequence[Label]
 ) -> None:
     """Raise ReplayError if the cycle is unfair to a step.
 
@@ -67,7 +68,7 @@ def _check_fair(
         raise ReplayError(f"the cycle is not fair to {label.action}{label.args}")
 
 
-def _after(plain: PlainModel, state: Any, label: Label) -> Any:
+def _after(plain: PlainModel, state: object, label: Label) -> object:
     """Return the next state, None if the step is disabled or leaves the bound."""
     try:
         after = plain.step(state, label)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class Lasso:
 class Waiting:
     """The result for one choice of a property's parameters. waiting: number of states in which it waits."""
 
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
     waiting: int
     lasso: Lasso | None
 

@@ -24,7 +24,7 @@ def small_graph(
     model: Model,
     config: ModelConfig,
     chosen: Sequence[Fn],
-    traces: Mapping[str, Sequence[Any]],
+    traces: Mapping[str, Sequence[object]],
     graph: Graph | None,
 ) -> SmallGraph | None:
     """Return the state graph for a report, None if it has more than MOST_STATES states.

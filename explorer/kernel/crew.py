@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -187,7 +187,7 @@ class Crew:
         elif seconds > ROUND_SECONDS:
             self._step = max(self._step // 2, 4 * SLICE)
 
-    def split(self, first: int, last: int, work: Callable[[int, int, int], Any]) -> None:
+    def split(self, first: int, last: int, work: Callable[[int, int, int], object]) -> None:
         """Run work(worker, from, to) over a range of rows, on all threads if the range is large enough."""
         count = len(self.workers)
         if count == 1 or last - first < ALONE:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from elrcheck.explorer.kernel.check_ir import (
     WORD_LANES,
@@ -98,7 +97,7 @@ class Kernel(Shapes):
     functions: dict[str, Callable[..., int]] = field(default_factory=dict)
     seconds: float = 0.0
     cached: bool = False
-    keep: Any = None
+    keep: object = None
     plan: Blueprint | None = None
 
 

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -62,7 +61,7 @@ class Native:
     """Callable native functions; keeps the machine code alive. Calls release Python's global lock."""
 
     functions: dict[str, Callable[..., int]]
-    engine: Any
+    engine: object
     seconds: float
     cached: bool
 

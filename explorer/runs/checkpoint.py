@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from msgspec import field, structs
 
@@ -112,7 +111,7 @@ def program_digest(program: Program) -> str:
     number = {node.id: k for k, node in enumerate(nodes)}
     digest = hashlib.sha256()
 
-    def add(*parts: Any) -> None:
+    def add(*parts: object) -> None:
         digest.update(repr(parts).encode())
 
     for node in nodes:
@@ -294,7 +293,7 @@ def _told(value: object) -> str:
     return repr(list(value) if isinstance(value, tuple) else value)
 
 
-def _checksum(body: dict[str, Any]) -> str:
+def _checksum(body: dict[str, object]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elrcheck.explorer.search.growth import project
 from elrcheck.results.exploration_report import Projection
@@ -37,7 +37,7 @@ class Outcome:
     variables: dict[str, int] = field(default_factory=dict)
     overflow: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
-    traces: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    traces: dict[str, tuple[object, ...]] = field(default_factory=dict)
     waiting: dict[str, int] = field(default_factory=dict)
     fingerprint_bits: int | None = None
     collision_probability: float = 0.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -31,7 +30,7 @@ class ReferenceResult:
     beyond: dict[str, int] = field(default_factory=dict)
     cut: int = 0
     deadlocks: int = 0
-    first: dict[str, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
+    first: dict[str, tuple[int, tuple[object, ...]]] = field(default_factory=dict)
     complete: bool = True
     seconds: float = 0.0
 
@@ -48,12 +47,12 @@ def search(
     result = ReferenceResult()
     started = time.monotonic()
     first = plain.initial()
-    parents: dict[Any, Any] = {first: None}
+    parents: dict[object, object] = {first: None}
     result.generated = result.distinct = 1
     state_checks = [fn for fn in (*model.always, *model.sometimes) if not fn.is_step]
     step_checks = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
 
-    def note(fn: Fn, depth: int, value: bool, *states: Any) -> None:
+    def note(fn: Fn, depth: int, value: bool, *states: object) -> None:
         if value == (fn.kind == "sometimes") and fn.ident not in result.first:
             trace = _trace(parents, states[0])
             result.first[fn.ident] = (depth, (*trace, *states[1:]))
@@ -64,7 +63,7 @@ def search(
     while level:
         result.levels.append(len(level))
         depth += 1
-        fresh: list[Any] = []
+        fresh: list[object] = []
         for state in level:
             enabled = False
             for label, after in plain.successors(state):
@@ -98,7 +97,7 @@ def search(
     return result
 
 
-def _trace(parents: dict[Any, Any], state: Any) -> tuple[Any, ...]:
+def _trace(parents: dict[object, object], state: object) -> tuple[object, ...]:
     path = []
     while state is not None:
         path.append(state)

@@ -13,7 +13,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.algebra import FlagsAlgebra
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 
@@ -56,8 +56,8 @@ class Size:
 SWAPPED = {"eq": "eq", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
-class Z3Algebra(Algebra):
-    """Booleans are z3 Bool, numbers z3 Int."""
+class Z3Algebra(FlagsAlgebra[Any]):
+    """Booleans are z3 Bool, numbers z3 Int. The library is untyped, so its terms are `Any`."""
 
     def AND(self, xs: Sequence[Any]) -> Any:
         return z3.And(*xs)

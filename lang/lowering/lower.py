@@ -18,14 +18,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from elrcheck.lang.algebra import Algebra, ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env
 from elrcheck.lang.expr import Junction, NamedConjunction
 from elrcheck.lang.ir import Fn, Ret
 from elrcheck.lang.load import Model, instances
-from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
@@ -33,63 +33,66 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 
+Scalar: TypeAlias = int | list[bool]
+"""A scalar of a plain state: a set of brokers is one boolean for each broker."""
 
-class DagAlgebra(Algebra):
+
+class DagAlgebra(Algebra[Node, Term]):
     """Terms are nodes; a node that turned out constant becomes a Python value again."""
 
     def __init__(self, brokers: int, dag: Dag) -> None:
         super().__init__(brokers)
         self.dag = dag
-        self._conjunctions: dict[tuple[Any, ...], Any] = {}
-        self._comparisons: dict[tuple[Any, ...], Any] = {}
+        self._conjunctions: dict[tuple[Node, ...], Node | bool] = {}
+        self._comparisons: dict[tuple[str, Term, Term], Node | bool] = {}
 
     @staticmethod
-    def _flag(node: Node) -> Any:
+    def _flag(node: Node) -> Node | bool:
         return bool(node.lo) if node.lo == node.hi else node
 
     @staticmethod
-    def _number(node: Node) -> Any:
+    def _number(node: Node) -> Term:
         return node.lo if node.lo == node.hi else node
 
-    def AND(self, xs: Sequence[Any]) -> Any:
+    def AND(self, xs: Sequence[Node]) -> Node | bool:
         key = tuple(xs)
         found = self._conjunctions.get(key)
         if found is None:
             found = self._conjunctions[key] = self._flag(self.dag.land(xs))
         return found
 
-    def OR(self, xs: Sequence[Any]) -> Any:
+    def OR(self, xs: Sequence[Node]) -> Node | bool:
         return self._flag(self.dag.lor(xs))
 
-    def NOT(self, x: Any) -> Any:
+    def NOT(self, x: Node) -> Node | bool:
         return self._flag(self.dag.lnot(x))
 
-    def IFF(self, a: Any, b: Any) -> Any:
+    def IFF(self, a: Node, b: Node) -> Node | bool:
         return self._flag(self.dag.eq(a, b))
 
-    def ITE(self, c: Any, a: Any, b: Any) -> Any:
+    def ITE(self, c: Node, a: Term, b: Term) -> Term:
         return self._number(self.dag.ite(c, a, b))
 
-    def CMP(self, o: str, a: Any, b: Any) -> Any:
+    def CMP(self, o: str, a: Term, b: Term) -> Node | bool:
         key = (o, a, b)
         found = self._comparisons.get(key)
         if found is None:
             found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
         return found
 
-    def ADD(self, a: Any, b: Any) -> Any:
+    def ADD(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.add(a, b))
 
-    def SUB(self, a: Any, b: Any) -> Any:
+    def SUB(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.sub(a, b))
 
     # sets are bit masks: Python ints or nodes
 
-    def s_const(self, members: Iterable[int]) -> Any:
+    def s_const(self, members: Iterable[int]) -> Term:
         return sum(1 << i for i in set(members))
 
-    def s_from(self, flags: Sequence[Any]) -> Any:
-        mask: Any = 0
+    def s_from(self, flags: Sequence[Node | bool]) -> Term:
+        mask: Term = 0
         for i, flag in enumerate(flags):
             if flag is True:
                 mask = self.s_union(mask, 1 << i)
@@ -97,28 +100,28 @@ class DagAlgebra(Algebra):
                 mask = self.s_union(mask, self._number(self.dag.ite(flag, 1 << i, 0)))
         return mask
 
-    def s_mem(self, s: Any, i: int) -> Any:
+    def s_mem(self, s: Term, i: int) -> Node | bool:
         return bool(s >> i & 1) if isinstance(s, int) else self._flag(self.dag.bit(s, i))
 
-    def s_union(self, a: Any, b: Any) -> Any:
+    def s_union(self, a: Term, b: Term) -> Term:
         return a | b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.bor(a, b))
 
-    def s_inter(self, a: Any, b: Any) -> Any:
+    def s_inter(self, a: Term, b: Term) -> Term:
         return a & b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.band(a, b))
 
-    def s_diff(self, a: Any, b: Any) -> Any:
+    def s_diff(self, a: Term, b: Term) -> Term:
         return a & ~b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.andnot(a, b))
 
-    def s_subset(self, a: Any, b: Any) -> Any:
+    def s_subset(self, a: Term, b: Term) -> Node | bool:
         return not a & ~b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.subset(a, b))
 
-    def s_eq(self, a: Any, b: Any) -> Any:
+    def s_eq(self, a: Term, b: Term) -> Node | bool:
         return a == b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.eq(a, b))
 
-    def s_ite(self, c: Any, a: Any, b: Any) -> Any:
+    def s_ite(self, c: Node | bool, a: Term, b: Term) -> Term:
         return self.ite(c, a, b)
 
-    def s_card(self, a: Any) -> Any:
+    def s_card(self, a: Term) -> Term:
         return a.bit_count() if isinstance(a, int) else self._number(self.dag.card(a))
 
 
@@ -143,7 +146,7 @@ class Lowered:
         self._attempt = attempt
         self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
 
-    def nodes(self, fn: Fn, args: Sequence[Any] = ()) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
         """What a function says of the current state, as nodes over the leaves: the fields of a record.
 
         args: the choice of its parameters. A function that returns a scalar has one field named "".
@@ -155,12 +158,12 @@ class Lowered:
         scalars = (self._scalar(slot, leaves) for slot in self.slots)
         return self._plain.lower(self._plain.rebuild(scalars, self.model.state_ty), self.model.state_ty)
 
-    def encode(self, state: Any) -> tuple[int, ...]:
+    def encode(self, state: object) -> tuple[int, ...]:
         """Leaf values of a plain state; ValueError if it does not fit the program."""
         values: list[int] = []
         leaves = self._plain.leaves(self._plain.lift(state, self.model.state_ty), self.model.state_ty)
-        for slot, (path, ty, scalar) in zip(self.slots, leaves, strict=True):
-            number = _mask(scalar) if ty.kind == "set" else int(scalar)
+        for slot, (path, _, scalar) in zip(self.slots, leaves, strict=True):
+            number = _encoded(scalar)
             if slot.index is None:
                 if number != slot.initial:
                     raise ValueError(
@@ -172,15 +175,17 @@ class Lowered:
                 values.append(number)
         return tuple(values)
 
-    def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Any:
+    def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Scalar:
         number = slot.initial if slot.index is None else leaves[slot.index]
         if slot.ty.kind == "set":
             return [bool(number >> i & 1) for i in range(self.config.broker_count)]
         return number
 
 
-def _mask(flags: Sequence[bool]) -> int:
-    return sum(1 << i for i, flag in enumerate(flags) if flag)
+def _encoded(scalar: Scalar) -> int:
+    if isinstance(scalar, list):
+        return sum(1 << i for i, flag in enumerate(scalar) if flag)
+    return int(scalar)
 
 
 def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
@@ -214,7 +219,7 @@ def lower(model: Model, config: ModelConfig, properties: Sequence[Fn] | None = N
         varying |= written
 
 
-def _initial(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Any]]:
+def _initial(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Scalar]]:
     plain = Structure(config, ConcreteAlgebra(config.broker_count))
     state = model.init.source(config)
     return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
@@ -231,6 +236,16 @@ def _same(new: Any, old: Any) -> Any:
     return old if type(new) is type(old) and new == old else new
 
 
+class _Step(NamedTuple):
+    """One action instance as evaluated: `changed` maps a slot to its new scalar."""
+
+    fn: Fn
+    args: tuple[object, ...]
+    guards: tuple[Node, ...]
+    after: Mapping[str, Any]
+    changed: dict[int, Term]
+
+
 class _Attempt:
     """One lowering under the assumption that only the slots in `varying` change.
 
@@ -242,7 +257,7 @@ class _Attempt:
         self,
         model: Model,
         config: ModelConfig,
-        start: list[tuple[str, Ty, Any]],
+        start: list[tuple[str, Ty, Scalar]],
         varying: set[int],
         before: _Attempt | None,
     ) -> None:
@@ -259,24 +274,24 @@ class _Attempt:
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
-        self.raw: list[tuple[Fn, tuple[Any, ...], tuple[Node, ...], Mapping[str, Any], dict[int, Any]]] = []
+        self.raw: list[_Step] = []
         for fn in model.actions:
             for args in instances(fn, config):
                 self._instance(fn, args)
 
-    def _slots(self, start: list[tuple[str, Ty, Any]]) -> list[Slot]:
+    def _slots(self, start: list[tuple[str, Ty, Scalar]]) -> list[Slot]:
         slots: list[Slot] = []
         used = 0
         for position, (path, ty, scalar) in enumerate(start):
             lo, hi = bounds(self.structure, ty)
-            initial = _mask(scalar) if ty.kind == "set" else int(scalar)
+            initial = _encoded(scalar)
             index = used if position in self.varying else None
             used += index is not None
             slots.append(Slot(path, ty, lo, hi, initial, index))
         return slots
 
     def _state(self) -> dict[str, Any]:
-        def scalar(position: int, slot: Slot) -> Any:
+        def scalar(position: int, slot: Slot) -> Term:
             if slot.index is not None:
                 node = self.dag.var(position, slot.lo, slot.hi)
                 return node if slot.lo != slot.hi else slot.lo
@@ -286,16 +301,16 @@ class _Attempt:
         made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
         return made
 
-    def _given(self, fn: Fn, args: Sequence[Any]) -> dict[str, Any]:
+    def _given(self, fn: Fn, args: Sequence[object]) -> dict[str, Any]:
         return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
 
-    def said(self, fn: Fn, args: Sequence[Any]) -> dict[str, Node]:
+    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
         """See `Lowered.nodes`."""
         value = self.evaluator.call(fn, (self.now,), self._given(fn, args))
         fields = value if isinstance(value, dict) else {"": value}
         return {name: self._node(part) for name, part in fields.items()}
 
-    def _instance(self, fn: Fn, args: tuple[Any, ...]) -> None:
+    def _instance(self, fn: Fn, args: tuple[object, ...]) -> None:
         outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
         guards = []
         for _, guard in outcome.guards:
@@ -307,9 +322,9 @@ class _Attempt:
             return
         after = {**self.now, **outcome.fields}
         changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
-        self.raw.append((fn, args, tuple(guards), after, changed))
+        self.raw.append(_Step(fn, args, tuple(guards), after, changed))
 
-    def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Any]]:
+    def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
         """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
         if new is old:
             return
@@ -341,7 +356,7 @@ class _Attempt:
 
     def written(self) -> set[int]:
         """Slots that some instance changes; constants that stay equal do not count."""
-        return {position for _, _, _, _, changed in self.raw for position in changed}
+        return {position for step in self.raw for position in step.changed}
 
     # ------------------------------------------------------------------------- the program
 
@@ -365,10 +380,10 @@ class _Attempt:
             return Check(fn.ident, kind, "step")
         return Check(fn.ident, kind, "state", self._node(self.evaluator.call(fn, (self.now,), {})))
 
-    def _node(self, value: Any) -> Node:
+    def _node(self, value: Term) -> Node:
         return value if isinstance(value, Node) else self.dag.const(int(value))
 
-    def _finished(self, entry: Any, checks: Sequence[Fn]) -> Instance:
+    def _finished(self, entry: _Step, checks: Sequence[Fn]) -> Instance:
         fn, args, guards, after, changed = entry
         updates = {}
         for position, value in changed.items():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from elrcheck.lang.lowering.dag import Dag, Node
 
@@ -46,7 +46,7 @@ class Instance:
     """
 
     action: str
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
     guards: tuple[Node, ...]
     updates: dict[int, Node]
     within: tuple[Node, ...] = ()

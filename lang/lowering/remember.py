@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from elrcheck.lang.algebra import Algebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import Call, StateVariable
 from elrcheck.lang.ir import Fn, fn_nodes
@@ -22,7 +23,7 @@ Reads = tuple[tuple[int, str], ...]
 class RememberingEvaluator(Evaluator):
     """`Evaluator`, for algebras whose terms are immutable."""
 
-    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Any) -> None:
+    def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         super().__init__(fns, config, algebra)
         self._known: dict[tuple[object, ...], tuple[Any, list[Any]]] = {}
         self._reads: dict[Fn, Reads] = {}
