@@ -1,4 +1,4 @@
-"""Properties P-25 and P-27: what an acknowledgement and an expansion of the ISR promise."""
+"""Properties P-25 and P-27: the guarantees of an acknowledgement and of an ISR expansion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elrcheck.model.state import Acks, Epoch, Offset, State, is_prefix, leader_m
 
 @op
 def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
-    """The step makes leader b answer a waiting acks=all producer of the record at offset k with success."""
+    """In this step leader b acknowledges the acks=all record at offset k to its waiting producer."""
     waited = waits(s.broker[b], b, k) or len(s.broker[b].log) <= k
     entry = t.broker[b].log[k]
     written = entry.acks == Acks.ALL and entry.epoch == t.broker[b].view.leader_epoch
@@ -23,16 +23,16 @@ def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
 
 @op
 def replaced_since(s: State, leader: Replica, b: Replica) -> bool:
-    """The incarnation of b that fetched from the leader is gone."""
+    """The incarnation of b that fetched from the leader no longer runs."""
     heard = s.broker[leader].peers[b].broker_epoch
     return heard > 0 and heard != s.broker[b].epoch
 
 
 @op
 def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
-    """Who holds the leader's record at offset k, or held it until something the leader cannot know of yet:
+    """Brokers that hold the leader's record at offset k, or lost it in a way the leader cannot know yet:
 
-    a loss of data, or a reassignment by which it has deleted its replica, and perhaps was added anew.
+    by losing data, or because a reassignment removed their replica and perhaps added it again.
     """
     return frozenset(
         b
@@ -52,7 +52,7 @@ def enough_copies(c: Config, s: State, leader: Replica, k: Offset) -> bool:
 
 @always("P-25")
 def AckDurability(c: Config, s: State, t: State) -> bool:
-    """When acks=all succeeds, min ISR replicas have stored the record."""
+    """When an acks=all write is acknowledged, min ISR replicas have stored the record."""
     return conj(
         min_isr_copies=all(
             implies(
@@ -69,21 +69,21 @@ def AckDurability(c: Config, s: State, t: State) -> bool:
 
 @op
 def joined(s: State, t: State) -> RSet:
-    """Brokers that the step adds to the ISR of a leader that stays."""
+    """Brokers that the step adds to the ISR while the leader stays the same."""
     stays = s.partition.leader is not None and s.partition.leader == t.partition.leader
     return t.partition.isr - s.partition.isr if stays else EMPTY
 
 
 @op
 def proven_epoch(s: State, b: Replica) -> Epoch:
-    """The broker epoch of b that the request of the present leader carries; 0 if it carries none."""
+    """The broker epoch of b in the request of the current leader; 0 if it has none."""
     leader = s.partition.leader
     return s.broker[leader].alter.member_epochs[b] if leader is not None else 0
 
 
 @always("P-27")
 def ExpansionProof(c: Config, s: State, t: State) -> bool:
-    """Who joins the ISR is complete, and is the incarnation whose fetch proved it (KIP-903)."""
+    """A broker that joins the ISR has caught up, as the incarnation whose fetch proved it (KIP-903)."""
     return conj(
         complete=all(is_prefix(s.committed, s.broker[b].log) for b in joined(s, t) - s.lossy),
         same_incarnation=all(proven_epoch(s, b) == s.registration[b].epoch for b in joined(s, t)),

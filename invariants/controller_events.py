@@ -1,11 +1,11 @@
-"""Every event of the controller, applied to any partition, registrations and settings.
+"""Every event of the controller, applied to arbitrary partitions, registrations and settings.
 
-A `Controller` is what the controller decides from, an `Event` one thing that happens to it. `possible`
-is the little the controller itself requires before it acts; `after` calls the rule of the model that
-the action of the same name calls. Whether brokers run, lag or lie is left open: there is no state here.
+A `Controller` holds the data the controller decides from; an `Event` is one thing that happens to it.
+`possible` states the few conditions the controller itself requires before it acts; `after` calls the same
+rule of the model as the action of that name. Brokers may run, lag or lie: their state is not modelled here.
 
-Written in the modelling language, so that the proof (`elrcheck.commands.prove_controller`) and plain
-Python read the same text. A test compares it with the actions of the model.
+The module is written in the modelling language, so that the proof (`elrcheck.commands.prove_controller`)
+and plain Python read the same text. A test compares it with the actions of the model.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class EventKind(enum.Enum):
 
 @record
 class Event:
-    """An event with everything it may carry; `USED` says which fields a kind looks at.
+    """An event with every field it may carry; `USED` lists the fields that each kind reads.
 
-    broker: whom it is about. presented: the epoch in its clean-shutdown file, 0 without one.
+    broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
     wanted: the new replica list. value: of min.insync.replicas. info: the winner's log info.
     """
 
@@ -127,13 +127,13 @@ USED: dict[EventKind, tuple[str, ...]] = {
 
 @op
 def distinct(replicas: ReplicaList) -> bool:
-    """No broker is twice in the list."""
+    """No broker occurs twice in the list."""
     return all(all(replicas[i] != replicas[k] for i in range(k)) for k in range(len(replicas)))
 
 
 @op
 def level_of(kind: EventKind) -> MinIsrLevel:
-    """Where a change of min ISR is made."""
+    """The level at which min ISR is changed: topic, cluster or broker."""
     if kind == EventKind.MIN_ISR_TOPIC:
         return MinIsrLevel.TOPIC
     return MinIsrLevel.CLUSTER if kind == EventKind.MIN_ISR_CLUSTER else MinIsrLevel.BROKER
@@ -144,7 +144,7 @@ def level_of(kind: EventKind) -> MinIsrLevel:
 
 @op
 def possible(c: Config, s: Controller, e: Event) -> bool:
-    """What must hold for the event to happen; refusals by the controller are in `after`."""
+    """The condition under which the event can happen; refusals by the controller are in `after`."""
     r = s.registration[e.broker]
     if e.kind == EventKind.FENCE:
         return r.registered and not r.fenced
@@ -226,7 +226,7 @@ def partition_after(c: Config, s: Controller, e: Event) -> Partition:
 
 @op
 def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
-    """The registration of the event's broker after it; p is the partition by then."""
+    """The registration of the event's broker after the event; p is the partition after it."""
     if e.kind == EventKind.FENCE or e.kind == EventKind.GRANT_SHUTDOWN:
         return replace(r, fenced=True)
     if e.kind == EventKind.UNFENCE:

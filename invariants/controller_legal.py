@@ -1,8 +1,8 @@
-"""Legal registrations: what a proof of the controller assumes of the situation before an event.
+"""Legal situations: the assumptions that a proof of the controller makes before an event.
 
-Each part is a predicate of its own, so that a rule can ask whether an event keeps it. Where a part speaks
-of ELR being on or off, upgrades are why: a partition that lost its leader while ELR was off keeps its last
-ISR member, fenced, for as long as nothing happens to it.
+Each part is a separate predicate, so that a rule can check that an event preserves it. Some parts
+distinguish ELR on and off because of upgrades: a partition that lost its leader while ELR was off keeps
+its last ISR member, fenced, until an event changes the partition.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elrcheck.model.state import MinIsr, Partition, effective_min_isr
 
 @op
 def members(p: Partition) -> RSet:
-    """ISR and ELR: whoever may be elected cleanly, now or later."""
+    """ISR and ELR: the brokers that may be elected cleanly, now or later."""
     return p.isr | p.elr
 
 
@@ -131,7 +131,7 @@ def last_known_is_legal(c: Config, s: Controller) -> bool:
 
 @op
 def legal(c: Config, s: Controller) -> bool:
-    """The assumption of every proof: a registration as the rules below leave it behind."""
+    """The assumption of every proof: a situation that satisfies the rules CT-1 to CT-11."""
     return (
         settings_are_legal(c, s)
         and assignment_is_legal(s)

@@ -1,8 +1,8 @@
-"""What every event must keep, and what it may do: the rules CT-1 to CT-20 of one controller step.
+"""The rules CT-1 to CT-20 of one controller step: what every event must preserve and what it may change.
 
 A rule is a function `(c, s, e, t)`: configuration, situation before, event, situation after. CT-1 to CT-11
-say what a legal registration is; together, of the situation before, they are all that a proof assumes
-(`controller_legal.legal`). The others compare before and after. Nothing here is about reachable states.
+define a legal situation; a proof assumes nothing but these of the situation before the event
+(`controller_legal.legal`). The other rules compare before and after. No rule is about reachable states.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from elrcheck.model.state import Recovery
 
 @op
 def just(r: Replica | None) -> RSet:
-    """The set of that broker, or nobody."""
+    """The set with that broker; empty if there is none."""
     return frozenset({r}) if r is not None else EMPTY
 
 
 @op
 def asked_isr(s: Controller, e: Event) -> RSet:
-    """The ISR an election chooses from: that of AlterPartition, or the present one."""
+    """The ISR an election chooses from: the one in AlterPartition, or the current one."""
     return e.request.isr if e.kind == EventKind.ALTER_PARTITION else s.partition.isr
 
 
 @op
 def eligible(s: Controller, e: Event) -> RSet:
-    """Clean candidates; with ELR off a stored ELR is none (C-30)."""
+    """Clean candidates; with ELR off a stored ELR does not count (C-30)."""
     return asked_isr(s, e) | (s.partition.elr if s.settings.elr_enabled else EMPTY)
 
 
@@ -59,13 +59,13 @@ def registers(e: Event) -> bool:
 
 @op
 def elects(s: Controller, t: Controller) -> bool:
-    """Somebody else leads after the event, or somebody leads again."""
+    """The event gives the partition a different leader, or a leader again."""
     return t.partition.leader is not None and t.partition.leader != s.partition.leader
 
 
 @op
 def elects_uncleanly(s: Controller, e: Event, t: Controller) -> bool:
-    """The new leader was neither in the ISR nor eligible."""
+    """The new leader was neither in the ISR nor in the ELR."""
     created = e.kind == EventKind.CREATE_PARTITION
     return elects(s, t) and t.partition.leader not in eligible(s, e) and not created
 
@@ -75,56 +75,56 @@ def elects_uncleanly(s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-1", "B.9, KAFKA-16540")
 def SettingsLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Every min ISR is 1 or more, and with ELR no broker has one of its own."""
+    """Every min ISR is 1 or more, and with ELR on, no broker has its own."""
     return settings_are_legal(c, t)
 
 
 @rule("CT-2", "B.7, PartitionReassignmentReplicas")
 def AssignmentLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Replicas are distinct; adding and removing ones are disjoint parts that leave somebody."""
+    """Replicas are distinct; adding and removing replicas are disjoint, and some replica remains."""
     return assignment_is_legal(t)
 
 
 @rule("CT-3", "P-17, PartitionRegistration")
 def LeaderIsMember(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """A leader is in the ISR; without one the ISR has at most one member, and then nobody is eligible."""
+    """A leader is in the ISR; a leaderless partition has at most one ISR member, and then no ELR."""
     return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(c, t))
 
 
 @rule("CT-4", "P-18, KIP-966")
 def LeaderlessIffEmpty(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """With ELR there is no leader exactly when the ISR is empty, if it was so before the event."""
+    """With ELR on, the partition is leaderless exactly when the ISR is empty, if it was so before."""
     before = s.settings.elr_enabled and leaderless_iff_isr_empty(s)
     return implies(before and t.settings.elr_enabled, leaderless_iff_isr_empty(t))
 
 
 @rule("CT-5", "P-19, KIP-841")
 def IsrActive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """ISR members are active; only the last one of a leaderless partition may be fenced."""
+    """ISR members are active; only the last member in a leaderless partition may be fenced."""
     return isr_is_legal(c, t)
 
 
 @rule("CT-6", "P-10, KIP-966")
 def MembersDisjoint(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Nobody is in the ISR and in the ELR."""
+    """No broker is in both the ISR and the ELR."""
     return t.partition.isr & t.partition.elr == EMPTY
 
 
 @rule("CT-7", "P-11, KIP-966")
 def ElrBelowMinIsr(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """There is an ELR only while the ISR is below min ISR."""
+    """The ELR is empty unless the ISR is below min ISR."""
     return elr_is_below_min_isr(c, t)
 
 
 @rule("CT-8", "P-12, KIP-966 on reassignment")
 def ReplicasOnly(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """ISR, ELR and LastKnownELR name replicas only."""
+    """ISR, ELR and LastKnownELR contain only replicas."""
     return members_are_replicas(t)
 
 
 @rule("CT-9", "B.3, F-21")
 def ElrRegistered(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """ELR members are registered: an id that comes back is not eligible on an empty disk."""
+    """ELR members are registered: an id that returns with an empty disk is not eligible."""
     return t.partition.elr <= registered(c, t.registration)
 
 
@@ -136,7 +136,7 @@ def NobodyWaits(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-11", "B.1 step 8, C-1, C-2")
 def LastKnownLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Last known leader and LastKnownELR: kept without a leader only, and never of a candidate."""
+    """Last known leader and LastKnownELR are kept only without a leader, and never name a candidate."""
     return last_known_is_legal(c, t)
 
 
@@ -145,7 +145,7 @@ def LastKnownLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @op
 def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
-    """Who asked for it, or the topic's setting, permits an election that may lose data."""
+    """The request or the topic's settings permit an election that may lose data."""
     if e.kind == EventKind.ELECT_UNCLEAN:
         return True
     if e.kind == EventKind.DESIGNATE or e.kind == EventKind.FINISH_RECOVERY:
@@ -179,7 +179,7 @@ def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -
 
 @rule("CT-12", "B.2, C-3 to C-8, C-30")
 def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """A new leader is of the ISR, else of the ELR, else permitted by an unclean or last known election."""
+    """A new leader is from the ISR, else the ELR, else from a permitted unclean or last known election."""
     leader = t.partition.leader
     free = active(c, t.registration) & frozenset(t.partition.replicas)
     from_isr = leader in asked_isr(s, e)
@@ -194,7 +194,7 @@ def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-13", "B.2, KAFKA-19522")
 def LeaderAlive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Whoever leads after the event is registered, unfenced and not shutting down."""
+    """A leader elected by the event is registered, unfenced and not shutting down."""
     return implies(t.partition.leader is not None, t.partition.leader in active(c, t.registration))
 
 
@@ -203,7 +203,7 @@ def LeaderAlive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-14", "B.1 epoch table")
 def LeaderEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """The leader epoch moves exactly if the leader does, a replica left or (before 3.6) the ISR shrank."""
+    """The leader epoch is bumped iff the leader changes, a replica leaves or (before 3.6) the ISR shrinks."""
     p = s.partition
     q = t.partition
     moved = p.leader != q.leader
@@ -216,7 +216,7 @@ def LeaderEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-15", "B.1 epoch table")
 def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """The partition epoch moves exactly if anything is recorded; directories always are."""
+    """The partition epoch is bumped iff a change is recorded; directory changes always are."""
     p = s.partition
     q = t.partition
     changed = replace(q, partition_epoch=p.partition_epoch) != p
@@ -231,7 +231,7 @@ def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bo
 
 @rule("CT-16", "B.1, P-14, KIP-966")
 def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Only AlterPartition adds candidates; an unclean election its winner, a forced cancellation one."""
+    """Only AlterPartition adds candidates, besides an unclean winner and one in a forced cancellation."""
     added = members(t.partition) - members(s.partition)
     alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
     forced = c.unclean_leader_election_enable and len(added) <= 1 and added <= t.partition.isr
@@ -246,7 +246,7 @@ def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-17", "B.1 step 2, P-9, KIP-966")
 def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Below min ISR, members of ISR and ELR that stay replicas stay members, but for unclean brokers."""
+    """Below min ISR, replicas in ISR or ELR stay there unless they are removed or unclean."""
     gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER
     kept = members(s.partition) & frozenset(t.partition.replicas)
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
@@ -258,7 +258,7 @@ def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-18", "B.3, P-14, KIP-966")
 def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """With ELR, whoever registers again after an unclean stop is no candidate and does not lead."""
+    """With ELR on, a broker that registers after an unclean shutdown is no candidate and does not lead."""
     return implies(
         e.kind == EventKind.REGISTER_UNCLEAN
         and s.settings.elr_enabled
@@ -272,7 +272,7 @@ def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-19", "B.1 step 3, B.17, KIP-704")
 def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """An unclean election, and nothing else, says RECOVERING; AlterPartition, and nothing else, RECOVERED."""
+    """Only an unclean election sets RECOVERING; only AlterPartition sets RECOVERED."""
     before = s.partition.recovery
     now = t.partition.recovery
     new = e.kind == EventKind.CREATE_PARTITION
@@ -294,7 +294,7 @@ def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-20", "B.7, C-21, C-22, KIP-966")
 def ReassignmentGate(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """A reassignment ends with min ISR members, unless cancelled where unclean election is allowed."""
+    """A reassignment ends with min ISR members, unless cancelled while unclean election is allowed."""
     p = s.partition
     q = t.partition
     removed = not frozenset(p.replicas) <= frozenset(q.replicas)

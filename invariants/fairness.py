@@ -1,15 +1,15 @@
-"""Which steps finally happen: the assumption under which the liveness properties are meant to hold.
+"""Fairness: the steps that eventually happen, as the liveness properties assume.
 
-Weak fairness of a step: it is not possible for ever without being taken. Strong fairness: it is not
-possible again and again without being taken. Either is assumed for every choice of parameters apart,
-so that one broker's fetches do not stand in for another's. A step that changes nothing is no step.
+Weak fairness: a step that stays enabled for ever is eventually taken. Strong fairness: a step that is
+enabled again and again is eventually taken. Both apply to each choice of parameters separately, so one
+broker's fetches do not stand in for another's. Steps that change nothing (stuttering) do not count.
 
-Everything else may never happen: crashes, fencings of live brokers, orderly stops, lost answers, ISR
-shrinks, what producers write and what operators ask for. Each action says which it is, and why:
-`@action(fairness=Fair(..))` or `Unfair(..)`. A test asks for it.
+All other steps may never happen: crashes, fencings of live brokers, orderly stops, lost answers, ISR
+shrinks, writes by producers and requests of operators. Each action declares its fairness and why:
+`@action(fairness=Fair(..))` or `Unfair(..)`; a test enforces it.
 
 Source: the list in the semantics notes, docs/semantics.md, from Vanlightly's KIP-966 specification;
-what is added to it says so.
+additions are marked.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from elrcheck.lang.marks import Fair, Unfair
 
 
 def fair_actions(actions: Iterable[Fn]) -> dict[str, Fair]:
-    """The actions that finally happen, by name."""
+    """The fair actions, by name."""
     return {fn.name: fn.marks.fairness for fn in actions if isinstance(fn.marks.fairness, Fair)}
 
 
 def fairness_of(action: Fn) -> str:
-    """The fairness of an action in words, for people."""
+    """Describe the fairness of an action in words."""
     match action.marks.fairness:
         case Fair(why, strength, only, when):
             choices = "".join(f", {name}={str(value).lower()} only" for name, value in only.items())

@@ -1,4 +1,4 @@
-"""Lemmas about logs, and about what followers acknowledged to leaders."""
+"""Lemmas about logs and about the offsets that followers acknowledged to leaders."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def LeaderOwnsEpoch(c: Config, s: State) -> bool:
 
 @lemma
 def NewEpochUnused(c: Config, s: State) -> bool:
-    """Until the elected leader has taken over, nobody has a record of its epoch."""
+    """Until the elected leader has taken over, no log has a record of its epoch."""
     return all(
         implies(
             s.partition.leader == leader
@@ -104,7 +104,7 @@ def EpochStartSplits(c: Config, s: State) -> bool:
 
 @lemma
 def WatermarkCommitted(c: Config, s: State) -> bool:
-    """No watermark lies beyond its log, and what lies below one is committed."""
+    """No watermark lies beyond its log, and every record below one is committed."""
     return all(
         s.broker[b].high_watermark <= len(s.broker[b].log)
         and is_prefix(s.broker[b].log[: s.broker[b].high_watermark], s.committed)
@@ -117,21 +117,21 @@ def WatermarkCommitted(c: Config, s: State) -> bool:
 
 @op
 def acked(s: State, leader: Replica, f: Replica) -> Offset:
-    """What f acknowledged to leader by its last fetch; 0 if leader has heard nothing."""
+    """The offset that f's last fetch acknowledged to leader; 0 if leader has received none."""
     end = s.broker[leader].peers[f].log_end_offset
     return end if end is not None else 0
 
 
 @op
 def fresh(s: State, leader: Replica, f: Replica) -> bool:
-    """What leader knows of f is from f's registered incarnation."""
+    """Leader's knowledge of f comes from f's registered incarnation."""
     known = s.broker[leader].peers[f]
     return known.log_end_offset is not None and known.broker_epoch == s.registration[f].epoch
 
 
 @op
 def joiners(c: Config, s: State) -> RSet:
-    """Whom a request on its way would add to the ISR if the controller handled it now."""
+    """Brokers that a request in flight would add to the ISR if the controller handled it now."""
     return frozenset(
         f
         for f in c.brokers
@@ -149,25 +149,25 @@ def joiners(c: Config, s: State) -> RSet:
 
 @op
 def contenders(c: Config, s: State) -> RSet:
-    """Present and imminent candidates that have not lost data."""
+    """Current and imminent candidates that have not lost data."""
     return candidates(s) | (joiners(c, s) - s.lossy)
 
 
 @lemma
 def ContendersComplete(c: Config, s: State) -> bool:
-    """The heart of the matter: whoever may be elected has every committed record."""
+    """The central lemma: every broker that may be elected has every committed record."""
     return all(is_prefix(s.committed, s.broker[b].log) for b in contenders(c, s))
 
 
 @op
 def upto(a: Log, b: Log, n: Offset) -> bool:
-    """The first n records of a, as far as they exist, are in b."""
+    """The first n records of a, or all if there are fewer, are in b."""
     return all(k < len(b) and a[k] == b[k] for k in range(len(a)) if k < n)
 
 
 @lemma
 def AckWithinLog(c: Config, s: State) -> bool:
-    """Nobody acknowledged more than the leader has; who acknowledged is in the epoch or beyond."""
+    """No follower acknowledged more than the leader has; one that did is in the leader's epoch or later."""
     return all(
         all(
             implies(
@@ -191,7 +191,7 @@ def AckWithinLog(c: Config, s: State) -> bool:
 
 @lemma
 def FreshFollows(c: Config, s: State) -> bool:
-    """A follower that fetched as its present incarnation, and is still in the epoch, follows exactly."""
+    """A follower that fetched as its current incarnation, still in the epoch, has a prefix of the log."""
     return all(
         all(
             implies(
@@ -213,7 +213,7 @@ def FreshFollows(c: Config, s: State) -> bool:
 
 @lemma
 def JoinersCaughtUp(c: Config, s: State) -> bool:
-    """Whom a living leader proposes, and who is still that incarnation, has caught up."""
+    """A broker proposed by a live leader has caught up, unless its incarnation has changed."""
     return all(
         all(
             implies(

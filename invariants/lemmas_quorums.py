@@ -1,17 +1,17 @@
-"""The inductive invariant: what is true in every reachable state and survives every step.
+"""The inductive invariant: lemmas that hold in the initial state and that every step preserves.
 
 The properties P-* are not inductive by themselves; these lemmas are, together, for unbounded epochs
-and any number of perturbations. They follow one line of thought:
+and any number of perturbations. The argument has four parts:
 
 * views: a broker's view is a past controller record, and one leader epoch has one leader;
 * logs: one epoch is written by one leader, so logs match up to the last common epoch;
-* acknowledgements: what a follower of the same incarnation acknowledged is in its log;
-* quorums: whatever a leader can still commit is held by every present and imminent candidate, because
+* acknowledgements: the records acknowledged by a follower of the same incarnation are in its log;
+* quorums: every record a leader can still commit is held by every current and imminent candidate, because
   the leader's quorum covers them; a candidate that moved on freezes what its old leader may commit.
 
-Words used below. *Candidates* are ISR, ELR and acceptable joiners that have not lost data. A follower
-has *moved* from a leader when it can never fetch again in that leader's epoch. A leader's *ceiling* is
-what the moved members of its quorum acknowledged: it can commit no more.
+Terms: *candidates* (or *contenders*) are members of ISR and ELR and acceptable joiners that have not lost
+data. A follower has *moved* from a leader when it can never fetch again in that leader's epoch. A leader's
+*ceiling* is the offset that the moved members of its quorum acknowledged: it can commit no more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from elrcheck.model.state import Error, Offset, Stage, State, Status, is_prefix,
 
 @op
 def may_commit(c: Config, s: State, leader: Replica) -> bool:
-    """l advances its watermark, now or after it learns what was granted."""
+    """l may advance its watermark, now or after it learns which proposal was granted."""
     return leads(s, leader) and (
         enough(c, s, s.broker[leader].view.isr)
         or (granted(s, leader) and enough(c, s, s.broker[leader].alter.isr))
@@ -39,7 +39,7 @@ def may_commit(c: Config, s: State, leader: Replica) -> bool:
 
 @op
 def quorum(c: Config, s: State, leader: Replica) -> RSet:
-    """The least quorum leader may come to use: what was refused is out, what was granted is what counts."""
+    """The smallest quorum leader may use: a refused proposal is dropped, a granted one takes effect."""
     x = s.broker[leader].alter
     if x.stage == Stage.ANSWERED and x.error == Error.INELIGIBLE_REPLICA:
         return s.broker[leader].view.isr
@@ -65,13 +65,13 @@ def frozen(c: Config, s: State, leader: Replica) -> RSet:
 
 @op
 def ceiling(c: Config, s: State, leader: Replica) -> Offset:
-    """l commits at most this; meaningful when somebody is frozen."""
+    """The upper bound of what l can commit; meaningful only if some member is frozen."""
     return min((acked(s, leader, f) for f in frozen(c, s, leader)), default=c.log_slots)
 
 
 @lemma
 def QuorumCovers(c: Config, s: State) -> bool:
-    """The quorum of a leader that may commit in the present epoch covers ISR and ELR."""
+    """The quorum of a leader that may commit in the current epoch covers ISR and ELR."""
     return all(
         s.partition.isr | s.partition.elr <= quorum(c, s, leader)
         for leader in c.brokers
@@ -81,7 +81,7 @@ def QuorumCovers(c: Config, s: State) -> bool:
 
 @lemma
 def LaggingInQuorum(c: Config, s: State) -> bool:
-    """A contender that has not even reached leader's epoch is in leader's quorum."""
+    """A contender that has not reached leader's epoch is in leader's quorum."""
     return all(
         all(
             implies(
@@ -98,13 +98,13 @@ def LaggingInQuorum(c: Config, s: State) -> bool:
 
 @op
 def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
-    """b is in leader's quorum, or in a proposal that may still be sent again in the present epoch."""
+    """b is in leader's quorum, or in a proposal that may still be retried in the current epoch."""
     return b in quorum(c, s, leader) or (leads_now(s, leader) and b in s.broker[leader].alter.isr)
 
 
 @lemma
 def ContendersCover(c: Config, s: State) -> bool:
-    """Whatever leader can still commit is, or will be before the commit, in every contender's log."""
+    """Every record leader can still commit is in every contender's log, or will be before the commit."""
     return all(
         all(
             b == leader
@@ -123,7 +123,7 @@ def ContendersCover(c: Config, s: State) -> bool:
 
 @lemma
 def LaterLeaderCovers(c: Config, s: State) -> bool:
-    """A later leader starts at or above everything an older leader can still commit."""
+    """A later leader's epoch starts at or above every offset an older leader can still commit."""
     return all(
         all(
             implies(
@@ -141,7 +141,7 @@ def LaterLeaderCovers(c: Config, s: State) -> bool:
 
 @lemma
 def CommittedBelowStart(c: Config, s: State) -> bool:
-    """For the present leader everything committed lies below its watermark or its epoch start."""
+    """For the current leader every committed record is below its watermark or its epoch start."""
     return all(
         len(s.committed) <= s.broker[leader].high_watermark
         or len(s.committed) <= s.broker[leader].epoch_start
@@ -152,7 +152,7 @@ def CommittedBelowStart(c: Config, s: State) -> bool:
 
 @lemma
 def CommitConsistent(c: Config, s: State) -> bool:
-    """A leader that may commit extends what is committed, or can no longer commit beyond it."""
+    """A leader that may commit has every committed record, or can no longer commit beyond them."""
     return all(
         is_prefix(s.committed, s.broker[leader].log)
         or (
@@ -167,7 +167,7 @@ def CommitConsistent(c: Config, s: State) -> bool:
 
 @lemma
 def FollowedLeaderComplete(c: Config, s: State) -> bool:
-    """A leader that a contender still follows has everything committed."""
+    """A leader that a contender still follows has every committed record."""
     return all(
         all(
             implies(
@@ -183,7 +183,7 @@ def FollowedLeaderComplete(c: Config, s: State) -> bool:
 
 @lemma
 def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
-    """Who still leads an older epoch is no contender, unless it was re-elected and is alone."""
+    """A leader of an older epoch is no contender, unless it was re-elected and is the only one."""
     return all(s.partition.leader == b or not leads(s, b) for b in s.partition.isr | joiners(c, s)) and all(
         implies(
             s.partition.leader == b and s.broker[b].view.leader_epoch < s.partition.leader_epoch,
@@ -196,7 +196,7 @@ def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
 
 @lemma
 def AckValid(c: Config, s: State) -> bool:
-    """What a contender acknowledged to leader is still there while it can follow leader."""
+    """A contender still has the records it acknowledged to leader while it can follow leader."""
     return all(
         all(
             b == leader
@@ -211,7 +211,7 @@ def AckValid(c: Config, s: State) -> bool:
 
 @lemma
 def FreshCovers(c: Config, s: State) -> bool:
-    """Followers that moved on kept what they acknowledged, as far as the old leader can still commit."""
+    """Followers that moved on keep the acknowledged records that the old leader can still commit."""
     return all(
         all(
             implies(

@@ -1,4 +1,4 @@
-"""Lemmas about processes, the controller's record, views of it, and AlterPartition under way."""
+"""Lemmas about processes, the controller's record, views of it, and AlterPartition in flight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def enough(c: Config, s: State, isr: RSet) -> bool:
 
 @lemma
 def ControllerRecord(c: Config, s: State) -> bool:
-    """ISR and ELR as KIP-966 wants them."""
+    """ISR and ELR satisfy the rules of KIP-966."""
     return (
         s.partition.isr & s.partition.elr == EMPTY
         and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
@@ -40,7 +40,7 @@ def ControllerRecord(c: Config, s: State) -> bool:
 
 @lemma
 def Processes(c: Config, s: State) -> bool:
-    """A running broker is its registered incarnation; what died keeps only its log and its file."""
+    """A running broker is its registered incarnation; a dead one keeps only its log and its file."""
     return all(
         s.registration[b].epoch >= 1
         and s.broker[b].clean_file <= s.registration[b].epoch
@@ -87,7 +87,7 @@ def ViewEpochs(c: Config, s: State) -> bool:
 
 @lemma
 def ViewCurrent(c: Config, s: State) -> bool:
-    """A view at the controller's epochs is the controller's record."""
+    """A view with the controller's epochs equals the controller's record."""
     return all(
         implies(
             s.broker[b].view.partition_epoch == s.partition.partition_epoch,
@@ -129,7 +129,7 @@ def ViewsAgree(c: Config, s: State) -> bool:
 
 @lemma
 def RoleShape(c: Config, s: State) -> bool:
-    """Only a leader has a committed ISR, peers, an epoch start; only it, or its ghost, has a request."""
+    """Only a leader has a committed ISR, peers and an epoch start; only it, alive or dead, has a request."""
     return all(
         implies(
             s.broker[b].view.leader != b,
@@ -149,7 +149,7 @@ def RoleShape(c: Config, s: State) -> bool:
 
 @lemma
 def RequestShape(c: Config, s: State) -> bool:
-    """A request carries its sender's epochs; after its sender died it can still be the current one."""
+    """A request carries its sender's epochs; it may still be current after its sender died."""
     return all(
         implies(
             s.broker[b].alter.stage == Stage.SENT,
@@ -174,7 +174,7 @@ def RequestShape(c: Config, s: State) -> bool:
 
 @lemma
 def NothingPending(c: Config, s: State) -> bool:
-    """Without an exchange its fields are blank; a refused proposal waits for metadata that exists."""
+    """Without an AlterPartition its fields are blank; a refused proposal waits for existing metadata."""
     return all(
         implies(
             s.broker[b].alter.stage == Stage.IDLE,
@@ -197,13 +197,13 @@ def NothingPending(c: Config, s: State) -> bool:
 
 @op
 def granted(s: State, b: Replica) -> bool:
-    """The controller granted b's request and b does not know yet."""
+    """The controller granted b's request, and b does not know it yet."""
     return s.broker[b].alter.stage == Stage.ANSWERED and s.broker[b].alter.error == Error.NONE
 
 
 @lemma
 def AnswerIsRecord(c: Config, s: State) -> bool:
-    """A success answer is a past controller record of the sender's epoch, newer than its view."""
+    """A success response is a past controller record of the sender's epoch, newer than its view."""
     return all(
         implies(
             s.broker[b].alter.stage == Stage.ANSWERED,
@@ -242,13 +242,13 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
 
 @op
 def under_way(s: State, leader: Replica) -> bool:
-    """l's request is on its way, or its answer is, which may be lost and the request sent again."""
+    """l's request or its response is in flight; the response may be lost and the request retried."""
     return s.broker[leader].alter.stage == Stage.SENT or s.broker[leader].alter.stage == Stage.ANSWERED
 
 
 @lemma
 def MemberEpochs(c: Config, s: State) -> bool:
-    """Broker epochs that a leader noted are of incarnations that registered."""
+    """Broker epochs that a leader recorded belong to incarnations that have registered."""
     return all(
         all(
             s.broker[leader].peers[f].broker_epoch <= s.registration[f].epoch

@@ -1,11 +1,11 @@
-"""Properties V-1 to V-10: what finally happens if everything that is fair happens.
+"""Properties V-1 to V-10: what eventually happens on every fair behaviour.
 
-Each says of one state whether it waits for something, and whether the wait is over; the claim is that
-every wait ends on every fair behaviour. Which steps are fair is in `elrcheck.invariants.fairness`.
+Each property has a premise (a state in which something waits) and a conclusion (the wait is over), and
+claims that every wait ends on every fair behaviour. `elrcheck.invariants.fairness` defines fairness.
 
 Disturbances are budgeted, so every behaviour has finitely many crashes, fencings, losses of an ISR
-member, writes and requests of operators, and the properties speak of what follows the last of them.
-A wait also ends when it loses its reason: a leader that steps down need not answer with success.
+member, writes and operator requests; the properties are about what follows the last of them.
+A wait also ends when its reason disappears: a leader that steps down need not answer with success.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ def runs(s: State, b: Replica) -> bool:
 
 @op
 def leaving(s: State, b: Replica) -> bool:
-    """b has asked for a controlled shutdown, which only a new registration takes back (KIP-841)."""
+    """b has requested a controlled shutdown; only a new registration ends it (KIP-841)."""
     return s.registration[b].in_controlled_shutdown
 
 
 @op
 def present(s: State, b: Replica) -> bool:
-    """b runs and means to stay."""
+    """b runs and is not in controlled shutdown."""
     return runs(s, b) and not leaving(s, b)
 
 
 @op
 def served(s: State) -> bool:
-    """Somebody leads and runs; a leader that is down serves nobody (F-1)."""
+    """The partition has a running leader; a leader that is down serves no client (F-1)."""
     leader = s.partition.leader
     return s.broker[leader].status == Status.RUNNING if leader is not None else False
 
 
 @op
 def has_newest(s: State, b: Replica) -> bool:
-    """b runs, and what it knows of the partition is what the controller knows."""
+    """b runs, and its view of the partition equals the controller's record."""
     view = s.broker[b].view
     p = s.partition
     same_leader = view.leader == p.leader and view.leader_epoch == p.leader_epoch
@@ -56,13 +56,13 @@ def has_newest(s: State, b: Replica) -> bool:
 
 @op
 def owes_answers(s: State, b: Replica) -> bool:
-    """Producers wait for b, with which they wrote."""
+    """Producers that wrote to b wait for its answer."""
     return any(waits(s.broker[b], b, k) for k in range(len(s.broker[b].log)))
 
 
 @op
 def advances(s: State, b: Replica) -> bool:
-    """b leads, by its own view too, and the ISR has min ISR members."""
+    """b leads, in its own view as well, and the ISR has min ISR members."""
     enough = len(s.partition.isr) >= effective_min_isr(s.settings, s.partition.replicas)
     return s.partition.leader == b and leads(s, b) and enough
 
@@ -72,10 +72,10 @@ def advances(s: State, b: Replica) -> bool:
 
 @leads_to("V-1")
 def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A broker that starts, or runs and is fenced, is finally running and unfenced.
+    """A broker that starts, or runs while fenced, is eventually running and unfenced.
 
-    Source: Vanlightly's KIP-966 specification, BrokerLifecycleManager. One that asked for a controlled
-    shutdown waits for nothing: its process is about to end.
+    Source: Vanlightly's KIP-966 specification, BrokerLifecycleManager. A broker in controlled shutdown
+    waits for nothing: its process is about to end.
     """
     starting = s.broker[b].status == Status.STARTING
     outside = starting or (runs(s, b) and s.registration[b].fenced)
@@ -85,10 +85,10 @@ def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-2")
 def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A broker finally knows the partition as the controller does.
+    """A broker's view of the partition eventually equals the controller's record.
 
-    Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR counts for the leader
-    only; nobody else looks at it.
+    Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR matters only to the
+    leader; no other broker reads it.
     """
     return LeadsTo(premise=not has_newest(s, b), conclusion=has_newest(s, b))
 
@@ -98,7 +98,7 @@ def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-3")
 def ProposalIsResolved(c: Config, s: State, b: Replica) -> LeadsTo:
-    """An AlterPartition under way is finally answered, or overtaken by metadata.
+    """An AlterPartition in flight is eventually answered, or superseded by metadata.
 
     Source: Vanlightly's KIP-966 specification, Partition.submitAlterPartition, KAFKA-12751.
     """
@@ -108,12 +108,12 @@ def ProposalIsResolved(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-4")
 def WriteIsAnswered(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A record written with acks=all is finally acknowledged or refused by the leader that took it.
+    """A record written with acks=all is eventually acknowledged or refused by the leader that appended it.
 
     Source: Vanlightly's KIP-966 specification, DelayedProduce. It is acknowledged when the watermark
     passes it, and refused when that leader steps down or dies. Writes are finite, so a leader that
-    owes answers again and again owes the same ones. The producer's own timeout is not modelled. As long
-    as a broker is in controlled shutdown the ISR may be too small; it is about to restart.
+    owes answers again and again owes the same ones. The producer's timeout is not modelled. While a
+    broker is in controlled shutdown the ISR may be too small; that broker is about to restart.
     """
     owes = owes_answers(s, b)
     excused = any(leaving(s, other) for other in c.brokers)
@@ -122,10 +122,10 @@ def WriteIsAnswered(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-5")
 def CommittedIsEverywhere(c: Config, s: State, b: Replica) -> LeadsTo:
-    """Every committed record is finally in the log of every replica.
+    """Every committed record is eventually in the log of every replica.
 
-    Source: Vanlightly's KIP-966 specification. An acknowledged acks=all record is committed; others
-    below the watermark are included here, since consumers have seen them.
+    Source: Vanlightly's KIP-966 specification. An acknowledged acks=all record is committed; other
+    records below the watermark are included, since consumers may have read them.
     """
     has = is_prefix(s.committed, s.broker[b].log) or b not in frozenset(s.partition.replicas)
     return LeadsTo(premise=not has, conclusion=has)
@@ -136,10 +136,10 @@ def CommittedIsEverywhere(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-6")
 def ReassignmentEnds(c: Config, s: State) -> LeadsTo:
-    """An ongoing reassignment finally completes or is cancelled.
+    """An ongoing reassignment eventually completes or is cancelled.
 
-    Source: Vanlightly's KIP-966 specification, PartitionReassignmentReplicas, KAFKA-19975. A target that
-    is in controlled shutdown cannot join.
+    Source: Vanlightly's KIP-966 specification, PartitionReassignmentReplicas, KAFKA-19975. A target in
+    controlled shutdown cannot join the ISR.
     """
     ongoing = is_reassigning(s.partition)
     excused = any(leaving(s, b) for b in s.partition.replicas)
@@ -148,10 +148,10 @@ def ReassignmentEnds(c: Config, s: State) -> LeadsTo:
 
 @leads_to("V-7")
 def EligibleReplicaEndsLeaderlessness(c: Config, s: State, b: Replica) -> LeadsTo:
-    """When an ELR member is back after a clean stop, or was never down, the partition gets a leader.
+    """When an ELR member returns after a clean stop, or was never down, the partition gets a leader.
 
-    Source: KIP-966. A member that is registered and still in the ELR has not lost anything. The wait
-    ends without a leader only if b goes down once more, or the feature is switched off.
+    Source: KIP-966. A member that is registered and still in the ELR has not lost any data. The wait
+    ends without a leader only if b goes down again or the feature is switched off.
     """
     p = s.partition
     back = present(s, b) and s.settings.elr_enabled
@@ -164,8 +164,8 @@ def LastKnownReplicasEndLeaderlessness(c: Config, s: State) -> LeadsTo:
     """When ISR and ELR are empty and the whole LastKnownELR is back, the partition gets a leader.
 
     Source: KIP-966, unclean.recovery.strategy Balanced. With None it waits for an operator, by design.
-    If not even the LastKnownELR has anybody (F-26), all replicas being back has to be enough. The wait
-    ends without a leader only if one of them goes down once more, or without the feature.
+    If the LastKnownELR is empty too (F-26), it must be enough that all replicas are back. The wait ends
+    without a leader only if one of them goes down again or the feature is switched off.
     """
     p = s.partition
     known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
@@ -179,7 +179,7 @@ def LastKnownReplicasEndLeaderlessness(c: Config, s: State) -> LeadsTo:
 
 @leads_to("V-9")
 def WatermarkReachesEnd(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A leader's watermark finally reaches the end of its log, unless the ISR falls below min ISR.
+    """A leader's watermark eventually reaches the end of its log, unless the ISR falls below min ISR.
 
     Source: KIP-966 (strict min ISR), Partition.maybeIncrementLeaderHW.
     """
@@ -189,10 +189,10 @@ def WatermarkReachesEnd(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-10")
 def ReplicaRejoinsIsr(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A replica outside the ISR of a led partition finally enters it.
+    """If the partition has a leader, a replica outside the ISR eventually joins it.
 
-    Source: Partition.maybeExpandIsr, KIP-841, KIP-903. A partition without a leader is the subject of
-    V-7 and V-8, and a broker in controlled shutdown may not join.
+    Source: Partition.maybeExpandIsr, KIP-841, KIP-903. V-7 and V-8 cover partitions without a leader,
+    and a broker in controlled shutdown may not join.
     """
     replica = b in frozenset(s.partition.replicas)
     outside = replica and b not in s.partition.isr and s.partition.leader is not None and not leaving(s, b)

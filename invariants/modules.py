@@ -1,4 +1,4 @@
-"""Which modules make the checked model, the one with liveness, and the model of the proof."""
+"""The modules of the checked model, of the model with liveness, and of the model of the proof."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ KINDS = ("always", "sometimes", "leads_to", "lemma", "rule")
 
 
 def load_checked_model() -> Model:
-    """The protocol with its properties and witnesses."""
+    """Load the protocol with its safety properties and witnesses."""
     return _load(*CHECKED)
 
 
 def load_whole_model() -> Model:
-    """The protocol with all its properties, liveness included."""
+    """Load the protocol with all its properties, including liveness."""
     return _load(*CHECKED, *LIVENESS)
 
 
 def load_proof_model() -> Model:
-    """The protocol with its properties and the lemmas they are proved from."""
+    """Load the protocol with its properties and the lemmas that prove them."""
     return _load(*CHECKED, *LEMMAS)
 
 
@@ -56,21 +56,21 @@ def _load(*modules: ModuleType) -> Model:
 
 
 def in_order(model: Model) -> Model:
-    """The model with its properties by number, whichever module they are from."""
+    """Return the model with its properties sorted by number across modules."""
     return replace(model, always=tuple(sorted(model.always, key=lambda fn: number(fn.ident))))
 
 
 def number(ident: str) -> tuple[int, str]:
-    """P-3b as (3, "b")."""
+    """Split an id for sorting: P-3b is (3, "b")."""
     digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
     return int(digits), rest
 
 
 def load_controller_model() -> Model:
-    """The protocol with the events and rules of single controller steps."""
+    """Load the protocol with the events and rules of single controller steps."""
     return load_model(*CONTROLLER)
 
 
 def rules_of(model: Model) -> tuple[Fn, ...]:
-    """The rules of `load_controller_model`, in the order of their ids."""
+    """Return the rules of `load_controller_model`, in the order of their ids."""
     return tuple(sorted((fn for fn in model.fns.values() if fn.kind == "rule"), key=lambda fn: fn.line))

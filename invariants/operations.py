@@ -1,7 +1,7 @@
 """Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31.
 
-Where the statement speaks of what happened since some moment ("armed"), it is put as a property of
-steps: what no step may do needs no memory of the past. Statements follow `docs/semantics.md`, section D.
+A statement about everything since some moment ("armed") is written as a property of steps: a restriction
+on every step needs no memory of the past. The statements follow `docs/semantics.md`, section D.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from elrcheck.invariants.properties import (
     NoCommittedRecordLost,
     granted_now,
-    heard_nobody,
     registered_anew,
+    sender_died,
     uncleanly,
 )
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
@@ -32,13 +32,13 @@ from elrcheck.model.state import (
 
 @op
 def alters(c: Config, s: State, t: State) -> bool:
-    """The step is the controller handling an AlterPartition."""
-    return any(granted_now(s, t, b) or heard_nobody(s, t, b) for b in c.brokers)
+    """In this step the controller handles an AlterPartition."""
+    return any(granted_now(s, t, b) or sender_died(s, t, b) for b in c.brokers)
 
 
 @op
 def elected_outside(c: Config, s: State, t: State) -> bool:
-    """The step elects a leader that was no candidate, nor became one by an AlterPartition."""
+    """The step elects a leader that was not a candidate and did not become one by AlterPartition."""
     leader = t.partition.leader
     outside = any(b == leader and b not in s.partition.isr | s.partition.elr for b in c.brokers)
     return outside and leader != s.partition.leader and not alters(c, s, t)
@@ -46,7 +46,7 @@ def elected_outside(c: Config, s: State, t: State) -> bool:
 
 @op
 def operated(s: State, t: State) -> bool:
-    """An operator changed what the quorum is counted by: settings, replicas, registered brokers."""
+    """An operator changed what the quorum depends on: settings, replicas or registered brokers."""
     return (
         s.settings != t.settings
         or frozenset(s.partition.replicas) != frozenset(t.partition.replicas)
@@ -70,9 +70,9 @@ def moving(p: Partition) -> bool:
 
 @always("P-9", bounded_only="no lemmas were written for it yet")
 def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
-    """Once they are min ISR many, ISR and ELR stay so; only an unclean registration takes one out.
+    """Once ISR and ELR have min ISR members together, only an unclean registration removes one.
 
-    An unclean election, and an operator who changes min ISR, replicas or the feature, start anew.
+    An unclean election, or an operator who changes min ISR, replicas or the feature, starts afresh.
     """
     before = s.partition.isr | s.partition.elr
     after = t.partition.isr | t.partition.elr
@@ -86,7 +86,7 @@ def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
 
 @always("P-15", bounded_only="no lemmas were written for it yet")
 def LastKnownElrDisjoint(c: Config, s: State) -> bool:
-    """LastKnownELR, where it is a set of its own, names nobody who is in ISR or ELR."""
+    """LastKnownELR, where it is a set of its own, is disjoint from ISR and ELR."""
     return conj(
         disjoint=implies(
             c.lkl_storage == LklStorage.SEPARATE,
@@ -97,7 +97,7 @@ def LastKnownElrDisjoint(c: Config, s: State) -> bool:
 
 @always("P-16", bounded_only="no lemmas were written for it yet")
 def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
-    """Once ISR, ELR and LastKnownELR are min ISR many, they stay so: a recovery has whom to ask."""
+    """Once ISR, ELR and LastKnownELR have min ISR members together, they keep them for a recovery."""
     before = s.partition.isr | s.partition.elr | s.partition.last_known_elr
     after = t.partition.isr | t.partition.elr | t.partition.last_known_elr
     armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
@@ -113,9 +113,9 @@ def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
 
 @always("P-24", bounded_only="no lemmas were written for it yet")
 def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
-    """What a running broker knows of the partition only gets newer, though it may be old.
+    """A running broker's view of the partition may be stale but never goes back.
 
-    That is all a client may rely on that reads an ISR from a broker (the discarded stale-ISR proposal).
+    A client that reads the ISR from a broker can rely on no more (the discarded stale-ISR proposal).
     """
     return conj(
         never_older=all(
@@ -132,7 +132,7 @@ def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
 
 @op
 def follows_now(s: State, b: Replica) -> bool:
-    """b runs and is a follower in the controller's present leader epoch."""
+    """b runs and is a follower in the controller's current leader epoch."""
     view = s.broker[b].view
     up = s.broker[b].status == Status.RUNNING and view.partition_epoch > 0
     return up and view.leader != b and view.leader_epoch == s.partition.leader_epoch
@@ -140,15 +140,15 @@ def follows_now(s: State, b: Replica) -> bool:
 
 @op
 def counted_on(s: State, b: Replica) -> bool:
-    """b keeps what it has: it follows the present leader, or may be elected."""
+    """b must keep its records: it follows the current leader, or may be elected."""
     return follows_now(s, b) or b in (s.partition.isr | s.partition.elr)
 
 
 @always("P-26", bounded_only="no lemmas were written for it yet")
 def TruncationSafety(c: Config, s: State, t: State) -> bool:
-    """A follower of the present leader epoch, or a candidate, never truncates a committed record.
+    """A follower in the current leader epoch, or a candidate, never truncates a committed record.
 
-    Not meant: losing data in a crash, and deleting a replica that a reassignment has removed.
+    Data lost in a crash, or deleted with a replica that a reassignment has removed, does not count.
     """
     return conj(
         keeps_committed=all(
@@ -170,7 +170,7 @@ def TruncationSafety(c: Config, s: State, t: State) -> bool:
 
 @always("P-28", bounded_only="no lemmas were written for it yet")
 def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
-    """A leader that was no candidate is RECOVERING until it reports that it has recovered (KIP-704)."""
+    """A leader that was not a candidate is RECOVERING until it reports its recovery (KIP-704)."""
     return conj(
         marked=implies(
             c.recovery_state_supported and elected_outside(c, s, t),
@@ -185,7 +185,7 @@ def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
 
 @always("P-31", bounded_only="no lemmas were written for it yet")
 def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
-    """A Balanced recovery elects a log no shorter than any of LastKnownELR, all of which answered."""
+    """A Balanced recovery elects a log no shorter than any in LastKnownELR, whose members all answered."""
     answers = s.recovery.answers
     finished = (
         s.recovery.strategy == RecoveryStrategy.BALANCED
@@ -218,9 +218,9 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
 
 @always("P-29", bounded_only="no lemmas were written for it yet")
 def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
-    """A reassignment ends with min ISR members in the ISR, and its end adds nobody to it.
+    """A reassignment ends with min ISR members in the ISR, and its end adds no broker to the ISR.
 
-    A new wish for the replicas that there are calls it off: that takes nobody away and is no end.
+    A new request for the existing replicas cancels it: it removes no replica and does not count as an end.
     """
     kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
     called_off = kept and s.partition.isr == t.partition.isr
@@ -238,7 +238,7 @@ def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
 
 @op
 def least_min_isr(c: Config, s: State) -> int:
-    """No record was committed under fewer, as far as the number of changes says."""
+    """A lower bound of the min ISR under which any record was committed, given the number of changes."""
     if s.spent.reassignments > 0 or s.spent.min_isr_changes > 1:
         return 1
     start = min(c.min_isr, c.broker_count - c.spare_brokers)
@@ -247,7 +247,7 @@ def least_min_isr(c: Config, s: State) -> int:
 
 @op
 def may_elect_uncleanly(c: Config, s: State) -> bool:
-    """The configuration or an operator gives up completeness for a leader."""
+    """The configuration or an operator trades completeness for a leader."""
     return (
         c.unclean_leader_election_enable
         or s.spent.unclean_elections > 0
@@ -258,7 +258,7 @@ def may_elect_uncleanly(c: Config, s: State) -> bool:
 
 @always("P-30", bounded_only="the number of crashes is a budget")
 def Tolerance(c: Config, s: State) -> bool:
-    """A record committed under min ISR m is not lost by m - 1 crashes, whatever min ISR is later."""
+    """A record committed under min ISR m survives m - 1 crashes, even if min ISR changes later."""
     return conj(
         survives=implies(
             s.settings.elr_enabled

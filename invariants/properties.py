@@ -1,11 +1,11 @@
 """The safety properties P-1 to P-27 of this part of the protocol.
 
 A property of states is a function `(c, s)`, a property of steps `(c, s, t)` with the state before and
-after. Each is a conjunction of named parts, so that a violation can say which one broke, and for
-which broker or offset. Ids and statements follow `docs/semantics.md`, section D.
+after. Each is a conjunction of named parts, so that a violation names the part that broke and the
+broker or offset it broke for. Ids and statements follow `docs/semantics.md`, section D.
 
-A broker that lost data and has not registered since is exempt from completeness: the controller
-cannot know about it yet (`lossy`); it leaves ISR and ELR when it registers.
+A broker that lost data and has not registered since (`lossy`) is exempt from completeness: the
+controller cannot know about the loss yet. It leaves ISR and ELR when it registers.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from elrcheck.model.state import (
 
 @op
 def eligible(c: Config, s: State) -> RSet:
-    """The ELR; nobody in a shadow ISR, which is stored in its place, is ever elected from it."""
+    """The ELR; empty with a shadow ISR, which is stored in its place and never elects a member."""
     return EMPTY if c.shadow_isr else s.partition.elr
 
 
 @op
 def recovering(c: Config, s: State) -> RSet:
-    """With a shadow ISR: the last member, while it is known that it has to copy what it lost."""
+    """With a shadow ISR: the last member, while it is known to have lost records that it must copy."""
     owes = c.shadow_isr and s.partition.recovery == Recovery.RECOVERING
     return s.partition.isr if owes else EMPTY
 
 
 @op
 def candidates(s: State) -> RSet:
-    """Everybody the controller may elect cleanly and who has not lost data behind its back."""
+    """Brokers that the controller may elect cleanly and that have not lost data without its knowledge."""
     return (s.partition.isr | s.partition.elr) - s.lossy
 
 
 @op
 def leads_now(s: State, b: Replica) -> bool:
-    """b leads, and in the controller's present leader epoch: it is no zombie."""
+    """b leads in the controller's current leader epoch: it is not a zombie."""
     return leads(s, b) and s.broker[b].view.leader_epoch == s.partition.leader_epoch
 
 
@@ -89,7 +89,7 @@ def CandidateCompleteness(c: Config, s: State) -> bool:
 
 @always("P-3")
 def ReplicationQuorumSuperset(c: Config, s: State) -> bool:
-    """While a leader may commit, whoever may be elected is in its maximal ISR."""
+    """While a leader may commit, every broker that may be elected is in its maximal ISR."""
     return conj(
         isr_covered=all(
             s.partition.isr <= maximal_isr(s.broker[b])
@@ -106,7 +106,7 @@ def ReplicationQuorumSuperset(c: Config, s: State) -> bool:
 
 @always("P-3b")
 def MaximalIsrShape(c: Config, s: State) -> bool:
-    """Without a pending proposal the maximal ISR is the committed ISR, and it always contains it."""
+    """The maximal ISR contains the committed ISR, and equals it without a pending proposal."""
     return conj(
         nothing_pending=all(
             implies(
@@ -121,7 +121,7 @@ def MaximalIsrShape(c: Config, s: State) -> bool:
 
 @always("P-4")
 def LogMatchingBelowWatermark(c: Config, s: State) -> bool:
-    """Below the high watermarks of both, any two logs agree."""
+    """Any two logs agree below both high watermarks."""
     return conj(
         same_records=all(
             all(
@@ -139,7 +139,7 @@ def LogMatchingBelowWatermark(c: Config, s: State) -> bool:
 
 @op
 def matches(a: Log, b: Log) -> bool:
-    """Where two logs have a record of the same leader epoch at one offset, they agree up to there."""
+    """If two logs have a record of the same leader epoch at an offset, they agree up to that offset."""
     return all(
         implies(a[k].epoch == b[k].epoch, all(a[j] == b[j] for j in range(k + 1)))
         for k in range(min(len(a), len(b)))
@@ -156,7 +156,7 @@ def LogMatching(c: Config, s: State) -> bool:
 
 @always("P-6")
 def ConsistentRead(c: Config, s: State) -> bool:
-    """What a consumer could have read is still read from whoever leads now."""
+    """Every record a consumer could have read is still in the log of the current leader."""
     return conj(
         leader_serves_committed=all(
             is_prefix(s.committed, s.broker[b].log)
@@ -236,7 +236,7 @@ def MembersAreReplicas(c: Config, s: State) -> bool:
 
 @always("P-13")
 def ElrHoldsCommitted(c: Config, s: State) -> bool:
-    """An eligible replica has everything up to the highest watermark."""
+    """An eligible replica has every record below the highest watermark."""
     return conj(elr_complete=all(is_prefix(s.committed, s.broker[b].log) for b in eligible(c, s) - s.lossy))
 
 
@@ -248,28 +248,28 @@ def registered_anew(s: State, t: State, b: Replica) -> bool:
 
 @op
 def uncleanly(s: State, b: Replica) -> bool:
-    """b presents no proof of an orderly shutdown of its registered incarnation."""
+    """b presents no proof that its registered incarnation shut down cleanly."""
     return s.broker[b].clean_file != s.registration[b].epoch
 
 
 @op
 def granted_now(s: State, t: State, leader: Replica) -> bool:
-    """The step is the controller applying the AlterPartition of leader, which may complete a reassignment."""
+    """In this step the controller applies leader's AlterPartition, which may complete a reassignment."""
     x = t.broker[leader].alter
     sent = s.broker[leader].alter.stage == Stage.SENT and x.stage == Stage.ANSWERED
     return sent and (x.error == Error.NONE or x.error == Error.NEW_LEADER_ELECTED)
 
 
 @op
-def heard_nobody(s: State, t: State, leader: Replica) -> bool:
-    """The controller handled the AlterPartition of a sender that is dead."""
+def sender_died(s: State, t: State, leader: Replica) -> bool:
+    """The controller handled an AlterPartition whose sender is dead."""
     sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage == Stage.IDLE
     return sent and s.broker[leader].status != Status.RUNNING and t.broker[leader].status != Status.RUNNING
 
 
 @op
 def chosen_uncleanly(s: State, t: State) -> bool:
-    """A partition without a leader gets one by an unclean election, and says so: it is RECOVERING."""
+    """A leaderless partition gets a leader by an unclean election, which marks it RECOVERING."""
     marked = t.partition.recovery == Recovery.RECOVERING and t.partition.elr == EMPTY
     alone = len(t.partition.isr) == 1 and t.partition.leader in t.partition.isr
     return s.partition.leader is None and marked and alone
@@ -277,9 +277,9 @@ def chosen_uncleanly(s: State, t: State) -> bool:
 
 @always("P-14")
 def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
-    """After an unclean registration b is no candidate, and only AlterPartition brings anybody back.
+    """After an unclean registration a broker is no candidate until AlterPartition adds it again.
 
-    The other way back is an unclean election, which somebody has to ask for or configure (P-28).
+    An unclean election, which must be requested or configured, may also bring it back (P-28).
     """
     return conj(
         removed_at_registration=all(
@@ -290,7 +290,7 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
         back_by_alter_partition_only=t.partition.isr | t.partition.elr <= s.partition.isr | s.partition.elr
-        or any(granted_now(s, t, leader) or heard_nobody(s, t, leader) for leader in c.brokers)
+        or any(granted_now(s, t, leader) or sender_died(s, t, leader) for leader in c.brokers)
         or chosen_uncleanly(s, t),
     )
 
@@ -303,7 +303,7 @@ def LeaderInIsr(c: Config, s: State) -> bool:
 
 @always("P-18")
 def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
-    """With ELR there is no leader exactly when the ISR is empty."""
+    """With ELR on, the partition is leaderless exactly when the ISR is empty."""
     return conj(
         leaderless_iff_empty=implies(
             s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
@@ -313,7 +313,7 @@ def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
 
 @always("P-19")
 def IsrMembersActive(c: Config, s: State) -> bool:
-    """ISR members are unfenced; without ELR the last one may stay while there is no leader (KIP-841)."""
+    """ISR members are unfenced; with ELR off, the last one may stay without a leader (KIP-841)."""
     return conj(
         isr_active=s.partition.isr <= active(c, s.registration)
         or (not s.settings.elr_enabled and s.partition.leader is None and len(s.partition.isr) == 1)
@@ -322,7 +322,7 @@ def IsrMembersActive(c: Config, s: State) -> bool:
 
 @always("P-20")
 def NoNeedlessStall(c: Config, s: State) -> bool:
-    """There is no leaderless partition while an eligible replica is active."""
+    """No partition is leaderless while an eligible replica is active."""
     return conj(
         elected_from_elr=implies(
             s.partition.leader is None, eligible(c, s) & active(c, s.registration) == EMPTY
@@ -335,7 +335,7 @@ def NoNeedlessStall(c: Config, s: State) -> bool:
 
 @always("P-21")
 def EpochsMonotonic(c: Config, s: State, t: State) -> bool:
-    """Epochs never go back, and every change of the partition moves the partition epoch by one."""
+    """Epochs never go back, and every change of the partition bumps the partition epoch by one."""
     return conj(
         leader_epoch_never_back=s.partition.leader_epoch <= t.partition.leader_epoch,
         leader_change_moves_leader_epoch=implies(
@@ -349,7 +349,7 @@ def EpochsMonotonic(c: Config, s: State, t: State) -> bool:
 
 @always("P-22")
 def OneLeaderPerEpoch(c: Config, s: State) -> bool:
-    """Two brokers that lead in one epoch are one broker."""
+    """At most one broker leads in a leader epoch."""
     return conj(
         one_leader=all(
             all(
@@ -368,7 +368,7 @@ def OneLeaderPerEpoch(c: Config, s: State) -> bool:
 
 @always("P-23")
 def MetadataLogMatching(c: Config, s: State) -> bool:
-    """What brokers applied are prefixes of one metadata log: equal partition epochs mean equal records."""
+    """Brokers apply prefixes of one metadata log: equal partition epochs mean equal records."""
     return conj(
         not_ahead=all(
             s.broker[b].view.partition_epoch <= s.partition.partition_epoch

@@ -1,7 +1,7 @@
-"""Situations that must be reachable, so that a pass is not a pass over nothing.
+"""Witnesses: situations that must be reachable, so that a pass is not vacuous.
 
-`sometimes` predicates on states `(c, s)` or steps `(c, s, t)`. A scope whose budgets rule one out
-reports it as not reached.
+They are `sometimes` predicates on states `(c, s)` or steps `(c, s, t)`. A scope whose budgets rule
+one out reports it as not reached.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ def contains(log: Log, entry: Entry) -> bool:
 
 @op
 def truncates_acks_one(s: State, t: State, b: Replica) -> bool:
-    """b keeps running and cuts an acks=1 record, acknowledged long ago, from its log."""
+    """b keeps running and truncates an acks=1 record that was already acknowledged."""
     up = s.broker[b].status == Status.RUNNING and t.broker[b].status == Status.RUNNING
     return up and any(e.acks == Acks.ONE and not contains(t.broker[b].log, e) for e in s.broker[b].log)
 
 
 @sometimes("W-3")
 def AcksOneRecordTruncated(c: Config, s: State, t: State) -> bool:
-    """A record that acks=1 acknowledged is truncated by a follower."""
+    """A follower truncates a record that was acknowledged with acks=1."""
     return any(truncates_acks_one(s, t, b) for b in c.brokers)
 
 
 @sometimes("W-4")
 def UncleanRegistration(c: Config, s: State, t: State) -> bool:
-    """A broker registers without proof of an orderly shutdown."""
+    """A broker registers without proof of a clean shutdown."""
     return any(registered_anew(s, t, b) and uncleanly(s, b) for b in c.brokers)
 
 
@@ -91,7 +91,7 @@ def zombie(s: State, b: Replica) -> bool:
 
 @sometimes("W-9")
 def ZombieAppends(c: Config, s: State, t: State) -> bool:
-    """A leader that was replaced appends a record before it learns of it."""
+    """A replaced leader appends a record before it learns of its replacement."""
     return any(
         zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers
     )
@@ -99,7 +99,7 @@ def ZombieAppends(c: Config, s: State, t: State) -> bool:
 
 @op
 def answered(c: Config, s: State, t: State, b: Replica, answer: ProduceAnswer) -> bool:
-    """A producer that waited for b before the step gets this answer by it."""
+    """In this step a producer that waited for b gets this answer."""
     return any(
         waits(s.broker[b], b, k) and answer_after(c, t.settings, t.broker[b], b, k) == answer
         for k in range(len(s.broker[b].log))
@@ -108,7 +108,7 @@ def answered(c: Config, s: State, t: State, b: Replica, answer: ProduceAnswer) -
 
 @sometimes("W-10")
 def WriteRefused(c: Config, s: State) -> bool:
-    """A leader would refuse acks=all with NOT_ENOUGH_REPLICAS."""
+    """A leader would refuse an acks=all write with NOT_ENOUGH_REPLICAS."""
     return any(
         produce_error(c, s.settings, s.broker[b], b, Acks.ALL) == ProduceAnswer.NOT_ENOUGH_REPLICAS
         for b in c.brokers
@@ -117,25 +117,25 @@ def WriteRefused(c: Config, s: State) -> bool:
 
 @sometimes("W-11")
 def WaitingWriteAcknowledged(c: Config, s: State, t: State) -> bool:
-    """A producer that waited with acks=all is told success."""
+    """A waiting acks=all producer is told that its write succeeded."""
     return any(answered(c, s, t, b, ProduceAnswer.NONE) for b in c.brokers)
 
 
 @sometimes("W-12")
 def WaitingWriteLosesItsLeader(c: Config, s: State, t: State) -> bool:
-    """A producer that waits is told NOT_LEADER_OR_FOLLOWER, although its record may survive."""
+    """A waiting producer is told NOT_LEADER_OR_FOLLOWER, although its record may survive."""
     return any(answered(c, s, t, b, ProduceAnswer.NOT_LEADER_OR_FOLLOWER) for b in c.brokers)
 
 
 @sometimes("W-13")
 def WaitingWriteTimesOut(c: Config, s: State, t: State) -> bool:
-    """A producer that waits hears nothing any more, for the leader has died."""
+    """A waiting producer gets no answer, because the leader has died."""
     return any(answered(c, s, t, b, ProduceAnswer.REQUEST_TIMED_OUT) for b in c.brokers)
 
 
 @sometimes("W-14")
 def WrittenButTooFewReplicas(c: Config, s: State, t: State) -> bool:
-    """A producer that waits is told NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
+    """A waiting producer is told NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
 
     With the strict min-ISR rule the watermark does not move then, so only earlier versions do this.
     """

@@ -239,7 +239,7 @@ class Calls(Scope):
     def state_made(
         self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
     ) -> View:
-        """The state that an operator returns. A single expression, such as a query, has no use for one."""
+        """Return the state that an operator makes. A single expression, such as a query, cannot use one."""
         self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 
     built_in: ClassVar[dict[str, Builtin]] = {
@@ -306,7 +306,7 @@ class Calls(Scope):
         return First(opt(REPLICA), variable, kind, domain, condition)
 
     def _only(self, name: str, node: ast.Call) -> None:
-        """Nothing beside the comprehension but what the function is documented to take here."""
+        """Refuse arguments beside the comprehension that the function does not take."""
         more = [ast.unparse(a) for a in node.args[2 if name == "next" else 1 :]]
         more += [f"{k.arg}=" for k in node.keywords if k.arg != "default" or name not in ("min", "max")]
         if more:

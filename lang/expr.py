@@ -1,7 +1,7 @@
 """The expressions of the IR: one frozen class for each kind of node, as in Python's `ast`.
 
-Operators, calls, binders and local names stay as the source has them. Nodes are compared by identity. A
-back end takes an `Expression` apart with `match` (`elrcheck.lang.tree` has what all of them need).
+Operators, calls, binders and local names are kept as in the source. Nodes are compared by identity. A
+back end processes an `Expression` with `match`; `elrcheck.lang.tree` has the helpers they share.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Order: TypeAlias = Literal["lt", "le", "gt", "ge"]
 Operator: TypeAlias = Literal["add", "sub", "min", "max"]
 SetOperator: TypeAlias = Literal["union", "inter", "diff"]
 Domain: TypeAlias = Literal["set", "seq", "range"]
-"""What a binder goes through: a set of brokers, the elements of a sequence, or the numbers 0..n-1."""
+"""The domain of a binder: a set of brokers, the elements of a sequence, or the numbers 0..n-1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Expr:
-    """What all nodes have. `line` is the source line, `node` the syntax (None if derived)."""
+    """Base class of all nodes. `line` is the source line, `node` the syntax (None if derived)."""
 
     ty: Ty
     line: int = field(default=0, kw_only=True)
     node: ast.AST | None = field(default=None, kw_only=True)
 
     def at(self, line: int, node: ast.AST) -> Self:
-        """The same node at a place of the source; what it knows already of its place stays."""
+        """Attach a source position to the node; a position that it already has is kept."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, line=self.line or line, node=self.node or node)
         return made
@@ -67,7 +67,7 @@ class ConfigField(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Configuration(Expr):
-    """The whole configuration, which is only there to be passed on: no back end has a value for it."""
+    """The whole configuration, which can only be passed on: no back end has a value for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +340,7 @@ class Concatenation(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Binder(Expr):
-    """A variable that goes through a domain; condition: what its elements have to satisfy, if anything."""
+    """A variable that ranges over a domain; condition: an optional filter on its elements."""
 
     variable: Variable
     over: Domain

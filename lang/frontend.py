@@ -36,7 +36,7 @@ ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
     "rule": ((0,), "bool", "no state of the model"),
 }
 CHOOSING = ("action", "leads_to")
-# Kind of statement that the language does not have -> its name, and what to write instead.
+# Kind of statement that the language does not support -> its name, and what to write instead.
 STATEMENTS = {
     "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
     "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
@@ -51,7 +51,7 @@ STATEMENTS = {
 
 
 class Frontend:
-    """Compiles functions on demand and remembers them by name."""
+    """Compiles functions on demand and caches them by name."""
 
     def __init__(self, state: type, config: type) -> None:
         self.state, self.config = state, config
@@ -258,7 +258,7 @@ class FunctionCompiler(Expressions):
                     first, "only 'name = expression': values are immutable, use replace() or put()"
                 )
             case ast.Expr():
-                self.ex(first.value, env)  # what is wrong with the expression itself goes first
+                self.ex(first.value, env)  # errors in the expression itself come first
                 self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
             case _:
                 name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))

@@ -1,8 +1,8 @@
-"""The named guards of an action, and the action as it would be without one of them.
+"""The named guards of an action, and the action with one of its guards removed.
 
 `without_guard` changes both readings of an action in the same way: the IR loses the `Require` node,
-and the plain function is compiled again from its source without that statement. A search over the
-one can therefore still be replayed in the other, and nothing global is switched off meanwhile.
+and the plain function is recompiled from its source without that statement. A trace found in the
+one can therefore be replayed in the other, and no global state changes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def requires(block: Block) -> Iterator[Require]:
 
 
 def guard_names(fn: Fn) -> tuple[str, ...]:
-    """Each name once: guards of one name are one guard, in whatever branches they stand."""
+    """Return each guard name once: guards with the same name, in any branch, are one guard."""
     return tuple(dict.fromkeys(guard.name for guard in requires(fn.body)))
 
 
 def guards_of_state(fn: Fn) -> tuple[str, ...]:
-    """The guards that look at the state; the others are about constants and the choice of arguments."""
+    """Return the guards that read the state; the others depend only on constants and arguments."""
     return tuple(dict.fromkeys(_of_state(fn.body, frozenset())))
 
 
@@ -78,7 +78,7 @@ def label(call: ast.Call) -> str:
 def without_guard(fn: Fn, name: str) -> Fn:
     """The action without the guard of this name, which must be one of `guard_names`.
 
-    Only for a function that still is what its file says: two guards cannot be dropped one by one.
+    The function must be unchanged from its source file: a second guard cannot be removed afterwards.
     """
     if name not in guard_names(fn):
         raise ValueError(f"{fn.name} has no guard {name!r}")

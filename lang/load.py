@@ -83,7 +83,7 @@ def _check_ids(properties: Iterable[Fn]) -> None:
 
 
 def demand_documents(model: Model) -> None:
-    """Whatever `list` lists has a text; ModelError names the first function without."""
+    """Require a docstring on every listed function; ModelError names the first one without."""
     for fn in (*model.actions, *model.always, *model.sometimes, *model.leads_to):
         if not fn.doc:
             raise _error(
@@ -94,7 +94,7 @@ def demand_documents(model: Model) -> None:
 
 
 def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleType], registry: str) -> None:
-    """That every file below a folder that has a function of these kinds is one of the modules.
+    """Require that every file below a folder with a function of these kinds is one of the modules.
 
     registry: the place where the modules are listed. ModelError names the first function left out.
     """

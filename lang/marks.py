@@ -1,7 +1,7 @@
-"""What an action says of itself besides its rule: who takes part, whether it must happen, its other names.
+"""Metadata of an action: the message it represents, its fairness, and the events and operations it models.
 
-These are the arguments of `@action(..)`. No engine reads them to find a successor. The language knows no
-protocol: a party, an event and a what-if operation are names here, and tests say which names there are.
+These are the arguments of `@action(..)`; no engine needs them to compute successors. The language knows no
+protocol: parties, events and what-if operations are plain names here, and tests define the valid ones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Names = str | tuple[str, ...]
 class Message:
     """The action is a message in a sequence diagram.
 
-    sender, receiver: a parameter that says which replica, or, capitalised, a party that is none, such as
-    Controller. lost: the message never arrives; a parameter's name if its value decides.
+    sender, receiver: the parameter with the replica, or the capitalised name of another party, such as
+    Controller. lost: the message never arrives; or the name of the parameter that decides it.
     """
 
     sender: str
@@ -36,7 +36,7 @@ class Strength(enum.Enum):
 
 @dataclass(frozen=True)
 class Fair:
-    """The action finally happens. why: who makes it happen, and the source.
+    """The action eventually happens. why: who makes it happen, and the source.
 
     only: parameter -> value; other choices of it are not fair. when: an operator `(c, s, ..) -> bool`
     with the action's parameters; where it is false the step is not fair.
@@ -50,17 +50,17 @@ class Fair:
 
 @dataclass(frozen=True)
 class Unfair:
-    """The action may never happen, and why nobody has to take it."""
+    """The action may never happen. why: the reason it need not be taken."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Marks:
-    """All of this for one action.
+    """All metadata of one action.
 
-    events: the events of `prove --controller` that the action is. what_if: the operations of `what-if` that
-    ask what it does. because: why it has no event or no operation, if it lacks one that it could have.
+    events: the events of `prove --controller` that it models. what_if: the operations of `what-if` that
+    show its effect. because: why it has no event or no operation although it could have one.
     """
 
     message: Message | None = None
@@ -74,7 +74,7 @@ NO_MARKS = Marks()
 
 
 def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
-    """What is wrong with the marks of an action whose parameters have these kinds of types."""
+    """Describe the first mistake in the marks of an action, given the kinds of its parameters' types."""
     if marks.message is not None:
         for end in (marks.message.sender, marks.message.receiver):
             if not end[:1].isupper() and parameters.get(end) != "replica":

@@ -1,7 +1,7 @@
-"""Mistakes in model source that Python itself meets: while it is imported, or while a rule runs as it is.
+"""Mistakes in model source that Python itself detects, during import or while a rule runs in plain Python.
 
-A syntax error, a name that is not there or a misspelt knob of a variant is not found by the compiler of the
-language but raises what Python raises. `behind` tells these from errors of the program around the model.
+A syntax error, an undefined name or a misspelt knob of a variant is not found by the language's compiler
+but raises a Python exception. `behind` distinguishes these from errors in elrcheck itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elrcheck.lang.source import ModelError, error_at
 
 
 def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> ModelError | None:
-    """The mistake in a file of these folders of the package that the exception comes from, if it does."""
+    """Return the mistake behind an exception if it comes from a file in these folders of the package."""
     if isinstance(fault, ModelError):
         return fault
     owned = [package / folder for folder in folders]
@@ -47,7 +47,7 @@ def _file(frame: FrameType) -> str:
 
 
 def _is_rule(frame: FrameType) -> bool:
-    """Whether the frame is that of a decorated function."""
+    """Return whether the frame belongs to a decorated function."""
     function = frame.f_globals.get(frame.f_code.co_name)
     return isinstance(getattr(function, "__elr_role__", None), Role)
 

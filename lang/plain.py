@@ -1,7 +1,7 @@
-"""The plain reading of a model: its own Python functions, called as they are.
+"""The plain reading of a model: its Python functions, called unchanged.
 
-It is the oracle of every other reading: nothing is compiled, packed or fingerprinted. Every trace that an
-engine or a solver finds is replayed through it before anybody sees it.
+It is the oracle for every other reading: nothing is compiled, packed or fingerprinted. Every trace that an
+engine or a solver finds is replayed in it before it is reported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PlainModel:
         return bool(fn.source(self.config, *states))
 
     def says(self, fn: Fn, state: object, args: tuple[object, ...] = (), field: str = "") -> bool:
-        """What a function says of a state, or a field of the record it returns."""
+        """Evaluate a function on a state; optionally return one field of the record it returns."""
         given = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
         value = fn.source(*given)
         return bool(getattr(value, field) if field else value)
@@ -53,7 +53,7 @@ class PlainModel:
         return fn.source(self.config, state, *label.args)
 
     def successors(self, state: object) -> Iterator[tuple[Label, Any]]:
-        """Every enabled step, those outside the bound included."""
+        """Yield every enabled step, including those outside the bound."""
         for label, source in self.steps:
             try:
                 yield label, source(self.config, state, *label.args)

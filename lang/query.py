@@ -1,9 +1,9 @@
-"""A single expression of the modelling language, compiled and evaluated for a person.
+"""Queries: single expressions of the modelling language, entered by a user, compiled and evaluated.
 
-The expression is parsed and typed as those of the model are, never given to Python. Its names: `s`, the
-state; `t`, the state after the next step; `c`, the configuration; the operators, enums and constants of the
-model. Where the model's own source may use a value that is not there because nothing depends on it, a query
-says so: `s.broker[s.partition.leader]` has no value while there is no leader.
+A query is parsed and type-checked like the model's source and never executed by Python. Its names are `s`,
+the state; `t`, the state after the next step; `c`, the configuration; and the operators, enums and constants
+of the model. The model itself may use a missing value where nothing depends on it; a query reports it:
+`s.broker[s.partition.leader]` has no value while there is no leader.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from elrcheck.lang.tree import walk
 from elrcheck.lang.types import Ty, record_fields
 
 LONGEST = 2000
-"""Characters of an expression."""
+"""Maximum length of an expression, in characters."""
 WIDEST = 1000
-"""How many numbers `range` may have, as far as that is known beforehand."""
+"""Maximum length of a `range`, where it is known at compile time."""
 BUILTINS = ("len", "all", "any", "sum", "min", "max", "frozenset", "tuple", "next", "implies", "range")
 
 
 class QueryError(Exception):
-    """What is wrong with an expression. begin, end: the characters it is about; meant: names known there."""
+    """An error in an expression. begin, end: the characters concerned; meant: names known there."""
 
     def __init__(self, message: str, begin: int = 0, end: int = 0, word: str = "") -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class NoValue(Exception):
 
 @dataclass(frozen=True)
 class Query:
-    """A compiled expression. is_step: it is about a state and the next one."""
+    """A compiled expression. is_step: it reads a state and the next one."""
 
     text: str
     expression: Expression
@@ -70,7 +70,7 @@ class Query:
 
 
 def compile_query(model: Model, text: str) -> Query:
-    """The expression; QueryError if it leaves the language."""
+    """Compile an expression; raise QueryError if it is not in the language."""
     if len(text) > LONGEST:
         raise QueryError(f"an expression may have {LONGEST} characters, this has {len(text)}")
     try:
@@ -108,7 +108,7 @@ class Asker:
         self.evaluator = _Careful(model.fns, config, ConcreteAlgebra(config.broker_count))
 
     def value(self, query: Query, *states: Any) -> Any:
-        """A plain value of `query.ty`; NoValue if it has none here. states: one, or two for a step."""
+        """Evaluate a query to a plain value; raise NoValue if it has none. states: one, or two for a step."""
         structure = self.evaluator.structure
         env: Values = {STATES: tuple(structure.lift(state, self.ty) for state in states), MEMO: {}}
         return structure.lower(self.evaluator.ev(query.expression, env), query.ty)
@@ -119,7 +119,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class _Typed:
-    """In the place of a function's source: an expression that somebody typed, of one line or more."""
+    """Stands in for a function's source: an expression entered by a user, of one or more lines."""
 
     text: str
 
@@ -127,7 +127,7 @@ class _Typed:
         return int(getattr(node, "lineno", 1))
 
     def error(self, node: ast.AST, message: str, help: str = "") -> NoReturn:
-        """As for a function of the model; its help is about writing one, and left out."""
+        """Report an error as for a model function, without the help, which is about writing functions."""
         lines = self.text.splitlines(keepends=True)
         at = self.line_of(node) - 1
         above = sum(map(len, lines[:at]))
@@ -142,7 +142,7 @@ class _Typed:
 
 
 class _Known:
-    """In the place of the frontend: functions that the model has compiled already."""
+    """Stands in for the frontend: functions that the model has already compiled."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -154,14 +154,14 @@ class _Known:
 
 
 class _Reader(Expressions):
-    """The expressions of the language, for text that nobody has tried before."""
+    """Reads expressions of the language from untrusted text."""
 
     def __init__(self, known: _Known, source: _Typed, scope: dict[str, Any]) -> None:
         super().__init__(known, source, scope)
         self.known = known
 
     def ex(self, node: ast.expr, env: Env) -> Value:
-        """As in the model; what the language has no message for is an error at the innermost place."""
+        """Read as in the model; a failure without a message becomes an error at the innermost place."""
         try:
             made = super().ex(node, env)
         except QueryError as fault:
@@ -177,7 +177,7 @@ class _Reader(Expressions):
         return made
 
     def _meant(self, node: ast.expr, fault: QueryError, env: Env) -> tuple[str, ...]:
-        """Names that could have stood where the fault is."""
+        """Return the names that are valid at the place of an error."""
         if isinstance(node, ast.Attribute):
             records = {ty.name: ty for ty in _records(self.known.model)}
             fields = {name for ty in records.values() for name in ty.fields}

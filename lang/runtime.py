@@ -1,8 +1,8 @@
-"""What model source imports: decorators that mark its parts, and a few functions on values.
+"""The names that model source imports: decorators that mark its parts, and a few functions on values.
 
-Nothing here computes anything about the protocol and nothing is registered globally: a decorator
-only attaches its role to the function or class, and `elrcheck.lang.load` collects the roles from
-the modules it is given. Decorated functions stay what they were, so a model runs in plain Python.
+Nothing here is about the protocol and nothing is registered globally: a decorator only attaches its
+role to the function or class, and `elrcheck.lang.load` collects the roles from the modules it is
+given. Decorated functions are unchanged, so a model runs in plain Python.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Universe(frozenset[int]):
 
 
 class ModelConfig(Protocol):
-    """What the configuration of any model offers, beside the fields that its rules read."""
+    """The interface of any model's configuration, beside the fields that its rules read."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -145,7 +145,7 @@ def _mark(kind: str) -> Callable[[F], F]:
 
 
 def _named(kind: str, ident: object) -> None:
-    """Without its id a decorator would be given the function, and the property would silently vanish."""
+    """Refuse a decorator without an id: it would receive the function, and the property would vanish."""
     if not isinstance(ident, str):
         raise TypeError(f'@{kind} takes the id of the property: write @{kind}("P-32")')
 
@@ -237,7 +237,7 @@ def rule(ident: str, source: str) -> Callable[[F], F]:
 
 @record
 class LeadsTo:
-    """What a `leads_to` property says of one state: whether it waits, and whether the wait is over."""
+    """The value of a `leads_to` property in one state: whether it waits, and whether the wait is over."""
 
     premise: bool
     conclusion: bool

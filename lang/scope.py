@@ -1,7 +1,7 @@
-"""What reading an expression needs to know, and the types that it checks.
+"""The context in which an expression is compiled, and the type checks.
 
-`Scope` holds the function that is read: its source, the names of its module and the compiled functions that
-it may call. `calls` and `expressions` add the syntax, each on top of the one before.
+`Scope` holds the function being compiled: its source, the names of its module and the compiled functions
+it may call. `calls` and `expressions` add the syntax as successive subclasses.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Functions(Protocol):
 
 
 class Text(Protocol):
-    """The source that is read: where a node stands, and how a mistake is reported."""
+    """The source being compiled: the position of a node, and how a mistake is reported."""
 
     def line_of(self, node: ast.AST, /) -> int: ...
     def error(self, node: ast.AST, message: str, help: str = "", /) -> NoReturn: ...
 
 
 class Scope:
-    """One function, or one query, while it is read."""
+    """One function, or one query, while it is being compiled."""
 
     def __init__(self, functions: Functions, source: Text, globals_: dict[str, Any]) -> None:
         self.functions, self.source, self.globals = functions, source, globals_
@@ -64,18 +64,18 @@ class Scope:
         return name
 
     def read(self, node: ast.expr, env: Env) -> Value:
-        """What an expression of the source stands for, without its place."""
+        """Compile an expression of the source, without its position."""
         raise NotImplementedError
 
     def ex(self, node: ast.expr, env: Env) -> Value:
-        """What an expression of the source stands for. A node keeps the first place it stands at."""
+        """Compile an expression of the source. A node keeps the first position it is given."""
         made = self.read(node, env)
         if isinstance(made, View) or (made.line and made.node is not None):
             return made
         return made.at(self.source.line_of(node), node)
 
     def part(self, node: ast.expr, env: Env) -> Expression:
-        """An expression that is no whole state."""
+        """Compile an expression that is not a whole state."""
         made = self.ex(node, env)
         if isinstance(made, View):
             self.source.error(node, "this is a whole state: name a part of it, such as s.partition")
@@ -104,7 +104,7 @@ class Scope:
         return Get(made.ty.elem, made) if made.ty.kind == "opt" else made
 
     def coerce(self, made: Value, ty: Ty, node: ast.AST) -> Expression:
-        """The expression at the wanted type; an error when it cannot have it."""
+        """Convert an expression to the wanted type, or report an error."""
         if isinstance(made, View):
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":

@@ -1,4 +1,4 @@
-"""Where a piece of model source stands, and how an error about it is shown."""
+"""The position of model source, and the errors that point at it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FEW = 16
 class ModelError(Exception):
     """Model source that the language refuses.
 
-    message: what is wrong; where: `file:line`, empty if the mistake has no one place; excerpt: the source,
-    underlined; help: what to write instead, where the message does not say it already.
+    message: the error; where: `file:line`, empty if it has no single place; excerpt: the source,
+    underlined; help: what to write instead, unless the message says so already.
     """
 
     def __init__(self, message: str, *, where: str = "", excerpt: str = "", help: str = "") -> None:
@@ -30,13 +30,13 @@ class ModelError(Exception):
 
 
 def error_at(file: str, line: int, message: str, help: str = "") -> ModelError:
-    """An error about one line of a file, which is quoted."""
+    """Build an error about one line of a file, and quote the line."""
     excerpt = linecache.getline(file, line).strip()
     return ModelError(message, where=f"{file}:{line}", excerpt=excerpt, help=help)
 
 
 def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelError:
-    """An error about one field of a class of the model; about the class where its source cannot be read."""
+    """Build an error about a field of a model class, or about the class if its source cannot be read."""
     title = f"{cls.__name__}.{name}: {message}"
     try:
         lines, first = inspect.getsourcelines(cls)
@@ -49,7 +49,7 @@ def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelE
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """Help for an unknown word: the closest known one, or else all of them if they are few; may be empty."""
+    """Suggest the closest known word, or list all known words if they are few; may be empty."""
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:

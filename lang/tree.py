@@ -1,8 +1,8 @@
 """Walking over expressions, and the end of every `match` over them.
 
 A `match` over `Expression` ends in `unsupported(backend, node)`, whose parameter is `Never`: the type
-checker refuses a back end that forgets a node, and a node without a reading is a typed error, never a
-wrong print.
+checker rejects a back end that forgets a node, and an unsupported node raises a typed error instead of
+printing something wrong.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from elrcheck.lang.expr import (
 
 
 class UnsupportedNode(Exception):
-    """A back end met a node it has no reading for: names the node and the back end."""
+    """A back end met a node that it does not support: names the node and the back end."""
 
     def __init__(self, backend: str, node: Expr) -> None:
         self.backend, self.kind = backend, type(node).__name__
@@ -73,12 +73,12 @@ class UnsupportedNode(Exception):
 
 
 def unsupported(backend: str, node: Never) -> NoReturn:
-    """What a `match` over expressions ends in: the type checker knows that nothing is left."""
+    """End a `match` over expressions: the type checker verifies that no case is left."""
     raise UnsupportedNode(backend, node)
 
 
 def children(e: Expression) -> tuple[Expression, ...]:
-    """The expressions that an expression is made of, in source order; not the variable that it binds."""
+    """Return the direct subexpressions in source order, without the variable that the node binds."""
     match e:
         case Variable() | StateVariable() | Constant() | EnumMember() | ConfigField() | Configuration():
             return ()
@@ -139,7 +139,7 @@ def children(e: Expression) -> tuple[Expression, ...]:
 
 
 def _bound(e: Comprehension) -> tuple[Expression, ...]:
-    """What a variable goes through."""
+    """Return the domain of a bound variable."""
     return (e.domain,) if e.condition is None else (e.domain, e.condition)
 
 
@@ -160,7 +160,7 @@ def free_names(root: Expression) -> set[str]:
 
 
 def same(a: Expression, b: Expression) -> bool:
-    """Whether two expressions are one, or the same name written twice."""
+    """Return whether two expressions are the same node, or the same name written twice."""
     match a, b:
         case Variable(), Variable():
             return a.name == b.name

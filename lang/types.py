@@ -9,8 +9,8 @@ Two kinds of limit exist, and they must not be confused:
 
 * `hi` (and the length of a sequence) is part of the meaning: it holds in every reading, the proof
   included. It may name a `Config` field, so one compiled model serves every configuration.
-* `cap` is only how much room a compiled search reserves for an unbounded number. Meeting it makes a
-  run inconclusive, it never cuts silently; the proof and TLA+ do not see it.
+* `cap` is only the range that a compiled search reserves for an unbounded number. Exceeding it makes
+  a run inconclusive and never cuts silently; the proof and TLA+ do not use it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def opt(arg: Ty) -> Ty:
 
 
 class ModelTypeError(TypeError):
-    """An annotation that the language does not know. help: what to write instead."""
+    """An annotation that is not in the language. help: what to write instead."""
 
     def __init__(self, hint: Any) -> None:
         shown = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
@@ -116,7 +116,7 @@ class ModelTypeError(TypeError):
 
 
 def _instead(kind: Any) -> str:
-    """What to write instead of a Python type that the language does not have."""
+    """Suggest what to write instead of a Python type that the language does not have."""
     if kind in (set, frozenset):
         return "a set of brokers is RSet"
     if kind in (list, tuple):
@@ -194,7 +194,7 @@ def is_finite(ty: Ty) -> bool:
 
 
 def check_limits(ty: Ty, config: Any) -> None:
-    """That every limit in a type is a number or a field of the configuration; ModelError names the field."""
+    """Require every limit in a type to be a number or a configuration field; ModelError names the field."""
     known = [f.name for f in fields(config)]
     known += [name for name, value in vars(config).items() if isinstance(value, property)]
     seen: set[Any] = set()

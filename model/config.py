@@ -1,8 +1,8 @@
 """The constants of the model: sizes, protocol knobs and perturbation budgets.
 
-A knob's default is what the KIP intends (`kip_full`); `elrcheck.model.variants` names the sets of
-knobs that released code has. The comment above each knob names the row of the comparison table
-(C-n) or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
+A knob's default is the KIP's intention (`kip_full`); `elrcheck.model.variants` names the sets of
+knobs of released code. The comment above each knob names the row of the comparison table (C-n)
+or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
 
 Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes.
 Healing (restart, registration, unfencing, fetching, catching up) is never bounded.
@@ -341,7 +341,7 @@ class Config:
         """The greatest min.insync.replicas a broker may have to remember: none if it never changes."""
         return self.most_min_isr if self.min_isr_changes > 0 else 0
 
-    # Room a compiled search reserves; meeting one of these makes a run inconclusive.
+    # Ranges that a compiled search reserves; exceeding one of these makes a run inconclusive.
 
     @property
     def cap_leader_epoch(self) -> int:
@@ -357,7 +357,7 @@ class Config:
 
 
 def check_knobs(owner: str, values: dict[str, Any]) -> None:
-    """TypeError if one of the values is for no field of `Config`, or is none that the field can have."""
+    """Raise TypeError for an unknown field or a value of the wrong type."""
     known = {part.name: type(part.default) for part in fields(Config)}
     for name, value in values.items():
         if name not in known:

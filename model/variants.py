@@ -107,7 +107,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "rejected_soft_min_isr",
-        "KIP-966, rejected: nobody but an unclean broker leaves an ISR of min ISR members",
+        "KIP-966, rejected: only an unclean broker leaves an ISR of min ISR members",
         {"keep_min_isr": True},
     ),
     Variant(

@@ -1,1 +1,1 @@
-"""Proof obligations, and Z3, which discharges them."""
+"""Proof obligations, discharged by Z3."""

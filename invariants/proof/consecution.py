@@ -1,7 +1,7 @@
-"""The consecution phase: every step keeps every lemma, one process or several.
+"""The consecution phase: every step preserves every lemma; runs in one process or several.
 
-An instance of an action is the unit of work. A worker builds the transition relation itself, because
-solver terms cannot be sent; what it sends back are plain values.
+The unit of work is an instance of an action. Each worker builds the transition relation itself, because
+solver terms cannot be pickled; its results are plain values.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 Obligation = tuple[str, Fn | None, Discharge]
-"""What a cell is called, the lemma or step property (None for `Frame`), and the answer."""
+"""A cell: its name, its lemma or step property (None for `Frame`), and the answer."""
 
 Sent = tuple[str, str | None, Discharge]
-"""The same between processes: a goal goes by its function's name."""
+"""A cell as sent between processes, with its goal's function name."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The instances first, first + stride, ... of a configuration, against the goals of these names."""
+    """One worker's share: instances first, first + stride, ..., against the goals with these names."""
 
     config: ModelConfig
     goals: tuple[str, ...]
@@ -36,13 +36,13 @@ class Share:
 
 
 def goals_of(model: Model, names: Sequence[str]) -> list[Fn]:
-    """Lemmas and step properties by function name, in that order."""
+    """Return the lemmas and then the step properties, by function name."""
     known = {fn.name: fn for fn in (*model.lemmas, *model.always)}
     return [known[name] for name in names]
 
 
 def obligations(prover: Prover, instance: Instance, goals: Sequence[Fn]) -> Iterator[Obligation]:
-    """All cells of one instance that it can touch."""
+    """Discharge all cells of one instance whose goals it can affect."""
     solver = prover.open_step(instance)
     yield FRAME, None, prover.frame(solver, instance)
     for fn in goals:
@@ -52,7 +52,7 @@ def obligations(prover: Prover, instance: Instance, goals: Sequence[Fn]) -> Iter
 
 
 def discharge(share: Share) -> list[tuple[int, list[Sent]]]:
-    """The work of one process: (number of the instance, its cells with the names of their goals)."""
+    """Run one process's share: (number of the instance, its cells with the names of their goals)."""
     model = load_proof_model()
     prover = Prover(Transitions(model, share.config), model.lemmas, share.timeout)
     goals = goals_of(model, share.goals)
@@ -67,7 +67,7 @@ def _sent(cells: Iterable[Obligation]) -> list[Sent]:
 def in_processes(
     config: ModelConfig, goals: Sequence[Fn], timeout: float, workers: int
 ) -> Iterator[tuple[int, list[Obligation]]]:
-    """As `obligations` for every instance of the proof model, in no particular order of instances."""
+    """Run `obligations` for every instance of the proof model, in parallel and in no particular order."""
     names = tuple(fn.name for fn in goals)
     by_name = {fn.name: fn for fn in goals}
     stride = 2 * workers

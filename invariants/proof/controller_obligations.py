@@ -1,8 +1,8 @@
-"""Obligations of one controller step, discharged by Z3: legal before, an event, and a rule broken after it.
+"""Obligations of one controller step for Z3: an event in a legal situation after which a rule is broken.
 
-The situation and everything the event carries are arbitrary, and so are the knobs in `OPEN`, which every
-variant has in both values. A counterexample is made small and read back as plain values; the caller
-replays it in plain Python before anybody sees it.
+The situation, the event's fields and the knobs in `OPEN` are arbitrary; each of those knobs is checked
+with both values in every variant. A counterexample is minimised and read back as plain values; the
+caller replays it in plain Python before reporting it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from elrcheck.model.replication_control import Controller
 from elrcheck.results.controller_report import StepVerdict
 
 OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")
-"""Settings of a topic or a metadata version, no matter which release: both values at once."""
+"""Settings of a topic or a metadata version, independent of the release; the proof covers both values."""
 SMALLER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Plain values of a refuted obligation, and the configuration with the open knobs chosen."""
+    """The plain values of a refuted obligation, and its configuration with the open knobs fixed."""
 
     config: Config
     before: Controller
@@ -44,7 +44,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the solver says about one obligation."""
+    """The solver's answer to one obligation."""
 
     verdict: StepVerdict
     seconds: float
@@ -54,7 +54,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Step:
-    """One kind of event in the arbitrary legal situation: a solver that knows both, and the outcome."""
+    """One kind of event in an arbitrary legal situation: a solver that asserts both, and the outcome."""
 
     solver: Any
     event: dict[str, Any]
@@ -62,7 +62,7 @@ class Step:
 
 
 class StepProver:
-    """The obligations of one configuration; `fixed` names open knobs that are to keep their value."""
+    """The obligations of one configuration; `fixed` names open knobs that keep their value."""
 
     def __init__(
         self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()
@@ -82,7 +82,7 @@ class StepProver:
         return self.evaluator.call(self.model.fns[name], (), args)
 
     def open_step(self, kind: EventKind) -> Step:
-        """The event happens in any legal situation."""
+        """Assert that the event happens in an arbitrary legal situation."""
         event = {**self.event.value, "kind": list(EventKind).index(kind)}
         solver = z3.Solver()
         if self.timeout:
@@ -92,13 +92,13 @@ class StepProver:
         return Step(solver, event, self._call("after", s=self.situation.value, e=event))
 
     def possible(self, step: Step) -> tuple[Any, float]:
-        """Whether any legal situation allows the event (z3.sat or z3.unsat), and the seconds it took."""
+        """Check whether any legal situation allows the event: z3.sat or z3.unsat, and the seconds spent."""
         started = time.perf_counter()
         answer = ask(step.solver, self.timeout)
         return answer, time.perf_counter() - started
 
     def keeps(self, step: Step, rule: Fn) -> Answer:
-        """The rule holds after the event."""
+        """Discharge the obligation that the rule holds after the event."""
         goal = self._call(rule.name, s=self.situation.value, e=step.event, t=step.after)
         step.solver.push()
         step.solver.add(z3.Not(formula(goal)))
@@ -117,7 +117,7 @@ class StepProver:
         return Answer("refuted", seconds, found=self._read(self._smaller(step.solver), step))
 
     def _smaller(self, solver: Any) -> Any:
-        """A model with as many wishes as can be had one after the other; not always the smallest."""
+        """Satisfy as many wishes as possible, one after another; the result need not be minimal."""
         solved = solver.model()
         pinned: list[Any] = []
         deadline = time.perf_counter() + SMALLER_SECONDS

@@ -1,6 +1,6 @@
-"""What makes a counterexample easy to read: wishes for its values, the most important first.
+"""Preferences that make a counterexample easy to read, the most important first.
 
-Nothing depends on them: a solver model is pinned to each wish in turn if it can be.
+They do not affect the result: a solver model is pinned to each preference in turn where possible.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from elrcheck.invariants.proof.symbolic_values import Scalar, Symbolic
 from elrcheck.model.config import Config
 
-# Suffix of a path -> the values that are least surprising, best first.
+# Suffix of a path -> the least surprising values, best first.
 _USUAL: dict[str, tuple[Any, ...]] = {
     "elr_enabled": (True,),
     "topic_min_isr": (-1,),
@@ -28,7 +28,7 @@ _USUAL: dict[str, tuple[Any, ...]] = {
 def wishes(
     config: Config, situation: Symbolic, event: Symbolic, knobs: Mapping[str, Any]
 ) -> Iterator[Any]:
-    """Formulas over the symbolic situation and event."""
+    """Return the preferences as formulas over the symbolic situation and event."""
     settings = [s for s in situation.scalars if s.path.startswith("s.settings.")]
     replicas = [s for s in situation.scalars if s.path.startswith("s.partition.replicas")]
     rest = [s for s in situation.scalars if s not in settings and s not in replicas]
@@ -45,7 +45,7 @@ def wishes(
 
 
 def _by_interest(scalars: list[Scalar]) -> list[Scalar]:
-    """Fields that rarely matter come first, so that they are quiet before ISR and ELR are chosen."""
+    """Sort fields that rarely matter first, so that they are pinned before ISR and ELR."""
     order = (".adding", ".removing", ".last_known", ".recovery", "_epoch", ".in_controlled_shutdown")
     quiet = [s for part in order for s in scalars if part in s.path]
     return list(dict.fromkeys(quiet + scalars))
@@ -62,7 +62,7 @@ def _wish(scalar: Scalar) -> Iterator[Any]:
 
 
 def _short_and_ascending(slots: list[Scalar]) -> Iterator[Any]:
-    """A short list, in ascending order from broker 0."""
+    """Prefer a short list, ascending from broker 0."""
     for length in range(len(slots)):
         yield slots[0].term <= length
     for k, slot in enumerate(slots[1:]):

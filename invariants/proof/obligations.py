@@ -1,9 +1,9 @@
 """Proof obligations over one symbolic transition system, discharged by Z3.
 
-Every lemma is behind an assumption literal, so an unsatisfiable obligation also tells which lemmas it
-needed. A satisfiable one is a counterexample to induction: a state with all lemmas, and a step from it
-that breaks one. It is made small, preferring the initial value of every scalar, and read back as plain
-states; the caller replays it before anybody sees it.
+Every lemma is guarded by an assumption literal, so an unsatisfiable obligation also yields the lemmas it
+needed. A satisfiable one is a counterexample to induction: a state that satisfies all lemmas, and a step
+from it that breaks one. It is minimised, preferring the initial value of every scalar, and read back as
+plain states; the caller replays it before reporting it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Discharge:
 
 
 class Prover:
-    """Obligations of one model and configuration."""
+    """Discharges the obligations of one model and configuration."""
 
     def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
         self.ts, self.lemmas = transitions, tuple(lemmas)
@@ -71,16 +71,16 @@ class Prover:
         return self._discharge(solver, self.literals.values(), None)
 
     def possible(self, instance: Instance) -> bool:
-        """Some state with all lemmas enables the instance: its cells are not proved over nothing."""
+        """Some state that satisfies all lemmas enables the instance: its cells are not vacuous."""
         solver = self._with_lemmas(instance.guard)
         return bool(ask(solver, self.timeout, *self.literals.values()) == z3.sat)
 
     def open_step(self, instance: Instance) -> Any:
-        """A solver that knows the lemmas and the guard of a step."""
+        """Return a solver that asserts the lemmas and the guard of a step."""
         return self._with_lemmas(instance.guard)
 
     def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
-        """The step keeps the lemma, or satisfies the step property; None if it cannot touch it."""
+        """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""
         if fn.is_step:
             goal = self.ts.holds(fn, self.ts.now, instance.after)
         else:
@@ -90,7 +90,7 @@ class Prover:
         return self._goal(solver, goal, instance)
 
     def frame(self, solver: Any, instance: Instance) -> Discharge:
-        """The step keeps what lowering took for constant."""
+        """The step keeps the scalars that lowering found constant."""
         return self._goal(solver, instance.keeps_constants, instance)
 
     def _goal(self, solver: Any, goal: Any, instance: Instance) -> Discharge:
@@ -121,7 +121,7 @@ class Prover:
         )
 
     def _small_model(self, solver: Any, assumptions: list[Any]) -> Any:
-        """A model close to the initial state: scalars are pinned to their initial value where possible."""
+        """Find a model close to the initial state by pinning scalars to initial values where possible."""
         model = solver.model()
         deadline = time.perf_counter() + 2.0
         pinned = list(assumptions)

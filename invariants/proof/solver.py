@@ -1,4 +1,4 @@
-"""Asking the solver without losing Ctrl-C."""
+"""Run the solver so that Ctrl-C still works."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import z3
 
 
 def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
-    """The answer of a check; KeyboardInterrupt if it was interrupted. timeout: the solver's, 0 for none (ms).
+    """Run a check; raise KeyboardInterrupt if interrupted. timeout: the solver's, in ms; 0 for none.
 
-    Z3 takes SIGINT for itself while it works: it gives up with `unknown`, and puts Python's handler back as
-    one after which system calls are restarted. With that, Python would wait for a lock or for other processes
-    until they are there, whatever is pressed. `canceled` may also mean a timeout, so the clock decides.
-    Where SIGINT is ignored (under `nohup`, in a worker of a proof) Z3 is told to leave it alone.
+    Z3 handles SIGINT itself while it works: it gives up with `unknown`, then restores Python's handler with
+    SA_RESTART, so that system calls are restarted. Python could then not be interrupted while it waits for
+    a lock or for another process. `canceled` may also mean a timeout, so the clock decides.
+    Where SIGINT is ignored (under `nohup`, in a worker of a proof), Z3 is told to leave it alone.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         solver.set("ctrl_c", False)

@@ -1,7 +1,7 @@
-"""Arbitrary values of a type of the modelling language, as Z3 terms, and back.
+"""Arbitrary values of a type of the modelling language as Z3 terms, and their values in a solver model.
 
 A symbolic value has one solver variable for each scalar of its type, as `Structure.leaves` lists them.
-`within` says what the type says: ranges, and blank slots behind the end of a sequence.
+`within` states the type's constraints: ranges, and blank slots after the end of a sequence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Scalar:
 
 @dataclass(frozen=True, eq=False)
 class Symbolic:
-    """An arbitrary value of a type: for the evaluator, scalar by scalar, and what its type requires."""
+    """An arbitrary value of a type: as the evaluator's value, its scalars, and its type's constraints."""
 
     ty: Ty
     value: Any
@@ -38,7 +38,7 @@ class Symbolic:
 
 
 def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
-    """A fresh symbolic value; `name` starts the names of its variables, so it must be unique."""
+    """Create a symbolic value; `name` is the prefix of its variables' names, so it must be unique."""
     alg = structure.alg
     assert isinstance(alg, Z3Algebra)
     scalars = tuple(
@@ -52,7 +52,7 @@ def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
 
 
 def _blank_tails(structure: Structure, value: Any, ty: Ty) -> Iterator[Any]:
-    """Slots behind the end of a sequence are blank, so that equal values are equal slot by slot."""
+    """Require blank slots after the end of a sequence, so that equal values are equal slot by slot."""
     match ty.kind:
         case "seq":
             length, slots = value
@@ -68,7 +68,7 @@ def _blank_tails(structure: Structure, value: Any, ty: Ty) -> Iterator[Any]:
 
 
 def constant(solved: Any, term: Any) -> Any:
-    """The Python value of a scalar term in a solver model."""
+    """Return the Python value of a scalar term in a solver model."""
     if isinstance(term, list):
         return [constant(solved, t) for t in term]
     if isinstance(term, (bool, int)):
@@ -78,7 +78,7 @@ def constant(solved: Any, term: Any) -> Any:
 
 
 def read(solved: Any, structure: Structure, value: Any, ty: Ty) -> Any:
-    """The plain value that a solver model gives to a symbolic one."""
+    """Return the plain value of a symbolic value in a solver model."""
     plain = Structure(structure.config, ConcreteAlgebra(structure.alg.brokers))
     scalars = [constant(solved, term) for _, _, term in structure.leaves(value, ty)]
     return plain.lower(plain.rebuild(iter(scalars), ty), ty)

@@ -1,8 +1,8 @@
-"""The model as a symbolic transition system: one state of solver variables, every step from it.
+"""The model as a symbolic transition system: a state of solver variables, and every step from it.
 
-Scalars that never change in a configuration (found by lowering) are constants here too, but only as
-an assumption: `Instance.keeps_constants` is an obligation of its own, `Frame`, so the proof does not
-rest on the search.
+Scalars that lowering finds constant in a configuration are constants here too, but only as an
+assumption: `Instance.keeps_constants` is a separate obligation, `Frame`, so the proof does not
+depend on the search.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Transitions:
         return z3.And(*parts)
 
     def _sequences(self, value: Any, ty: Any) -> Any:
-        """(length, [(slot, type)]) of every sequence in a value: slots behind the end are blank."""
+        """Return (length, [(slot, type)]) of every sequence in a value: slots after the end are blank."""
         if ty.kind == "seq":
             yield value[0], [(x, ty.elem) for x in value[1]]
         elif ty.kind == "vec":
@@ -101,18 +101,18 @@ class Transitions:
     # ------------------------------------------------------------------------- formulas
 
     def holds(self, fn: Fn, *states: Mapping[str, Any]) -> Any:
-        """A predicate on given states (the symbolic present by default)."""
+        """Evaluate a predicate on given states, by default the symbolic current state."""
         return formula(self.evaluator.call(fn, states or (self.now,), {}))
 
     def initial(self) -> Any:
-        """The present state is the initial one."""
+        """The current state is the initial state."""
         start = self.structure.lift(self.model.init.source(self.config), self.model.state_ty)
         return formula(self.structure.eq(self.now, start, self.model.state_ty))
 
     # ------------------------------------------------------------------------- values
 
     def read(self, solved: Any, state: Mapping[str, Any]) -> Any:
-        """The plain state that a solver model gives to symbolic fields."""
+        """Return the plain state of symbolic fields in a solver model."""
 
         def scalar(term: Any) -> Any:
             if isinstance(term, (bool, int)):
@@ -126,7 +126,7 @@ class Transitions:
         return self._plain.lower(self._plain.rebuild(iter(scalars), self.model.state_ty), self.model.state_ty)
 
     def exactly(self, state: Any) -> Any:
-        """The present state is the given plain state."""
+        """The current state is the given plain state."""
         return formula(
             self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
         )

@@ -1,8 +1,8 @@
-"""Z3 terms as an algebra of the structural evaluator.
+"""Z3 terms as an algebra for the structural evaluator.
 
-Epochs and offsets are mathematical integers, so nothing bounds them; a set of brokers is one boolean
-for each broker; sizes of sets compare as cardinality constraints, which the solver handles far
-better than sums.
+Epochs and offsets are mathematical integers, hence unbounded; a set of brokers is one boolean for
+each broker; set sizes are compared by cardinality constraints, which the solver handles far better
+than sums.
 """
 
 from __future__ import annotations
@@ -115,19 +115,19 @@ class Z3Algebra(FlagsAlgebra[Any]):
 
 
 def formula(x: Any) -> Any:
-    """A z3 formula from an evaluator truth value."""
+    """Convert a truth value of the evaluator to a z3 formula."""
     return z3.BoolVal(x) if isinstance(x, bool) else x
 
 
 def variable(name: str, ty: Ty, brokers: int) -> Any:
-    """A fresh scalar of a type."""
+    """Create a solver variable for a scalar of a type."""
     if ty.kind == "set":
         return [z3.Bool(f"{name}.{i}") for i in range(brokers)]
     return z3.Bool(name) if ty.kind == "bool" else z3.Int(name)
 
 
 def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
-    """What a scalar's type says: ranges of enums, brokers, lengths; numbers are not negative."""
+    """Return a scalar's type constraint: ranges of enums, brokers and lengths; numbers are not negative."""
     lo: int
     hi: int | None
     match ty.kind:

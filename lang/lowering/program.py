@@ -1,4 +1,4 @@
-"""What the engines execute: a model after lowering, as plain data.
+"""A lowered model as plain data, which the engines execute.
 
 `Program` is the contract between lowering, which writes it, and the searches (`compiled`, `vector`),
 which only read it. All expressions are nodes of one `Dag` over the leaves of the current state.
@@ -7,7 +7,7 @@ The meaning of a search over a program, the same for every engine:
 * generated counts the initial states and every enabled transition, also those cut or already seen;
 * an enabled transition whose `within` conjuncts do not all hold is cut: it is not stored and not checked;
 * otherwise a new value outside its leaf's bounds is an overflow: the transition is dropped, the search
-  goes on and ends inconclusive, naming the leaf;
+  continues and ends inconclusive, naming the leaf;
 * otherwise the step checks are evaluated and the successor is stored if it is new;
 * state checks are evaluated once on every distinct state, before its level is expanded;
 * a state without an enabled instance is a deadlock (a cut transition counts as enabled).

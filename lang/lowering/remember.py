@@ -1,9 +1,9 @@
-"""An evaluator that remembers what calls gave.
+"""An evaluator that memoises calls.
 
 Lowering evaluates the same operators again and again: every instance starts from the same state and
-leaves most of it as it was. A call is known by its operator, its arguments and the state variables it
-reads, all compared by identity, because values are never changed in place. What was compared stays
-referenced, so an identity is never taken over by another value.
+leaves most of it unchanged. The key of a call is its operator, its arguments and the state variables it
+reads, all compared by identity, because values are never changed in place. Keys stay referenced, so an
+identity is never reused by another value.
 """
 
 from __future__ import annotations

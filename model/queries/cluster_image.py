@@ -1,8 +1,8 @@
-"""A small immutable picture of a cluster: what admin queries and metrics read.
+"""A small immutable image of a cluster, which admin queries and metrics read.
 
 The model's state is one partition; a query needs topics of several. An image puts model partitions
-side by side and gives the numbers inside them (0..n-1) their broker ids. Nothing here changes: rules
-make a new `Partition`, and whoever asks makes a new image. Source: MetadataImage, TopicImage,
+side by side and maps the numbers inside them (0..n-1) to broker ids. Images are never modified: rules
+return a new `Partition`, and the caller builds a new image. Source: MetadataImage, TopicImage,
 BrokerRegistration (Kafka metadata).
 """
 

@@ -100,7 +100,7 @@ class DescribeResponse:
 def describe_topic_partitions(
     image: ClusterImage, request: DescribeRequest, server_limit: int = SERVER_PARTITION_LIMIT
 ) -> DescribeResponse:
-    """One page: topics by name, partitions by index, starting at the cursor.
+    """Return one page: topics by name, partitions by index, starting at the cursor.
 
     server_limit: max.request.partition.size.limit; ValueError below 1, as a broker refuses to start.
     """
@@ -169,7 +169,7 @@ def describe_partition(image: ClusterImage, index: int, given: PartitionImage) -
 def pages(
     image: ClusterImage, request: DescribeRequest, server_limit: int = SERVER_PARTITION_LIMIT
 ) -> Iterator[DescribeResponse]:
-    """All pages, each request with the cursor of the page before; the image stays the same.
+    """Yield all pages of one image, each request with the cursor of the previous page.
 
     Kafka promises no consistency between pages; with another image for each, call the query itself.
     """

@@ -71,8 +71,8 @@ def electable_leaders(c: Config, g: Settings, p: Partition) -> int:
 def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) -> Awaited:
     """KIP-966 "Unclean recovery", order of decisions; "Delivery plan" while there is no manager.
 
-    Balanced with an empty LastKnownELR has nobody to ask whose log is known to be complete, so it
-    waits for an operator; the KIP does not treat the case.
+    Balanced with an empty LastKnownELR has no replica whose log is known to be complete, so it
+    waits for an operator; the KIP does not cover this case.
     """
     if p.leader is not None:
         return Awaited.NOTHING

@@ -211,7 +211,7 @@ def test_a_step_that_does_nothing(story: Loaded[Label], tmp_path: Path) -> None:
     found = run_replay(edited(itf_file(tmp_path, story), stutter), IN_LEGACY).rejection
     assert found is not None
     assert (found.step, found.changed) == (2, ())
-    assert found.reason.startswith("nothing changes")
+    assert found.reason.startswith("this step changes nothing")
 
 
 def lasso(story: Loaded[Label], folder: Path) -> Path:
