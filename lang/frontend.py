@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
 from elrcheck.lang.expressions import Expressions
@@ -59,10 +59,10 @@ class Frontend:
         record_fields(config)
         check_limits(type_of(state), config)
         self.fns: dict[str, Fn] = {}
-        self._sources: dict[str, Callable[..., Any]] = {}
+        self._sources: dict[str, Callable[..., object]] = {}
         self._busy: list[str] = []
 
-    def fn(self, function: Callable[..., Any]) -> Fn:
+    def fn(self, function: Callable[..., object]) -> Fn:
         """The compiled form of a decorated function; ModelError if it leaves the language."""
         name = function.__name__
         if name in self._busy:
@@ -88,7 +88,7 @@ class FunctionCompiler(Expressions):
 
     source: Source
 
-    def __init__(self, frontend: Frontend, function: Callable[..., Any]) -> None:
+    def __init__(self, frontend: Frontend, function: Callable[..., object]) -> None:
         super().__init__(frontend, Source(function), function.__globals__)
         self.frontend = frontend
         self.function = function
@@ -207,7 +207,7 @@ class FunctionCompiler(Expressions):
                         "choices are Replica, RSet, bool, an enum, T | None, or a nat(..) with hi=",
                     )
 
-    def _type(self, node: ast.AST, hint: Any) -> Ty:
+    def _type(self, node: ast.AST, hint: object) -> Ty:
         try:
             ty = type_of(hint)
         except ModelTypeError as error:
@@ -220,7 +220,7 @@ class FunctionCompiler(Expressions):
     def _config(self) -> Configuration:
         return Configuration(type_of(self.functions.config))
 
-    def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: Any) -> None:
+    def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: object) -> None:
         ty = self._type(arg, hint)
         if ty.kind == "config":
             fn.has_config = True
@@ -356,7 +356,7 @@ class FunctionCompiler(Expressions):
         return Let(local, value, then(env))
 
 
-def _at(function: Callable[..., Any], message: str, help: str) -> ModelError:
+def _at(function: Callable[..., object], message: str, help: str) -> ModelError:
     """An error about a whole function."""
     return error_at(function.__code__.co_filename, function.__code__.co_firstlineno + 1, message, help)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -107,7 +107,7 @@ class Asker:
         self.ty = model.state_ty
         self.evaluator = _Careful(model.fns, config, ConcreteAlgebra(config.broker_count))
 
-    def value(self, query: Query, *states: Any) -> Any:
+    def value(self, query: Query, *states: object) -> Any:
         """Evaluate a query to a plain value; raise NoValue if it has none. states: one, or two for a step."""
         structure = self.evaluator.structure
         env: Values = {STATES: tuple(structure.lift(state, self.ty) for state in states), MEMO: {}}
@@ -149,14 +149,14 @@ class _Known:
         self.state, self.config = model.state, model.config
         self.state_fields = model.state_fields
 
-    def fn(self, function: Any) -> Fn:
+    def fn(self, function: Callable[..., object]) -> Fn:
         return self.model.fns[function.__name__]
 
 
 class _Reader(Expressions):
     """Reads expressions of the language from untrusted text."""
 
-    def __init__(self, known: _Known, source: _Typed, scope: dict[str, Any]) -> None:
+    def __init__(self, known: _Known, source: _Typed, scope: dict[str, object]) -> None:
         super().__init__(known, source, scope)
         self.known = known
 
@@ -203,9 +203,9 @@ def _records(model: Model) -> list[Ty]:
     return found
 
 
-def _scope(model: Model) -> dict[str, Any]:
+def _scope(model: Model) -> dict[str, object]:
     """Operators, properties and what their modules import of the model: enums, records, constants."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for fn in model.fns.values():
         for name, value in fn.source.__globals__.items():
             is_class = isinstance(value, type) and (

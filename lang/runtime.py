@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast, dataclass_transform, 
 from elrcheck.lang.marks import NO_MARKS, Fair, Marks, Message, Names, Unfair
 
 C = TypeVar("C", bound=type)
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 
 EMPTY: frozenset[int] = frozenset()

@@ -39,7 +39,7 @@ class Functions(Protocol):
     def config(self) -> type: ...
     @property
     def state_fields(self) -> dict[str, Ty]: ...
-    def fn(self, function: Callable[..., Any], /) -> Fn: ...
+    def fn(self, function: Callable[..., object], /) -> Fn: ...
 
 
 class Text(Protocol):
@@ -52,7 +52,7 @@ class Text(Protocol):
 class Scope:
     """One function, or one query, while it is being compiled."""
 
-    def __init__(self, functions: Functions, source: Text, globals_: dict[str, Any]) -> None:
+    def __init__(self, functions: Functions, source: Text, globals_: dict[str, object]) -> None:
         self.functions, self.source, self.globals = functions, source, globals_
         self.used: set[str] = set()
 

@@ -9,7 +9,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from elrcheck.lang.runtime import Role
 
@@ -60,7 +60,7 @@ def near(word: str, known: Iterable[str]) -> str:
 class Source:
     """The parsed source of one decorated function, with positions in its file."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         role: Role = function.__elr_role__  # type: ignore[attr-defined]
         text, self.first_line, node = _read(function)
         self.indent = len(text) - len(text.lstrip())
@@ -90,7 +90,7 @@ class Source:
         )
 
 
-def _read(function: Callable[..., Any]) -> tuple[str, int, ast.stmt]:
+def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
     """The source of a function, the line it begins at, and what it says.
 
     The compiled code knows where the function ends. `inspect` reads its tokens to find out, which takes a

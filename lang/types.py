@@ -109,13 +109,13 @@ def opt(arg: Ty) -> Ty:
 class ModelTypeError(TypeError):
     """An annotation that is not in the language. help: what to write instead."""
 
-    def __init__(self, hint: Any) -> None:
+    def __init__(self, hint: object) -> None:
         shown = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
         super().__init__(f"not a type of the modelling language: {shown}")
         self.help = _instead(get_origin(hint) or hint)
 
 
-def _instead(kind: Any) -> str:
+def _instead(kind: object) -> str:
     """Suggest what to write instead of a Python type that the language does not have."""
     if kind in (set, frozenset):
         return "a set of brokers is RSet"
@@ -132,7 +132,7 @@ def _instead(kind: Any) -> str:
     return "the types are bool, int, nat(..), enums, Replica, RSet, Vec[T], sequences, T | None and records"
 
 
-def type_of(hint: Any) -> Ty:
+def type_of(hint: object) -> Ty:
     """The language type of a resolved Python annotation; ModelTypeError when there is none."""
     if isinstance(hint, Ty):
         return hint
@@ -179,7 +179,7 @@ def record_fields(cls: Any) -> dict[str, Ty]:
     return typing.cast("dict[str, Ty]", found)
 
 
-def _field_type(cls: Any, name: str, hint: Any) -> Ty:
+def _field_type(cls: Any, name: str, hint: object) -> Ty:
     try:
         return type_of(hint)
     except ModelTypeError as fault:
@@ -197,7 +197,7 @@ def check_limits(ty: Ty, config: Any) -> None:
     """Require every limit in a type to be a number or a configuration field; ModelError names the field."""
     known = [f.name for f in fields(config)]
     known += [name for name, value in vars(config).items() if isinstance(value, property)]
-    seen: set[Any] = set()
+    seen: set[object] = set()
 
     def visit(ty: Ty, cls: Any, name: str) -> None:
         for limit in (ty.hi, ty.cap):

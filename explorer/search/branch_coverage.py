@@ -129,8 +129,11 @@ class CoverageSearch:
         return self.coverage
 
     def _successors(
-        self, config: ModelConfig, state: Any, steps: list[tuple[str, Callable[..., Any], tuple[Any, ...]]]
-    ) -> Iterator[Any]:
+        self,
+        config: ModelConfig,
+        state: object,
+        steps: list[tuple[str, Callable[..., object], tuple[object, ...]]],
+    ) -> Iterator[object]:
         within = self.model.bound.source
         for action, run, args in steps:
             try:
@@ -162,10 +165,10 @@ class CoverageSearch:
                 self.coverage.taken[Arm(condition, value)] += counts[value]
                 counts[value] = 0
 
-    def _instrument(self) -> dict[str, Callable[..., Any]]:
+    def _instrument(self) -> dict[str, Callable[..., object]]:
         """Return the copies by name. Copies from one module share a namespace, so they call each other."""
         spaces: dict[str, dict[str, Any]] = {}
-        copies: dict[str, Callable[..., Any]] = {}
+        copies: dict[str, Callable[..., object]] = {}
         for fn in self.model.fns.values():
             space = spaces.setdefault(fn.source.__module__, {**fn.source.__globals__, PROBE: self._probe})
             exec(self._compiled(fn), space)

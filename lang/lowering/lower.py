@@ -301,7 +301,7 @@ class _Attempt:
         made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
         return made
 
-    def _given(self, fn: Fn, args: Sequence[object]) -> dict[str, Any]:
+    def _given(self, fn: Fn, args: Sequence[object]) -> dict[str, object]:
         return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
 
     def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
