@@ -33,7 +33,7 @@ def model() -> Model:
     return load_proof_model()
 
 
-@pytest.fixture(scope="module", params=samples())
+@pytest.fixture(scope="module", params=samples(in_ci=("metadata log",)))
 def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
     return FeatureSample(model, *request.param)
 
