@@ -211,5 +211,5 @@ def _proof(table: Node) -> Proof:
     )
     for name in proof.open:
         if name not in proof.obligations():
-            unproved[name].bad("this is none of the obligations", did_you_mean(name, proof.obligations()))
+            unproved[name].bad("this is not one of the obligations", did_you_mean(name, proof.obligations()))
     return proof

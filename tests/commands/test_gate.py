@@ -83,7 +83,7 @@ FULL = baseline_text([replace(ENTRIES[0], name="a")])
         (FULL.replace('P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
         (FULL.replace("distinct = 5", "distinct = -5"), "`distinct`: expected a whole number, 0 or more", ""),
         (FULL.replace("fired = 4, cut", "fired = 4, cuts"), "unknown key `cuts`", ""),
-        (FULL.replace('"Fence x A"', '"Fence x C"'), "this is none of the obligations", ""),
+        (FULL.replace('"Fence x A"', '"Fence x C"'), "this is not one of the obligations", ""),
         ("entry = 1", "`schema` is missing", ""),
         ("[entry", "not valid TOML", ":1"),
     ],
