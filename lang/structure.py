@@ -6,7 +6,7 @@ packed or symbolic state uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from elrcheck.lang.algebra import Algebra
@@ -189,8 +189,3 @@ class Structure:
         alg = self.alg
         made = [self.ite(alg.cmp("eq", length, k), value, x, elem) for k, x in enumerate(slots)]
         return (alg.add(length, 1), made)
-
-
-def state_value(structure: Structure, fields: Mapping[str, Any], ty: Ty) -> Any:
-    """A plain state from constant fields."""
-    return structure.lower(dict(fields), ty)

@@ -11,10 +11,6 @@ import pytest
 from followed import Block, blocks, environment, follow
 from places import ROOT
 
-from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.java import find_java
-from elrcheck.tla_export.tlc_process import find_tlc
-
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 
@@ -30,15 +26,6 @@ def read() -> tuple[Block, list[Block]]:
     install, *others = blocks(TUTORIAL)
     assert any("pip install" in command.text for command in install.commands)
     return install, others
-
-
-def tlc_is_here() -> bool:
-    try:
-        find_java(os.environ)
-        find_tlc(None, os.environ)
-    except EnvironmentFault:
-        return False
-    return True
 
 
 def test_it_ends_with_a_rule_changed_and_a_red_gate() -> None:

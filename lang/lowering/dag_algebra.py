@@ -1,0 +1,97 @@
+"""The algebra whose terms are nodes of the hash-consed graph: evaluating the IR over it builds the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.lowering.dag import Dag, Term
+from elrcheck.lang.lowering.nodes import Node
+
+
+class DagAlgebra(Algebra[Node, Term]):
+    """Terms are nodes; a node that turned out constant becomes a Python value again."""
+
+    def __init__(self, brokers: int, dag: Dag) -> None:
+        super().__init__(brokers)
+        self.dag = dag
+        self._conjunctions: dict[tuple[Node, ...], Node | bool] = {}
+        self._comparisons: dict[tuple[str, Term, Term], Node | bool] = {}
+
+    @staticmethod
+    def _flag(node: Node) -> Node | bool:
+        return bool(node.lo) if node.lo == node.hi else node
+
+    @staticmethod
+    def _number(node: Node) -> Term:
+        return node.lo if node.lo == node.hi else node
+
+    def AND(self, xs: Sequence[Node]) -> Node | bool:
+        key = tuple(xs)
+        found = self._conjunctions.get(key)
+        if found is None:
+            found = self._conjunctions[key] = self._flag(self.dag.land(xs))
+        return found
+
+    def OR(self, xs: Sequence[Node]) -> Node | bool:
+        return self._flag(self.dag.lor(xs))
+
+    def NOT(self, x: Node) -> Node | bool:
+        return self._flag(self.dag.lnot(x))
+
+    def IFF(self, a: Node, b: Node) -> Node | bool:
+        return self._flag(self.dag.eq(a, b))
+
+    def ITE(self, c: Node, a: Term, b: Term) -> Term:
+        return self._number(self.dag.ite(c, a, b))
+
+    def CMP(self, o: str, a: Term, b: Term) -> Node | bool:
+        key = (o, a, b)
+        found = self._comparisons.get(key)
+        if found is None:
+            found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
+        return found
+
+    def ADD(self, a: Term, b: Term) -> Term:
+        return self._number(self.dag.add(a, b))
+
+    def SUB(self, a: Term, b: Term) -> Term:
+        return self._number(self.dag.sub(a, b))
+
+    # sets are bit masks: Python ints or nodes
+
+    def s_const(self, members: Iterable[int]) -> Term:
+        return sum(1 << i for i in set(members))
+
+    def s_from(self, flags: Sequence[Node | bool]) -> Term:
+        mask: Term = 0
+        for i, flag in enumerate(flags):
+            if flag is True:
+                mask = self.s_union(mask, 1 << i)
+            elif flag is not False:
+                mask = self.s_union(mask, self._number(self.dag.ite(flag, 1 << i, 0)))
+        return mask
+
+    def s_mem(self, s: Term, i: int) -> Node | bool:
+        return bool(s >> i & 1) if isinstance(s, int) else self._flag(self.dag.bit(s, i))
+
+    def s_union(self, a: Term, b: Term) -> Term:
+        return a | b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.bor(a, b))
+
+    def s_inter(self, a: Term, b: Term) -> Term:
+        return a & b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.band(a, b))
+
+    def s_diff(self, a: Term, b: Term) -> Term:
+        return a & ~b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.andnot(a, b))
+
+    def s_subset(self, a: Term, b: Term) -> Node | bool:
+        return not a & ~b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.subset(a, b))
+
+    def s_eq(self, a: Term, b: Term) -> Node | bool:
+        return a == b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.eq(a, b))
+
+    def s_ite(self, c: Node | bool, a: Term, b: Term) -> Term:
+        return self.ite(c, a, b)
+
+    def s_card(self, a: Term) -> Term:
+        return a.bit_count() if isinstance(a, int) else self._number(self.dag.card(a))
