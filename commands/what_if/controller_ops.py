@@ -6,74 +6,50 @@ unregistered broker, and a proposed ISR with duplicates or unknown brokers, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, controller_of, subject
-from elrcheck.commands.what_if.question import NOBODY, Request
-from elrcheck.lang.runtime import EMPTY, put
-from elrcheck.model.change_record import Election, Target
-from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import (
-    AlterRequest,
-    alter_partition,
-    fenced_partition,
-    new_incarnation,
-    registered_partition,
-    shutdown_was_clean,
-    unfenced_partition,
+from elrcheck.commands.what_if.decisions import (
+    NONE,
+    alter,
+    balance,
+    controlled_shutdown,
+    create,
+    elect_periodically,
+    fence,
+    register,
+    unfence,
 )
-from elrcheck.model.control_plane.creation import created_partition, initial_isr
-from elrcheck.model.control_plane.elections import AdminError, balance_preferred, maybe_elect_unclean
+from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
+from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome, subject
+from elrcheck.commands.what_if.question import NOBODY, Request
+from elrcheck.model.change_record import Election, Target
+from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.partition import change
-from elrcheck.model.replication_control import Controller, active
-from elrcheck.model.state import Error, Partition, Recovery, configured_min_isr
-
-Rule = Callable[[Config, Controller], Partition]
-
+from elrcheck.model.replication_control import active
+from elrcheck.model.state import Error, Recovery, configured_min_isr
 
 # ---------------------------------------------------------------------------- broker events
 
 
 def _fence(request: Request, op: Node) -> Outcome:
     b = request.ids.inside(op["broker"])
-    p, registration = subject(request), request.registration
-    if registration[b].fenced:
-        return Outcome(NONE, p, registration)
-    after = fenced_partition(request.config, controller_of(request), b)
-    return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=True)))
+    return outcome(fence(request.config, controller_of(request), b))
 
 
 def _unfence(request: Request, op: Node) -> Outcome:
     b = request.ids.inside(op["broker"])
-    p, registration = subject(request), request.registration
-    if not registration[b].fenced:
-        return Outcome(NONE, p, registration)
-    after = unfenced_partition(request.config, controller_of(request), b)
-    return Outcome(NONE, after, put(registration, b, replace(registration[b], fenced=False)))
+    return outcome(unfence(request.config, controller_of(request), b))
 
 
 def _register(request: Request, op: Node) -> Outcome:
-    """A new incarnation. The session of an unfenced one counts as expired, so it is never a duplicate."""
     b = request.ids.inside(op["broker"])
-    registration = request.registration
-    presented = registration[b].epoch if op["clean"].boolean() else 0
-    clean = shutdown_was_clean(request.config, presented, registration[b].epoch)
-    after = registered_partition(request.config, controller_of(request), b, clean)
-    return Outcome(NONE, after, put(registration, b, new_incarnation(registration[b])))
+    presented = request.registration[b].epoch if op["clean"].boolean() else 0
+    return outcome(register(request.config, controller_of(request), b, presented))
 
 
 def _controlled_shutdown(request: Request, op: Node) -> Outcome:
-    """The broker asks to stop while it still leads something, here or elsewhere: it stays unfenced."""
     b = request.ids.inside(op["broker"])
-    p, registration = subject(request), request.registration
-    if registration[b].fenced or registration[b].in_controlled_shutdown:
-        return Outcome(NONE, p, registration)
-    after = fenced_partition(request.config, controller_of(request), b)
-    return Outcome(NONE, after, put(registration, b, replace(registration[b], in_controlled_shutdown=True)))
+    return outcome(controlled_shutdown(request.config, controller_of(request), b))
 
 
 # ---------------------------------------------------------------------------- AlterPartition
@@ -93,7 +69,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     # The check for an ISR without the leader also refuses one that is not a set of known brokers.
     isr = tuple(ids.outside.index(broker) for broker in named) if known else ()
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
-    decision = alter_partition(
+    decided = alter(
         request.config,
         controller_of(request),
         AlterRequest(
@@ -106,7 +82,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
             recovery=recovery,
         ),
     )
-    return Outcome(decision.error.name, decision.partition, registration, {"isr": isr})
+    return outcome(decided, {"isr": isr})
 
 
 def _members(op: Node) -> list[tuple[int, int]]:
@@ -123,22 +99,20 @@ def _members(op: Node) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------------------- periodic events
 
 
-def _quietly(rule: Rule) -> Callable[[Request, Node], Outcome]:
-    """A periodic event: nobody asked, so there is no error."""
+def _balance(request: Request, op: Node) -> Outcome:
+    return outcome(balance(request.config, controller_of(request)))
 
-    def apply(request: Request, op: Node) -> Outcome:
-        after = rule(request.config, controller_of(request))
-        return Outcome(NONE, after, request.registration)
 
-    return apply
+def _elect_periodically(request: Request, op: Node) -> Outcome:
+    return outcome(elect_periodically(request.config, controller_of(request)))
 
 
 def _create_partition(request: Request, op: Node) -> Outcome:
     replicas = request.ids.distinct(op["replicas"])
-    if initial_isr(request.config, request.registration, replicas) == EMPTY:
-        return Outcome(AdminError.INVALID_REPLICA_ASSIGNMENT.name, request.partition, request.registration)
-    created = created_partition(request.config, request.registration, replicas)
-    return Outcome(NONE, created, request.registration, {"isr": replicas})
+    error, created = create(request.config, request.registration, replicas)
+    if created is None:
+        return Outcome(error, request.partition, request.registration)
+    return Outcome(error, created, request.registration, {"isr": replicas})
 
 
 # ---------------------------------------------------------------------------- the raw builder
@@ -196,8 +170,8 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
     ),
     Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    Operation("balance_preferred", _quietly(balance_preferred)),
-    Operation("maybe_elect_unclean", _quietly(maybe_elect_unclean)),
+    Operation("balance_preferred", _balance),
+    Operation("maybe_elect_unclean", _elect_periodically),
     *OPERATOR_OPERATIONS,
     Operation(
         "change",

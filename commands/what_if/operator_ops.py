@@ -2,73 +2,30 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.outcome_json import NONE, Operation, Outcome, controller_of, subject
+from elrcheck.commands.what_if.decisions import ElectionType, elect_leaders, move, write_min_isr
+from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome
 from elrcheck.commands.what_if.question import Request
-from elrcheck.model.config import RecoveryStrategy
-from elrcheck.model.control_plane.elections import (
-    AdminDecision,
-    AdminError,
-    designate,
-    elect_preferred,
-    elect_unclean,
-)
-from elrcheck.model.control_plane.operator_settings import (
-    MinIsrLevel,
-    min_isr_changed,
-    min_isr_error,
-    with_min_isr,
-)
-from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
-from elrcheck.model.control_plane.recovery import longest_log_error
-
-
-class ElectionType(enum.Enum):
-    """The types of an ElectLeaders request: KIP-460, and version 3 of KIP-966."""
-
-    PREFERRED = 0
-    UNCLEAN = 1
-    DESIGNATION = 2
-    LONGEST_LOG_AGGRESSIVE = 3
-    LONGEST_LOG_BALANCED = 4
-
-
-RECOVERIES = {
-    ElectionType.LONGEST_LOG_AGGRESSIVE: RecoveryStrategy.AGGRESSIVE,
-    ElectionType.LONGEST_LOG_BALANCED: RecoveryStrategy.BALANCED,
-}
-
-
-def _decided(request: Request, decision: AdminDecision) -> Outcome:
-    return Outcome(decision.error.name, decision.partition, request.registration)
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 
 
 def _elect_leaders(request: Request, op: Node) -> Outcome:
-    """One partition of an ElectLeaders request. A longest-log type that is granted elects nobody yet."""
     kind = op["election_type"].member(ElectionType)
     given = op.get("desired_leader")
     desired = None if given.value is None else request.ids.optional(given)
-    if kind == ElectionType.DESIGNATION:
-        return _decided(request, designate(request.config, controller_of(request), desired))
-    if desired is not None:
+    if desired is not None and kind != ElectionType.DESIGNATION:
         given.fail(f"{kind.name} takes no desired leader")
-    if kind in RECOVERIES:
-        error = longest_log_error(request.config, controller_of(request), RECOVERIES[kind])
-        return Outcome(error.name, subject(request), request.registration)
-    rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
-    return _decided(request, rule(request.config, controller_of(request)))
+    return outcome(elect_leaders(request.config, controller_of(request), kind, desired))
 
 
 def _reassign(request: Request, op: Node) -> Outcome:
-    wanted = request.ids.distinct(op["target"])
-    return _decided(request, reassign(request.config, controller_of(request), wanted))
+    return outcome(move(request.config, controller_of(request), request.ids.distinct(op["target"])))
 
 
 def _cancel_reassignment(request: Request, op: Node) -> Outcome:
-    return _decided(request, cancel_reassignment(request.config, controller_of(request)))
+    return outcome(move(request.config, controller_of(request), None))
 
 
 def _set_min_isr(request: Request, op: Node) -> Outcome:
@@ -80,14 +37,10 @@ def _set_min_isr(request: Request, op: Node) -> Outcome:
         op["level"].fail(f"`{name}` is no level", f"levels: {levels}")
     value = op["value"].integer()
     b = op.maybe("broker", request.ids.inside, 0)
-    p, before = subject(request), request.settings
+    before = controller_of(request)
     if level != MinIsrLevel.TOPIC:
-        before = replace(before, topic_min_isr=None)
-    error = min_isr_error(before, level, value)
-    if error != AdminError.NONE:
-        return Outcome(error.name, p, request.registration)
-    after = with_min_isr(before, level, b, value)
-    return Outcome(NONE, min_isr_changed(request.config, before, after, p, level), request.registration)
+        before = replace(before, settings=replace(before.settings, topic_min_isr=None))
+    return outcome(write_min_isr(request.config, before, level, value, b))
 
 
 OPERATOR_OPERATIONS: tuple[Operation, ...] = (

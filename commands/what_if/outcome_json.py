@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elrcheck.base.strict import Node
+from elrcheck.commands.what_if.decisions import Decided
 from elrcheck.commands.what_if.question import Request
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Registration
-
-NONE = "NONE"
 
 
 @dataclass(frozen=True)
@@ -43,3 +42,9 @@ def subject(request: Request) -> Partition:
 def controller_of(request: Request) -> Controller:
     """What the controller decides from, in a question that has a partition."""
     return Controller(request.settings, subject(request), request.registration)
+
+
+def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = None) -> Outcome:
+    """A decision as the outcome of a question."""
+    after = decided.controller
+    return Outcome(decided.error, after.partition, after.registration, orders or {})

@@ -17,7 +17,7 @@ from elrcheck.catalogue.effective import Effective
 from elrcheck.commands.doctor import Item
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
-from elrcheck.commands.what_if.operator_ops import ElectionType
+from elrcheck.commands.what_if.decisions import ElectionType
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
 from elrcheck.console.run_verbs import Chosen
 from elrcheck.invariants.modules import load_checked_model

@@ -1,0 +1,194 @@
+"""What the controller decides about one event: from what it knows to what it answers and knows afterwards.
+
+Each function calls the one rule of the model for its event and puts the result beside the registrations and
+the settings. `what-if` reads its questions into these calls, and `conform` those that it puts to Kafka's own
+classes, so that a question and a comparison mean the same event.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from elrcheck.lang.runtime import EMPTY, put
+from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.control_plane.controller import (
+    AlterRequest,
+    alter_partition,
+    fenced_partition,
+    new_incarnation,
+    registered_partition,
+    shutdown_was_clean,
+    unfenced_partition,
+    unregistered_partition,
+)
+from elrcheck.model.control_plane.creation import created_partition, initial_isr
+from elrcheck.model.control_plane.elections import (
+    AdminDecision,
+    AdminError,
+    balance_preferred,
+    designate,
+    elect_preferred,
+    elect_unclean,
+    maybe_elect_unclean,
+)
+from elrcheck.model.control_plane.operator_settings import (
+    MinIsrLevel,
+    directories_assigned,
+    min_isr_changed,
+    min_isr_error,
+    with_feature,
+    with_min_isr,
+)
+from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
+from elrcheck.model.control_plane.recovery import longest_log_error
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Partition, Registration
+
+NONE = "NONE"
+
+
+class ElectionType(enum.Enum):
+    """The types of an ElectLeaders request: KIP-460, and version 3 of KIP-966."""
+
+    PREFERRED = 0
+    UNCLEAN = 1
+    DESIGNATION = 2
+    LONGEST_LOG_AGGRESSIVE = 3
+    LONGEST_LOG_BALANCED = 4
+
+
+RECOVERIES = {
+    ElectionType.LONGEST_LOG_AGGRESSIVE: RecoveryStrategy.AGGRESSIVE,
+    ElectionType.LONGEST_LOG_BALANCED: RecoveryStrategy.BALANCED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Kafka's name of the error that the caller is told, and what the controller knows then."""
+
+    error: str
+    controller: Controller
+
+
+def _quiet(s: Controller, partition: Partition) -> Decided:
+    return Decided(NONE, replace(s, partition=partition))
+
+
+def _admin(s: Controller, decision: AdminDecision) -> Decided:
+    return Decided(decision.error.name, replace(s, partition=decision.partition))
+
+
+def _broker(s: Controller, partition: Partition, b: int, registration: Registration) -> Decided:
+    after = put(s.registration, b, registration)
+    return Decided(NONE, replace(s, partition=partition, registration=after))
+
+
+# ---------------------------------------------------------------------------- broker events
+
+
+def fence(c: Config, s: Controller, b: int) -> Decided:
+    """The session of b expires; a fenced broker has none."""
+    r = s.registration[b]
+    if r.fenced:
+        return Decided(NONE, s)
+    return _broker(s, fenced_partition(c, s, b), b, replace(r, fenced=True))
+
+
+def unfence(c: Config, s: Controller, b: int) -> Decided:
+    """b has caught up with the metadata."""
+    r = s.registration[b]
+    if not r.fenced:
+        return Decided(NONE, s)
+    return _broker(s, unfenced_partition(c, s, b), b, replace(r, fenced=False))
+
+
+def register(c: Config, s: Controller, b: int, presented: int) -> Decided:
+    """A new incarnation, whose clean-shutdown file names the broker epoch `presented`, 0 without one.
+
+    The session of an unfenced one counts as expired, so it is never a duplicate.
+    """
+    old = s.registration[b]
+    clean = shutdown_was_clean(c, presented, old.epoch)
+    return _broker(s, registered_partition(c, s, b, clean), b, new_incarnation(old))
+
+
+def controlled_shutdown(c: Config, s: Controller, b: int) -> Decided:
+    """The broker asks to stop while it still leads something, here or elsewhere: it stays unfenced."""
+    r = s.registration[b]
+    if r.fenced or r.in_controlled_shutdown:
+        return Decided(NONE, s)
+    return _broker(s, fenced_partition(c, s, b), b, replace(r, in_controlled_shutdown=True))
+
+
+def unregister(c: Config, s: Controller, b: int) -> Decided:
+    """An operator unregisters b, whether it is down or not."""
+    gone = replace(s.registration[b], registered=False, fenced=True, in_controlled_shutdown=False)
+    return _broker(s, unregistered_partition(c, s, b), b, gone)
+
+
+def alter(c: Config, s: Controller, request: AlterRequest) -> Decided:
+    """An AlterPartition of a broker that is, or was, registered."""
+    decision = alter_partition(c, s, request)
+    return Decided(decision.error.name, replace(s, partition=decision.partition))
+
+
+# ---------------------------------------------------------------------------- timers and operators
+
+
+def balance(c: Config, s: Controller) -> Decided:
+    """The timer that balances leaders; there is no caller and so no error."""
+    return _quiet(s, balance_preferred(c, s))
+
+
+def elect_periodically(c: Config, s: Controller) -> Decided:
+    """The timer that elects uncleanly where the topic allows it."""
+    return _quiet(s, maybe_elect_unclean(c, s))
+
+
+def elect_leaders(c: Config, s: Controller, kind: ElectionType, desired: int | None = None) -> Decided:
+    """One partition of an ElectLeaders request. A longest-log type that is granted elects nobody yet."""
+    if kind == ElectionType.DESIGNATION:
+        return _admin(s, designate(c, s, desired))
+    if kind in RECOVERIES:
+        return Decided(longest_log_error(c, s, RECOVERIES[kind]).name, s)
+    rule: Callable[[Config, Controller], AdminDecision]
+    rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
+    return _admin(s, rule(c, s))
+
+
+def move(c: Config, s: Controller, wanted: tuple[int, ...] | None) -> Decided:
+    """AlterPartitionReassignments for one partition; None cancels."""
+    return _admin(s, cancel_reassignment(c, s) if wanted is None else reassign(c, s, wanted))
+
+
+def write_min_isr(c: Config, s: Controller, level: MinIsrLevel, value: int, b: int = 0) -> Decided:
+    """min.insync.replicas is written at one level; b matters only at that of a broker."""
+    error = min_isr_error(s.settings, level, value)
+    if error != AdminError.NONE:
+        return Decided(error.name, s)
+    settings = with_min_isr(s.settings, level, b, value)
+    after = s.partition
+    if level != MinIsrLevel.BROKER:
+        after = min_isr_changed(c, s.settings, settings, s.partition, level)
+    return Decided(NONE, replace(s, settings=settings, partition=after))
+
+
+def switch_feature(c: Config, s: Controller, enabled: bool) -> Decided:
+    """eligible.leader.replicas.version becomes 1 or 0."""
+    return Decided(NONE, replace(s, settings=with_feature(c, s.settings, enabled)))
+
+
+def assign_directories(c: Config, s: Controller) -> Decided:
+    """A broker reports a log directory that the controller did not have for its replica."""
+    return _quiet(s, directories_assigned(c, s))
+
+
+def create(c: Config, registration: tuple[Registration, ...], replicas: tuple[int, ...],
+           ) -> tuple[str, Partition | None]:  # fmt: skip
+    """A topic of one partition with these replicas: Kafka's name of the error, and the partition."""
+    if initial_isr(c, registration, replicas) == EMPTY:
+        return AdminError.INVALID_REPLICA_ASSIGNMENT.name, None
+    return NONE, created_partition(c, registration, replicas)
