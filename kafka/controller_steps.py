@@ -1,0 +1,234 @@
+"""What the controller's managers are asked: a cluster, an event, and what is registered afterwards.
+
+Each event names the method of Kafka that it calls. A `Setup` becomes metadata records that the managers
+replay, as a controller does that starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
+
+Reply: TypeAlias = Literal["CAUGHT_UP", "FENCED", "IN_CONTROLLED_SHUTDOWN", "SHUT_DOWN"]
+ConfigKey: TypeAlias = Literal["min.insync.replicas", "unclean.leader.election.enable"]
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaBroker:
+    """A BrokerRegistration.
+
+    registered=False: there is none, but `epoch` is what the broker remembers of its last one. directories:
+    how many log directories it registered with.
+    """
+
+    id: int
+    epoch: int = 100
+    registered: bool = True
+    fenced: bool = False
+    in_controlled_shutdown: bool = False
+    directories: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A cluster with one topic. Configuration that is None is not set at that level.
+
+    sibling: partition 0 of the same topic; the partition asked about is then number 1, otherwise number 0.
+    partition=None: the topic does not exist (CreateTopic may create it).
+    """
+
+    brokers: tuple[KafkaBroker, ...]
+    partition: KafkaPartition | None
+    elr: bool = True
+    topic_min_isr: int | None = None
+    cluster_min_isr: int | None = None
+    broker_min_isr: tuple[tuple[int, int], ...] = ()
+    topic_unclean: bool | None = None
+    cluster_unclean: bool | None = None
+    sibling: KafkaPartition | None = None
+    metadata_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """ReplicationControlManager.handleBrokerFenced; nothing happens if the broker is fenced."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Its session ends while all other brokers keep theirs: maybeFenceOneStaleBroker until it finds none."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfence:
+    """handleBrokerUnfenced; nothing happens if the broker is not fenced."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShutDown:
+    """handleBrokerInControlledShutdown; nothing happens if the broker is fenced or shutting down."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """processBrokerHeartbeat. caught_up: it has read its registration and everything after it.
+
+    offline: the broker's log directories, by number, that it reports as failed.
+    """
+
+    broker: int
+    want_fence: bool = False
+    want_shut_down: bool = False
+    caught_up: bool = True
+    offline: Ids = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """registerBroker after the broker's session ended.
+
+    previous: the epoch in its clean-shutdown file: that of its last registration, none, or some other one.
+    directories: how many log directories it has now; None for as many as before.
+    """
+
+    broker: int
+    previous: Literal["last", "none", "other"] = "last"
+    directories: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unregister:
+    """ReplicationControlManager.unregisterBroker."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A broker of a proposed ISR. epoch: relative to its registration, 0 for exactly that; None for -1."""
+
+    broker: int
+    epoch: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AlterPartition:
+    """ReplicationControlManager.alterPartition. All epochs are relative to what is registered now."""
+
+    sender: int
+    isr: tuple[Member, ...]
+    sender_epoch: int = 0
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    recovery: Recovery = "RECOVERED"
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    """ReplicationControlManager.electLeaders."""
+
+    kind: Literal["PREFERRED", "UNCLEAN"]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """maybeBalancePartitionLeaders, which a timer calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectUncleanly:
+    """maybeElectUncleanLeaders, which a timer calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reassign:
+    """alterPartitionReassignments; replicas=None cancels."""
+
+    replicas: Ids | None
+    may_change_replication_factor: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Configure:
+    """incrementalAlterConfigs, or the older legacyAlterConfigs; value=None deletes the key.
+
+    level: of the topic, of all brokers (the cluster's default), or of one broker.
+    """
+
+    level: Literal["topic", "cluster", "broker"]
+    value: str | None
+    key: ConfigKey = "min.insync.replicas"
+    broker: int | None = None
+    legacy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchElr:
+    """updateFeatures of eligible.leader.replicas.version."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AssignDirectory:
+    """handleAssignReplicasToDirs: the broker's replica is in its directory of that number."""
+
+    broker: int
+    directory: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """createTopics with these replicas for its one partition."""
+
+    replicas: Ids
+
+
+Step: TypeAlias = (
+    Fence
+    | Expire
+    | Unfence
+    | ShutDown
+    | Heartbeat
+    | Register
+    | Unregister
+    | AlterPartition
+    | Elect
+    | Balance
+    | ElectUncleanly
+    | Reassign
+    | Configure
+    | SwitchElr
+    | AssignDirectory
+    | CreateTopic
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    """What is registered after a step.
+
+    error: Kafka's name of the error that the caller is told, NONE without one. failure: the text of an
+    exception that is no error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
+    such a step are not replayed. min_isr: the topic's effective one. brokers: in the order of their ids, with
+    those of the setup that are not registered any more. reply: what the answer to a heartbeat says.
+    """
+
+    error: str
+    partition: KafkaPartition | None
+    brokers: tuple[KafkaBroker, ...]
+    min_isr: int
+    elr: bool
+    sibling: KafkaPartition | None = None
+    failure: str | None = None
+    reply: tuple[Reply, ...] = ()
