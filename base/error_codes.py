@@ -76,6 +76,7 @@ USAGE: Mapping[str, str] = {
     "resume-mismatch": "The run or sweep to resume is not the one asked for.",
     "run-dir-is-file": "The run folder is a file.",
     "run-dir-taken": "The folder already holds a run or a sweep.",
+    "finding-file": "The file of a finding is invalid.",
     "scenario-file": "The scenario file is invalid.",
     "trace-file": "The file is not a trace, or it is damaged.",
     "tlc-input": "A file for TLC is missing.",

@@ -5,8 +5,8 @@
 
 In an answer of `find`, `list` is the list that has the name; a property's `kind` is always, sometimes
 or leads_to.
-An exact match of a name wins over one that ignores case. An ambiguous name is refused, with the kinds
-to choose from.
+An exact match of a name wins over one that ignores case. A hazard and the finding about it share an id on
+purpose: it means the finding. Any other ambiguous name is refused, with the kinds to choose from.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from elrcheck.catalogue.model_entries import (
     Entry,
     action_entries,
     budget_entries,
+    finding_entries,
     hazard_entries,
     knob_entries,
     scenario_entries,
@@ -56,6 +57,9 @@ def find(name: str, kind: str | None = None) -> Entry:
         ]
         if len(found) == 1:
             return found[0]
+        if [entry["list"] for entry in found] == ["hazards", "findings"]:
+            hazard, finding = found
+            return {**finding, "hazard": hazard["summary"]}
         if found:
             meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
             raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=meant)
@@ -90,12 +94,13 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return scenario_entries()
         case "hazards":
             return hazard_entries()
+        case "findings":
+            return finding_entries()
         case "rules":
             return _rules()
         case "errors":
             return [
-                {"name": code, "summary": f"{about} Exit {exit_of(code)}."}
-                for code, about in CODES.items()
+                {"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()
             ]
         case "formats":
             return [{"name": name, "summary": about} for name, about in FORMATS.items()]

@@ -1,4 +1,4 @@
-"""The parts of the model as JSON values: variants, scopes, knobs, budgets and actions.
+"""The parts of the model as JSON values: variants, scopes, findings, knobs, budgets and actions.
 
 Every entry is read from its definition: knobs from the source of `Config`, actions from their
 compiled form, scopes from the packaged TOML files. `elrcheck.catalogue.lookup` adds the
@@ -11,6 +11,8 @@ from importlib.resources import files
 from typing import Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
@@ -101,6 +103,29 @@ def hazard_entries() -> list[Entry]:
         }
         for hazard in HAZARDS
     ]
+
+
+def finding_entries() -> list[Entry]:
+    """Every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it."""
+    found = []
+    for file in finding_files():
+        finding = read_finding(file)
+        evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
+        found.append(
+            {
+                "id": finding.id,
+                "name": finding.title,
+                "summary": f"loses {finding.lost}; {finding.versions}",
+                "issue": finding.issue,
+                "cause": finding.cause,
+                "about": finding.about,
+                "evidence": list(evidence),
+                "searches": searches(finding),
+                "meanwhile": finding.meanwhile or None,
+                "source": file.name,
+            }
+        )
+    return found
 
 
 def change_text(hazard: Hazard) -> str:

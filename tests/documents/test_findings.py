@@ -1,81 +1,132 @@
-"""What docs/findings.md says of released code: which rule breaks what, with how few faults.
+"""The findings: what each search breaks and at which depth, that its control does not, and the page.
 
-Two brokers, one record, nothing lost on the network; each case adds the budgets its rule needs. The
-numbers are depths of shortest counterexamples; every search is complete.
+Every search is complete, and every counterexample is followed by the plain model (`run_check` does so).
 """
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import pytest
 from places import ROOT
 
-from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
-from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import lower
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.catalogue.finding_file import (
+    LEVELS,
+    Finding,
+    FindingRun,
+    finding_files,
+    read_finding,
+)
+from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.lookup import find
+from elrcheck.commands.check import run_check
+from elrcheck.model.knobs import plain
 
-FINDINGS = ROOT / "docs" / "findings.md"
-SCOPE = "two-brokers-quiet"
-# hazard: (what is set, what breaks in code_4_1 and at which depth)
-CODE_4_1: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
-    "F-20": (
-        ("reassignments=2", "fences=1"),
-        {"P-11": 1, "P-12": 1, "P-3": 2, "P-20": 2, "P-2": 3, "P-13": 3, "P-1": 5, "P-8": 8},
-    ),
-    "F-21": (
-        ("unregistrations=1", "crashes=1", "fences=1"),
-        {"P-14": 4, "P-2": 7, "P-13": 7, "P-1": 10, "P-8": 13},
-    ),
-    "F-23": (
-        ("directory_changes=1", "crashes=1", "kills=1"),
-        {"P-9": 3, "P-1": 11, "P-2": 11, "P-8": 14},
-    ),
-    "F-25": (("min_isr_changes=1", "fences=2"), {"P-9": 2}),
-    "F-26": (("feature_changes=1", "fences=2", "elr_enabled=false"), {"P-18": 3, "P-19": 3}),
-    "F-28": (
-        ("feature_changes=1", "fences=3", "min_isr_changes=1"),
-        {"P-9": 2, "P-11": 3, "P-3": 4, "P-2": 5, "P-13": 5, "P-1": 7, "P-8": 10},
-    ),
-}
+FINDINGS: tuple[Finding, ...] = tuple(read_finding(file) for file in finding_files())
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
+class Silent:
+    def stage(self, text: str) -> None: ...
+    def level(self, event: object) -> None: ...
 
 
-def broken(model: Model, variant: str, settings: tuple[str, ...]) -> dict[str, int]:
-    config = resolve(Selection(variant, SCOPE, settings)).config
-    lowered = lower(model, config, model.always)
-    result = Search(lowered.program, workers=2, cache=None, limits=Limits()).run(None, "complete")
-    assert result.complete, result.reason
-    return {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
+def every_run() -> list[Any]:
+    return [
+        pytest.param(run, id=f"{finding.id}-{number}", marks=(pytest.mark.slow,) if run.slow else ())
+        for finding in FINDINGS
+        for number, run in enumerate(finding.runs)
+    ]
 
 
-@pytest.mark.parametrize("hazard", CODE_4_1)
-def test_code_4_1_breaks(model: Model, hazard: str) -> None:
-    settings, expected = CODE_4_1[hazard]
-    found = broken(model, "code_4_1", settings)
-    # P-6, P-25 to P-27 follow for readers, writers and followers of the wrong leader.
-    assert {ident: depth for ident, depth in found.items() if ident in expected} == expected
-    assert set(found) - set(expected) <= {"P-6", "P-25", "P-26", "P-27"}
+def broken(run: FindingRun, variant: str, more: Mapping[str, Any], folder: Path) -> dict[str, int | None]:
+    """What a complete search of the run breaks, and at which depth."""
+    values = {key: plain(value) for key, value in {**run.knobs, **more}.items()}
+    selection = Selection(variant, run.scope, tuple(f"{key}={value}" for key, value in values.items()))
+    report = run_check(CheckRequest(selection, liveness=run.liveness, run_dir=folder), Silent())
+    assert report.search.complete
+    return {found.id: found.depth for found in report.properties if found.verdict == "violated"}
 
 
-@pytest.mark.parametrize("hazard", sorted(set(CODE_4_1) - {"F-26"}))
-def test_kip_full_holds_there(model: Model, hazard: str) -> None:
-    assert broken(model, "kip_full", CODE_4_1[hazard][0]) == {}
+@pytest.mark.parametrize("run", every_run())
+def test_a_finding_breaks_what_it_says(run: FindingRun, tmp_path: Path) -> None:
+    found = broken(run, run.variant, {}, tmp_path / "run")
+    assert {ident: found.get(ident) for ident in run.breaks} == dict(run.breaks)
+    assert set(found) - set(run.breaks) == set(run.also_breaks)
 
 
-def test_switching_elr_on_leaves_a_leaderless_partition_as_it_is(model: Model) -> None:
-    """The KIP does not say what becomes of it: the last member stays in the ISR, as without ELR."""
-    assert broken(model, "kip_full", CODE_4_1["F-26"][0]) == {"P-18": 3, "P-19": 3}
+@pytest.mark.parametrize("run", every_run())
+def test_its_control_holds(run: FindingRun, tmp_path: Path) -> None:
+    """The same search with only the rule at fault repaired."""
+    if run.control is None:
+        assert not run.breaks
+        return
+    found = broken(run, run.control.variant, run.control.knobs, tmp_path / "control")
+    assert set(found) == set(run.control.also_breaks)
+    assert not set(found) & set(run.breaks)
 
 
-def test_the_document_says_so() -> None:
-    text = FINDINGS.read_text(encoding="utf-8")
-    for hazard, (settings, _) in CODE_4_1.items():
-        assert hazard in text
-        assert " ".join(f"--set {one}" for one in settings) in text, hazard
+def test_every_run_that_breaks_something_has_a_control() -> None:
+    assert all((run.control is not None) == bool(run.breaks) for each in FINDINGS for run in each.runs)
+    assert all(each.evidence and {part.level for part in each.evidence} <= set(LEVELS) for each in FINDINGS)
+
+
+def test_a_hazard_and_its_finding_are_shown_together() -> None:
+    shared = {hazard.id for hazard in HAZARDS} & {finding.id for finding in FINDINGS}
+    assert shared
+    for ident in shared:
+        entry = find(ident)
+        assert entry["list"] == "findings" and entry["hazard"]
+
+
+def test_the_page_is_made_from_the_findings() -> None:
+    spec = importlib.util.spec_from_file_location("generate_findings", ROOT / "docs" / "generate_findings.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert written == module.page(), "run python docs/generate_findings.py"
+
+
+GOOD = """\
+id = "F-0"
+title = "A title"
+lost = "nothing"
+versions = "none"
+cause = "no cause"
+[[evidence]]
+level = "model"
+text = "shown"
+[[run]]
+variant = "kip_full"
+breaks = { P-1 = 2 }
+[run.control]
+set = { fences = 0 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('level = "model"', 'level = "modle"', "did you mean"),
+        ('level = "model"', 'level = "brokers"', "it has to"),
+        ('variant = "kip_full"', 'variant = "kip_ful"', "unknown variant"),
+        ("[run.control]\nset = { fences = 0 }\n", "", "has a [run.control]"),
+        ("breaks = { P-1 = 2 }", "breaks = { P-1 = 0 }", "1 or more"),
+        ("fences = 0", "fence = 0", "unknown key"),
+        ('text = "shown"', 'text = " "', "not an empty one"),
+    ],
+)
+def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "F-0.toml"
+    file.write_text(GOOD)
+    assert read_finding(file).runs[0].breaks == {"P-1": 2}
+    assert old in GOOD
+    file.write_text(GOOD.replace(old, new))
+    with pytest.raises(UsageFault) as fault:
+        read_finding(file)
+    assert said in f"{fault.value} {fault.value.help}"

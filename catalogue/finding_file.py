@@ -1,0 +1,191 @@
+"""Read a finding from a TOML file: what is lost, in which versions, how it was shown, and the control.
+
+    id = "F-20"
+    title = "The ELR keeps brokers that are no longer replicas"
+    lost = "acknowledged records"
+    versions = "4.0.0 to 4.4.0, ELR on"
+    cause = "PartitionChangeBuilder.maybePopulateTargetElr does not restrict the ELR to the replicas"
+    about = "..."
+
+    [[evidence]]
+    level = "brokers"                  # model, classes (the released controller or broker classes), brokers
+    versions = ["4.1.1", "4.3.0"]
+    text = "0 to 16 of 600 records acknowledged with acks=all are left"
+
+    [[run]]
+    variant = "code_4_3"
+    set = { reassignments = 2, fences = 1 }
+    breaks = { P-12 = 1, P-1 = 5 }     # the depth of a shortest counterexample to each
+    also_breaks = ["P-6"]              # at any depth
+    [run.control]                      # the same search with only this rule repaired
+    set = { elr_intersect_replicas = true }
+    also_breaks = ["P-9"]              # what breaks for another reason; nothing in `breaks` does
+
+Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
+control: it says what does not follow. A run that takes more than seconds is marked `slow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Node
+from elrcheck.catalogue.configuration import config_fields, config_value
+from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS
+
+LEVELS = ("model", "classes", "brokers")
+SCOPE = "two-brokers-quiet"
+TOP = ("id", "title", "lost", "versions", "cause")
+MORE = ("issue", "about", "meanwhile", "evidence", "run")
+RUN = ("scope", "set", "breaks", "also_breaks", "note", "slow", "liveness", "control")
+CONTROL = ("variant", "set", "also_breaks", "note")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How far a finding was shown. level: one of `LEVELS`; versions: of Kafka, empty for the model."""
+
+    level: str
+    versions: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same search with one rule repaired. knobs: what repairs it, on top of the run's."""
+
+    variant: str
+    knobs: Mapping[str, Any]
+    also_breaks: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class FindingRun:
+    """A complete search. breaks: property -> depth of a shortest counterexample.
+
+    liveness: a search for lassos, of the liveness properties; the depth is that of the state where the wait
+    begins.
+    """
+
+    variant: str
+    scope: str
+    knobs: Mapping[str, Any]
+    breaks: Mapping[str, int]
+    also_breaks: tuple[str, ...]
+    note: str
+    slow: bool
+    liveness: bool
+    control: Control | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed."""
+
+    id: str
+    title: str
+    lost: str
+    versions: str
+    cause: str
+    issue: str
+    about: str
+    meanwhile: str
+    evidence: tuple[Evidence, ...]
+    runs: tuple[FindingRun, ...]
+    file: str
+
+
+def finding_files() -> tuple[Traversable, ...]:
+    """Return the files of the packaged findings, by id."""
+    folder = files("elrcheck.catalogue") / "findings"
+    found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
+    return tuple(sorted(found, key=lambda f: f.name))
+
+
+def read_finding(file: Path | Traversable) -> Finding:
+    """Read a finding strictly; a UsageFault names the file, the line and the key."""
+    document = read_toml(file, toml_codes("finding-file")).object(TOP, MORE)
+    evidence = tuple(_evidence(node) for node in document.get("evidence", []).items())
+    runs = tuple(_run(node) for node in document.get("run", []).items())
+    if not evidence:
+        document.fail("a finding has at least one [[evidence]]")
+    if any(part.level == "model" for part in evidence) != bool(runs):
+        document.fail("evidence of the level `model` and a [[run]] need each other")
+    return Finding(
+        **{key: _needed(document[key]) for key in TOP},
+        issue=document.maybe("issue", _needed, "none found"),
+        about=document.maybe("about", _text, ""),
+        meanwhile=document.maybe("meanwhile", _text, ""),
+        evidence=evidence,
+        runs=runs,
+        file=document.source.name,
+    )
+
+
+def _text(node: Node) -> str:
+    return node.text().strip()
+
+
+def _needed(node: Node) -> str:
+    return _text(node) or node.bad("expected a text, not an empty one")
+
+
+def _evidence(node: Node) -> Evidence:
+    node.object(("level", "text"), ("versions",))
+    level = node["level"].choice(LEVELS)
+    versions = node.maybe("versions", Node.texts, ())
+    if (level == "model") == bool(versions):
+        node.fail("only evidence of the levels `classes` and `brokers` names Kafka versions, and it has to")
+    return Evidence(level, versions, _needed(node["text"]))
+
+
+def _run(node: Node) -> FindingRun:
+    node.object(("variant",), RUN)
+    variant = _variant(node["variant"])
+    breaks = node.get("breaks", {}).map(Node.positive)
+    control = node.maybe("control", lambda part: _control(part, variant), None)
+    if bool(breaks) != (control is not None):
+        node.fail("a run that breaks a property has a [run.control], and no other run has one")
+    return FindingRun(
+        variant=variant,
+        scope=node.maybe("scope", _needed, SCOPE),
+        knobs=_knobs(node.get("set", {})),
+        breaks=breaks,
+        also_breaks=node.maybe("also_breaks", Node.texts, ()),
+        note=node.maybe("note", _text, ""),
+        slow=node.maybe("slow", Node.boolean, False),
+        liveness=node.maybe("liveness", Node.boolean, False),
+        control=control,
+    )
+
+
+def _control(node: Node, variant: str) -> Control:
+    node.object((), CONTROL)
+    return Control(
+        variant=node.maybe("variant", _variant, variant),
+        knobs=_knobs(node.get("set", {})),
+        also_breaks=node.maybe("also_breaks", Node.texts, ()),
+        note=node.maybe("note", _text, ""),
+    )
+
+
+def _variant(node: Node) -> str:
+    name = _needed(node)
+    known = [variant.name for variant in VARIANTS]
+    if name not in known:
+        node.bad(f"unknown variant `{name}`", did_you_mean(name, known))
+    return name
+
+
+def _knobs(node: Node) -> dict[str, Any]:
+    kinds = config_fields(Config)
+    return {key: config_value(kinds[key], part) for key, part in node.object((), kinds).fields()}
