@@ -26,7 +26,7 @@ Each finding says how far it was shown:
 * **model**: a shortest counterexample in the model, found by a complete search and replayed step by step in
   plain Python. It shows what the rules allow.
 * **Kafka's own classes**: the released controller or broker classes, driven by the same steps, end in the
-  same state (`elrcheck conform` compares the rules; docs/conform.md).
+  same state, compared rule by rule.
 * **brokers**: a real cluster on loopback did it; the versions are the ones that were run.
 
 Every search that breaks something has a control: the same search with only the rule at fault repaired, in
