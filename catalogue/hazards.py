@@ -321,4 +321,20 @@ HAZARDS: tuple[Hazard, ...] = (
         "Unclean elections are not counted",
         left_out="a metric, not the protocol",
     ),
+    # ---- min ISR raised while the leader shrinks its ISR
+    Hazard(
+        "F-53",
+        "KIP-966",
+        "The controller alters the ISR of a leader that has not read the raised min.insync.replicas",
+        # This is the KIP's own rule and every release's: the knob is the way out.
+        expected=("P-3", "P-2", "P-13", "P-1", "P-6", "P-8"),
+        settings={
+            "min_isr": 1,
+            "fences": 1,
+            "shrinks": 1,
+            "min_isr_changes": 1,
+            "min_isr_change_bumps_partition_epoch": True,
+        },
+        knobs={"min_isr_change_bumps_partition_epoch": False},
+    ),
 )

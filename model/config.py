@@ -187,6 +187,9 @@ class Config:
     # Cancelling while the ISR is empty forces the first replica in, if unclean election is allowed (C-50).
     cancel_forces_first_replica: bool = False
     min_isr_change: MinIsrChange = MinIsrChange.KIP
+    # Writing min.insync.replicas writes a partition record too, so that a leader that has not read the new
+    # value cannot alter its ISR. Neither the KIP nor any release does this.
+    min_isr_change_bumps_partition_epoch: bool = False
     # Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21).
     unregister_prunes_elr: bool = True
     # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
@@ -252,6 +255,9 @@ class Config:
     # A restarted broker reads metadata up to its own registration before it acts on any (F-15).
     registration_catch_up: bool = True
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
+    # A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
+    # there. AlterPartitionResponse has no such field in any version (v0 to v3).
+    alter_answer_carries_min_isr: bool = False
     # An AlterPartition response may be lost; the leader then sends the same request again.
     response_loss: bool = True
     # A fetch response may be lost after the leader has taken note of the fetch.

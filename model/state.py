@@ -172,7 +172,8 @@ class Exchange:
     """A leader's AlterPartition (Partition.alterIsr): the request in flight, then the controller's answer.
 
     While SENT the epochs are the sender's; in an answer they are the controller's after the change.
-    `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then.
+    `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then, if an
+    answer says so (`alter_answer_carries_min_isr`).
     """
 
     stage: Stage

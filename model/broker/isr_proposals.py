@@ -113,7 +113,7 @@ def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Repli
     """The leader once AlterPartition succeeded: the returned ISR is the committed one."""
     answer = leader.alter
     newer = answer.partition_epoch > leader.view.partition_epoch
-    told = newer and c.min_isr_propagation == MinIsrPropagation.ATOMIC
+    told = newer and c.alter_answer_carries_min_isr and c.min_isr_propagation == MinIsrPropagation.ATOMIC
     learnt = replace(
         leader,
         view=replace(leader.view, isr=answer.isr, partition_epoch=answer.partition_epoch),

@@ -212,7 +212,7 @@ def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, de
         stage=Stage.ANSWERED,
         error=decision.error,
         isr=request.isr & frozenset(p.replicas) if granted else request.isr,
-        min_isr=known_min_isr(c, settings, leader) if granted else 0,
+        min_isr=known_min_isr(c, settings, leader) if granted and c.alter_answer_carries_min_isr else 0,
         leader_epoch=p.leader_epoch if granted else request.leader_epoch,
         partition_epoch=p.partition_epoch if granted else request.partition_epoch,
     )

@@ -82,6 +82,18 @@ def min_isr_changed(
     return p if same or not after.elr_enabled else without_elr(p)
 
 
+@op
+def min_isr_recorded(c: Config, before: Partition, after: Partition) -> Partition:
+    """With `min_isr_change_bumps_partition_epoch`, a record that changes nothing but the partition epoch.
+
+    An AlterPartition with the old partition epoch is refused then (INVALID_UPDATE_VERSION), so a leader has
+    to read the log up to the new value before the controller grants it another ISR.
+    """
+    if not c.min_isr_change_bumps_partition_epoch or after != before:
+        return after
+    return replace(after, partition_epoch=after.partition_epoch + 1)
+
+
 @action(
     fairness=Unfair("a request of an operator"),
     event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
@@ -97,7 +109,8 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
     require(level == MinIsrLevel.CLUSTER or s.settings.topic_min_isr != value, "the value is new")
     require(min_isr_error(s.settings, level, value) == AdminError.NONE, "the value is valid")
     settings = with_min_isr(s.settings, level, 0, value)
-    after = min_isr_changed(c, s.settings, settings, s.partition, level)
+    changed = min_isr_changed(c, s.settings, settings, s.partition, level)
+    after = min_isr_recorded(c, s.partition, changed)
     return replace(
         partition_changed(c, s, after),
         settings=settings,

@@ -25,8 +25,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config, FetchFencing
 
-# Section F of the semantics notes: these numbers have a hazard, the others below 49 do not exist.
-NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47), 48]
+# Section F of the semantics notes: these numbers have a hazard. 49 to 52 are not mutations of the model.
+NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47), 48, 53]
 RUN = [hazard for hazard in HAZARDS if hazard.left_out is None]
 # Left out, each for its own reason; a new one here is a reviewed decision.
 NOT_SHOWN = {"F-18b", "F-29", "F-31", "F-32", "F-36", "F-37", "F-48"}
@@ -52,6 +52,7 @@ def number_of(hazard: Hazard) -> int:
 
 def test_the_table_is_complete_and_in_order() -> None:
     assert list(dict.fromkeys(map(number_of, HAZARDS))) == [n for n in NUMBERS if n not in (12, 16)]
+    assert max(map(number_of, HAZARDS)) < 90, "docs/extending.md leaves the numbers from 90 on to its readers"
     assert len({hazard.id for hazard in HAZARDS}) == len(HAZARDS)
     assert len({hazard.title for hazard in HAZARDS}) == len(HAZARDS)
 

@@ -122,6 +122,8 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         **COMBINED["operator"],
         "alter_checks_fenced": False,
         "alter_checks_epochs": False,
+        "alter_answer_carries_min_isr": True,
+        "min_isr_change_bumps_partition_epoch": True,
         "elr_minus_isr": False,
         "bump_leader_epoch_on_isr_shrink": True,
         "recovery_state_supported": False,

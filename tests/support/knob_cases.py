@@ -102,6 +102,9 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "operators": {
         "crashes": 0,
+        "shrinks": 1,
+        "alter_answer_carries_min_isr": True,
+        "min_isr_change_bumps_partition_epoch": True,
         "min_isr_changes": 1,
         "feature_changes": 1,
         "elections": 1,
