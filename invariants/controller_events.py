@@ -151,9 +151,9 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
     if e.kind == EventKind.UNFENCE:
         return r.registered and r.fenced and not r.in_controlled_shutdown
     if e.kind == EventKind.REGISTER_CLEAN:
-        return (r.fenced or c.register_before_fence) and e.presented == r.epoch
+        return (r.fenced or c.register_before_fence) and r.registered and e.presented == r.epoch
     if e.kind == EventKind.REGISTER_UNCLEAN:
-        return (r.fenced or c.register_before_fence) and e.presented != r.epoch
+        return (r.fenced or c.register_before_fence) and not (r.registered and e.presented == r.epoch)
     if e.kind == EventKind.START_SHUTDOWN:
         return r.registered and not r.fenced and not r.in_controlled_shutdown
     if e.kind == EventKind.GRANT_SHUTDOWN:

@@ -262,7 +262,7 @@ def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     return implies(
         e.kind == EventKind.REGISTER_UNCLEAN
         and s.settings.elr_enabled
-        and s.registration[e.broker].registered,
+        and (c.unknown_id_is_unclean or s.registration[e.broker].registered),
         e.broker not in members(t.partition) and t.partition.leader != e.broker,
     )
 

@@ -192,6 +192,9 @@ class Config:
     min_isr_change_bumps_partition_epoch: bool = False
     # Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21).
     unregister_prunes_elr: bool = True
+    # Registering an id that is not registered, as after it was unregistered, counts as an unclean shutdown
+    # (ClusterControlManager.registerBroker, F-21).
+    unknown_id_is_unclean: bool = True
     # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
     dirs_wipe_elr: bool = False
     # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).

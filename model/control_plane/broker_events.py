@@ -96,8 +96,8 @@ def Register(c: Config, s: State, b: Replica) -> State:
 
     ClusterControlManager.registerBroker. If the old registration is unfenced, its session has expired but
     the fencing was not executed yet; while the session is valid the answer is
-    DUPLICATE_BROKER_REGISTRATION and b tries again. The first registration of an id, and the first after
-    it was unregistered, leave the partition as it is.
+    DUPLICATE_BROKER_REGISTRATION and b tries again. The first registration of an id after it was
+    unregistered is an unclean one while ELR is on.
     """
     broker = s.broker[b]
     old = s.registration[b]

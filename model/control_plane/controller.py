@@ -66,9 +66,12 @@ def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition
 
 @op
 def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
-    """handleBrokerUnfenced: only a partition without a leader is looked at."""
+    """handleBrokerUnfenced: the builder runs on every partition without a leader.
+
+    It does so whether or not b holds a replica (brokersToIsrs.partitionsWithNoLeader).
+    """
     p = controller.partition
-    if p.leader is not None or b not in p.replicas:
+    if p.leader is not None:
         return p
     acceptable = active(c, controller.registration) | {b}
     return change(c, p, target(controller, p.isr, election_type(c), acceptable, EMPTY))
@@ -94,8 +97,13 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 @op
 def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
-    """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
-    if not controller.registration[b].registered:
+    """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition.
+
+    An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names: with
+    ELR on its registration counts as one after an unclean shutdown.
+    """
+    known = controller.registration[b].registered
+    if not known and (c.shadow_isr or not c.unknown_id_is_unclean):
         return controller.partition
     if c.shadow_isr:
         before = controller.partition
@@ -103,7 +111,7 @@ def registered_partition(c: Config, controller: Controller, b: Replica, clean: b
     if not controller.settings.elr_enabled:
         ignored = c.rereg_without_elr == Reregistration.IGNORE
         return controller.partition if ignored else fenced_partition(c, controller, b)
-    if clean:
+    if clean and known:
         return fenced_partition(c, controller, b)
     return unclean_partition(c, controller, b)
 
@@ -113,7 +121,7 @@ def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Par
     """handleBrokerUnregistered: b leaves the ISR as if it were fenced, and the ELR.
 
     The code passes b as the broker to remove, which takes it out of the ISR but not out of the ELR
-    (F-21). When the id registers again its shutdown is not checked, so b has to leave both.
+    (F-21). It leaves the ELR when its id registers again, if that counts as unclean.
     """
     p = controller.partition
     if b not in p.isr and b not in p.elr:

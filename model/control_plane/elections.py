@@ -104,12 +104,12 @@ def designate(c: Config, controller: Controller, desired: Replica | None) -> Adm
 
 @op
 def balance_preferred(c: Config, controller: Controller) -> Partition:
-    """maybeBalancePartitionLeaders: the preferred replica takes over if it is active and in the ISR."""
+    """maybeBalancePartitionLeaders: a preferred election wherever the first replica does not lead.
+
+    No release asks first whether that replica is active and in the ISR; the builder does.
+    """
     p = controller.partition
-    preferred = p.replicas[0]
-    if p.leader == preferred or preferred not in p.isr & active(c, controller.registration):
-        return p
-    return elected(c, controller, Election.PREFERRED)
+    return p if p.leader == p.replicas[0] else elected(c, controller, Election.PREFERRED)
 
 
 @op

@@ -13,7 +13,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica
-from elrcheck.model.change_record import election_type, target
+from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.elections import AdminError
@@ -166,10 +166,12 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
 def directories_assigned(c: Config, controller: Controller) -> Partition:
     """handleAssignReplicasToDirs: only the directories change, which this model does not hold.
 
+    The election is ONLINE, whatever the topic's unclean.leader.election.enable.
+
     4.0 and 4.1 build the change as if ELR were off, which wipes the ELR fields (C-43, F-23).
     """
     p = controller.partition
-    base = target(controller, p.isr, election_type(c), active(c, controller.registration), EMPTY)
+    base = target(controller, p.isr, Election.ONLINE, active(c, controller.registration), EMPTY)
     after = change(c, p, replace(base, elr_enabled=base.elr_enabled and not c.dirs_wipe_elr))
     return replace(after, partition_epoch=p.partition_epoch + 1)
 

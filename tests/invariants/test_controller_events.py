@@ -193,7 +193,8 @@ def event_of(s: State, label: Label) -> Event | None:
             return replace(BLANK, kind=WITHOUT_ARGUMENT[name])
         case "Register":
             presented = s.broker[args[0]].clean_file
-            clean = presented == s.registration[args[0]].epoch
+            old = s.registration[args[0]]
+            clean = old.registered and presented == old.epoch
             kind = EventKind.REGISTER_CLEAN if clean else EventKind.REGISTER_UNCLEAN
             return replace(BLANK, kind=kind, broker=args[0], presented=presented)
         case "ControllerAlters":

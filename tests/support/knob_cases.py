@@ -96,6 +96,7 @@ CASES: dict[str, dict[str, Any]] = {
         "keep_min_isr": True,
         "elr_enabled": False,
         "unregister_prunes_elr": False,
+        "unknown_id_is_unclean": False,
         "reassign_gate": ReassignGate.TRUNK_2025,
         "recovery_state_supported": False,
         "recovery_quorum": RecoveryQuorum.ALL,
