@@ -16,6 +16,7 @@ from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.model.config import (
     AlterReject,
+    BalancedEnd,
     CleanCheck,
     HwmGate,
     LastKnownLeader,
@@ -270,7 +271,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-43",
         "KIP-966",
         "A recovery counts the answers of brokers that were fenced or restarted since",
-        # The loss in E-24 (P-1) needs a third unclean shutdown, after which the KIP's rule loses data too.
+        # The loss in E-24 (P-1) needs a third unclean shutdown.
         expected=("P-19", "P-31"),
         settings={"broker_count": 1, "min_isr": 1, "kills": 2},
         knobs={"log_info_checks": False},
@@ -337,5 +338,15 @@ HAZARDS: tuple[Hazard, ...] = (
             "min_isr_change_bumps_partition_epoch": True,
         },
         knobs={"min_isr_change_bumps_partition_epoch": False},
+    ),
+    # ---- after an unclean recovery
+    Hazard(
+        "F-55",
+        "none found",
+        "An unclean election empties LastKnownELR, as if its winner were in sync",
+        # The winner dies after its answer; the next recovery waits for it alone, and elects its empty log.
+        expected=("P-16", "P-1", "P-2", "P-6", "P-8"),
+        settings={"crashes": 1, "kills": 2, "balanced_end": BalancedEnd.AT_ONCE},
+        knobs={"unclean_election_clears_last_known": True},
     ),
 )

@@ -97,10 +97,13 @@ def LastKnownElrDisjoint(c: Config, s: State) -> bool:
 
 @always("P-16", bounded_only="no lemmas were written for it yet")
 def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
-    """Once ISR, ELR and LastKnownELR have min ISR members together, they keep them for a recovery."""
+    """Once ISR, ELR and LastKnownELR have min ISR members together, they keep them for a recovery.
+
+    That includes an unclean election: LastKnownELR is emptied when the ISR reaches min ISR, and then only.
+    """
     before = s.partition.isr | s.partition.elr | s.partition.last_known_elr
     after = t.partition.isr | t.partition.elr | t.partition.last_known_elr
-    armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
+    armed = s.settings.elr_enabled and not operated(s, t)
     return conj(
         stays=implies(
             armed and c.lkl_storage == LklStorage.SEPARATE, len(after) >= min(len(before), min_isr_of(s))

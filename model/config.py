@@ -104,6 +104,13 @@ class RecoveryQuorum(enum.Enum):
     ALL = "all replicas"
 
 
+class BalancedEnd(enum.Enum):
+    """When a Balanced recovery elects, once the whole LastKnownELR has replied (KIP-966)."""
+
+    ACTIVE = "every other active replica has replied too: a reply never misses unclean.recovery.timeout.ms"
+    AT_ONCE = "without waiting for anyone else, as if the replies of other replicas may miss the timeout"
+
+
 class AlterReject(enum.Enum):
     """What a leader does when AlterPartition is refused as stale (C-39, F-33)."""
 
@@ -204,6 +211,9 @@ class Config:
     # A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7).
     retarget_overwrites: bool = True
     recovery_quorum: RecoveryQuorum = RecoveryQuorum.KIP
+    balanced_end: BalancedEnd = BalancedEnd.ACTIVE
+    # An unclean election empties LastKnownELR. The KIP empties it only when the ISR reaches min ISR.
+    unclean_election_clears_last_known: bool = False
     # Log info counts only if it is of the registered incarnation and of the present leader epoch (F-43).
     log_info_checks: bool = True
     # A clean election calls a running recovery off (E-26).

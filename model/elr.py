@@ -44,6 +44,17 @@ def with_elr(c: Config, p: Partition, draft: Draft, elr: RSet) -> Draft:
 
 
 @op
+def with_last_known_only(c: Config, draft: Draft) -> Draft:
+    """The draft after an unclean election: no replica is eligible, but all stay in LastKnownELR (KIP-966).
+
+    "The LastKnownELR will be cleaned when ISR reaches the min ISR", and an elected replica alone does not.
+    """
+    if c.unclean_election_clears_last_known or c.lkl_storage == LklStorage.OVERLOAD:
+        return with_empty_elr(c, draft)
+    return replace(draft, elr=EMPTY, last_known_elr=(draft.elr | draft.last_known_elr) - draft.isr)
+
+
+@op
 def with_empty_elr(c: Config, draft: Draft) -> Draft:
     """The draft without ELR and LastKnownELR, unless the latter stores the last known leader (C-2)."""
     known = EMPTY if c.lkl_storage == LklStorage.SEPARATE else draft.last_known_elr

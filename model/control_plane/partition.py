@@ -28,7 +28,7 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.alternatives.shadow_isr import electable, update_shadow_isr
 from elrcheck.model.change_record import Draft, Election, Target
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage, ReassignGate
-from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr
+from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr, with_last_known_only
 from elrcheck.model.state import Partition, Recovery
 
 
@@ -193,8 +193,9 @@ def name_leader_if_replica_removed(p: Partition, draft: Draft) -> Draft:
 @op
 def drop_elr_after_unclean_election(c: Config, draft: Draft, target: Target) -> Draft:
     """Step 5: after an unclean election, or with ELR off, no broker is eligible."""
-    tracked = target.elr_enabled or c.shadow_isr
-    return draft if tracked and not draft.unclean else with_empty_elr(c, draft)
+    if c.shadow_isr or target.elr_enabled:
+        return with_last_known_only(c, draft) if draft.unclean else draft
+    return with_empty_elr(c, draft)
 
 
 @op

@@ -18,7 +18,7 @@ from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.absent import no_recovery
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.change_record import Election, target
-from elrcheck.model.config import Config, RecoveryQuorum, RecoveryStrategy
+from elrcheck.model.config import BalancedEnd, Config, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.partition import change
@@ -97,7 +97,22 @@ def enough_answers(c: Config, controller: Controller, answered: RSet, strategy: 
         return len(answered) + len(answered) > len(p.replicas)
     if c.recovery_quorum == RecoveryQuorum.ALL:
         return frozenset(p.replicas) <= answered
-    return answered != EMPTY and (strategy == RecoveryStrategy.AGGRESSIVE or p.last_known_elr <= answered)
+    return answered != EMPTY and (
+        strategy == RecoveryStrategy.AGGRESSIVE or balanced_may_end(c, controller, answered)
+    )
+
+
+@op
+def balanced_may_end(c: Config, controller: Controller, answered: RSet) -> bool:
+    """Balanced: "all the LastKnownELR members have replied, plus the replicas replied within the timeout".
+
+    There is no time here. ACTIVE takes the timeout to be long enough for every active replica; AT_ONCE covers
+    any timeout, because the replies that it does not wait for may still have arrived.
+    """
+    p = controller.partition
+    waited_for = active(c, controller.registration) & frozenset(p.replicas)
+    others = waited_for <= answered or c.balanced_end == BalancedEnd.AT_ONCE
+    return p.last_known_elr <= answered and others
 
 
 @op

@@ -96,7 +96,7 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     ]
     assert found["budgets"][-1] == "disk_replacements"
     assert found["variants"]["one_clean_file"] == {"clean_file_on_every_disk": False}
-    assert (found["hazards"][-1], found["scenarios"][-1]) == ("F-90", "E-90")
+    assert (found["hazards"][0], found["scenarios"][-1]) == ("F-90", "E-90")
 
 
 def test_the_table_names_tests_that_exist() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from elrcheck.model.config import (
     AcksAdmission,
     AlterReject,
+    BalancedEnd,
     CleanCheck,
     Config,
     FetchFencing,
@@ -133,6 +134,8 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         **COMBINED["operator"],
         "clean_check": CleanCheck.ALWAYS_CLEAN,
         "recovery_quorum": RecoveryQuorum.ALL,
+        "balanced_end": BalancedEnd.AT_ONCE,
+        "unclean_election_clears_last_known": True,
         "log_info_checks": False,
         "election_ends_recovery": False,
         "reassign_gate": ReassignGate.TRUNK_2025,

@@ -7,6 +7,7 @@ from typing import Any
 from elrcheck.model.config import (
     AcksAdmission,
     AlterReject,
+    BalancedEnd,
     CleanCheck,
     FetchFencing,
     HwmGate,
@@ -124,6 +125,8 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "recovered-by-hand": {
         "crashes": 1,
+        "balanced_end": BalancedEnd.AT_ONCE,
+        "unclean_election_clears_last_known": True,
         "records": 0,
         "unclean_elections": 1,
         "failovers": 1,
