@@ -25,6 +25,7 @@ from elrcheck.model.config import (
     MinIsrPropagation,
     ReassignGate,
     RecoveryQuorum,
+    Reelection,
     Reregistration,
 )
 
@@ -322,6 +323,16 @@ HAZARDS: tuple[Hazard, ...] = (
         "KAFKA-18940, KAFKA-19212",
         "Unclean elections are not counted",
         left_out="a metric, not the protocol",
+    ),
+    # ---- a leader that missed an epoch
+    Hazard(
+        "F-51",
+        "none found",
+        "A leader that missed an epoch trusts what its followers had in an older one",
+        # With a third fencing the truncated follower leads (P-1 at 18, P-8 at 21).
+        expected=("P-2", "P-26"),
+        settings={"broker_count": 3, "fences": 2, "elections": 1},
+        knobs={"reelection": Reelection.KEPT},
     ),
     # ---- min ISR raised while the leader shrinks its ISR
     Hazard(

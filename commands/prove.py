@@ -57,6 +57,8 @@ COVERED: dict[str, Any] = {
     "shutdowns": 1,
     "unregistrations": 1,
     "directory_changes": 1,
+    "elections": 1,
+    "acks_zero": 1,
 }
 """Budgets of a proof: a budget above 0 enables its action, without any limit."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}

@@ -16,7 +16,7 @@ data. A follower has *moved* from a leader when it can never fetch again in that
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, joiners, upto
+from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, upto
 from elrcheck.invariants.lemmas_views import enough, granted
 from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
@@ -178,19 +178,6 @@ def FollowedLeaderComplete(c: Config, s: State) -> bool:
         )
         for leader in c.brokers
         if leads(s, leader)
-    )
-
-
-@lemma
-def NoStaleLeaderInIsr(c: Config, s: State) -> bool:
-    """A leader of an older epoch is no contender, unless it was re-elected and is the only one."""
-    return all(s.partition.leader == b or not leads(s, b) for b in s.partition.isr | joiners(c, s)) and all(
-        implies(
-            s.partition.leader == b and s.broker[b].view.leader_epoch < s.partition.leader_epoch,
-            s.partition.isr == frozenset({b}),
-        )
-        for b in c.brokers
-        if leads(s, b)
     )
 
 

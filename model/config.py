@@ -135,6 +135,17 @@ class Truncation(enum.Enum):
     UNTIL_EMPTY = "not any more once a fetch returned nothing, until one returns a record (F-17)"
 
 
+class Reelection(enum.Enum):
+    """What a leader keeps of its followers' log ends if it leads a later epoch without having stepped down.
+
+    Between the epochs it may have missed, another leader may have had followers truncate (F-51).
+    """
+
+    KEPT = "everything (Partition.makeLeader, Replica.resetReplicaState)"
+    RESET = "nothing: it waits for a fetch of every follower in the new epoch"
+    RESET_ON_GAP = "everything, unless it has missed an epoch: the new one is more than one above its own"
+
+
 class FetchFencing(enum.Enum):
     """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
 
@@ -249,6 +260,8 @@ class Config:
     ignores_failed_fetches: bool = True
     # The high watermark waits for followers the leader has not heard of yet (KAFKA-10301, F-46).
     waits_for_unknown: bool = True
+    # What it keeps of its followers' log ends in a later epoch, if it did not step down in between (F-51).
+    reelection: Reelection = Reelection.RESET
     acks_admission: AcksAdmission = AcksAdmission.COMMITTED
 
     # ---- the follower
@@ -349,6 +362,11 @@ class Config:
     def most_settled(self) -> int:
         """1 where a follower remembers that it need not compare logs any more."""
         return 0 if self.truncation in (Truncation.EVERY_FETCH, Truncation.HIGH_WATERMARK) else 1
+
+    @property
+    def most_carried(self) -> int:
+        """1 where a leader may keep the log end that a follower had in an earlier epoch."""
+        return 0 if self.reelection == Reelection.RESET else 1
 
     @property
     def most_min_isr(self) -> int:

@@ -21,6 +21,7 @@ PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")
 BrokerEpoch = Annotated[int, nat("BrokerEpoch", cap="cap_broker_epoch")]
 Offset = Annotated[int, nat("Offset", hi="log_slots")]
 RecordId = Annotated[int, nat("RecordId", cap="records")]
+Carried = Annotated[int, nat("Carried", hi="most_carried")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
@@ -161,10 +162,14 @@ class View:
 
 @record
 class Peer:
-    """What a leader knows of a follower (Replica): its last fetch accepted in this leader epoch."""
+    """What a leader knows of a follower (Replica): its last accepted fetch.
+
+    carried: 1 if that fetch was in an earlier leader epoch, and the leader did not step down since (F-51).
+    """
 
     log_end_offset: Offset | None
     broker_epoch: BrokerEpoch
+    carried: Carried = 0
 
 
 @record

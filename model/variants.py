@@ -17,6 +17,7 @@ from elrcheck.model.config import (
     ReassignGate,
     RecoveryQuorum,
     RecoveryStrategy,
+    Reelection,
     Reregistration,
     check_knobs,
 )
@@ -49,6 +50,7 @@ _CODE = {
     "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
+    "reelection": Reelection.KEPT,
 }
 _LEGACY = {
     "elr_enabled": False,
@@ -62,6 +64,7 @@ _LEGACY = {
     "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
+    "reelection": Reelection.KEPT,
 }
 
 VARIANTS: tuple[Variant, ...] = (

@@ -32,10 +32,14 @@ from elrcheck.model.state import (
 
 @op
 def may_join(c: Config, leader: Broker, f: Replica) -> bool:
-    """Partition.isFollowerInSync for an expansion: HW reached and the leader's epoch start (KAFKA-7128)."""
+    """Partition.isFollowerInSync for an expansion: HW reached and the leader's epoch start (KAFKA-7128).
+
+    maybeExpandIsr follows a fetch of f, so that a log end kept from an earlier epoch is not enough.
+    """
     end = leader.peers[f].log_end_offset
     return (
         end is not None
+        and leader.peers[f].carried == 0
         and end >= leader.high_watermark
         and (end >= leader.epoch_start or not c.join_requires_epoch_start)
     )

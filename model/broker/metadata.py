@@ -17,7 +17,7 @@ from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.alternatives.reductions import forget_registration, no_news
 from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Truncation
+from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Reelection, Truncation
 from elrcheck.model.state import (
     Broker,
     KnownMinIsr,
@@ -36,15 +36,25 @@ from elrcheck.model.state import (
 
 
 @op
+def carried_over(peer: Peer) -> Peer:
+    """What a leader knew of a follower in an earlier epoch: its log end counts, but it cannot join by it."""
+    return replace(peer, carried=1 if peer.log_end_offset is not None else 0)
+
+
+@op
 def kept_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
     """Partition.makeLeader: what leader b still knows of its followers after new metadata.
 
-    In the same epoch everything; if it is elected again without having stepped down, the ISR members.
+    In the same epoch everything. If it leads a later epoch without having stepped down, Kafka keeps
+    everything too, in the ISR or not, however many epochs b has missed (Replica.resetReplicaState, F-51).
     """
-    same_epoch = broker.view.leader_epoch == to.leader_epoch
+    known = broker.view.leader_epoch
+    same_epoch = known == to.leader_epoch
+    missed = c.reelection == Reelection.RESET_ON_GAP and to.leader_epoch > known + 1
+    keeps = same_epoch or (c.reelection != Reelection.RESET and not missed)
     return tuple(
-        broker.peers[f]
-        if f != b and broker.view.leader == b and f in to.replicas and (same_epoch or f in to.isr)
+        (broker.peers[f] if same_epoch else carried_over(broker.peers[f]))
+        if f != b and broker.view.leader == b and f in to.replicas and keeps
         else Peer(log_end_offset=None, broker_epoch=0)
         for f in c.brokers
     )

@@ -38,7 +38,7 @@ HOLDS = {
 HOLDS_LARGE = {
     "min-isr-3-two-crashes": (143434138, 7721863, 38),
     "four-brokers-min-isr-3": (277420275, 13922197, 36),
-    "four-brokers-reassign": (352891672, 10076376, 30),
+    "four-brokers-reassign": (348708942, 9938597, 30),
     "recovery": (83009064, 4863255, 44),
     "min-isr-change": (32224454, 1517255, 27),
     "three-brokers": (220945500, 13453376, 36),

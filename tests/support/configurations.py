@@ -23,6 +23,7 @@ from elrcheck.model.config import (
     ReassignGate,
     RecoveryQuorum,
     RecoveryStrategy,
+    Reelection,
     Truncation,
 )
 from elrcheck.model.variants import VARIANTS
@@ -110,6 +111,7 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "join_requires_epoch_start": False,
         "waits_for_unknown": False,
         "acks_admission": AcksAdmission.MAXIMAL,
+        "reelection": Reelection.RESET_ON_GAP,
     },
     "leader: proposals": {
         "alter_reject": AlterReject.ROLLBACK,

@@ -18,6 +18,7 @@ from elrcheck.model.config import (
     ReassignGate,
     RecoveryQuorum,
     RecoveryStrategy,
+    Reelection,
     Reregistration,
     Truncation,
 )
@@ -143,6 +144,15 @@ CASES: dict[str, dict[str, Any]] = {
         "recovery_quorum": RecoveryQuorum.MAJORITY,
         "unclean_recovery_strategy": RecoveryStrategy.NONE,
         "empty_isr_without_elr": True,
+    },
+    "missed-epoch": {
+        "reelection": Reelection.RESET_ON_GAP,
+        "bump_leader_epoch_on_isr_shrink": True,
+        "shrinks": 1,
+        "elections": 1,
+        "crashes": 0,
+        "fences": 1,
+        "min_isr": 1,
     },
     "late": {
         "late_fetches": 1,
