@@ -24,6 +24,7 @@ from elrcheck.console.reference_verbs import completion, doctor, list_, show, wh
 from elrcheck.console.run_verbs import config, runs
 from elrcheck.console.search_verbs import check, explore, simulate
 from elrcheck.console.shell import Shell, end_as_interrupted, run
+from elrcheck.console.suite_verbs import suite
 from elrcheck.console.sweep_verbs import sweep
 from elrcheck.console.trace_verbs import explain, replay, traces
 
@@ -62,7 +63,7 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 
 for command in (
-    check, simulate, explore, sweep, gate, init, replay, traces, explain, runs, config,
+    check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, runs, config,
     prove, mutate, export, tlc, what_if, list_, show, doctor, completion,
 ):  # fmt: skip
     cli.add_command(command)

@@ -139,6 +139,23 @@ class SweepRequest:
 
 
 @dataclass(frozen=True)
+class SuiteRequest:
+    """Check the configurations of a suite: those in `only` (names, families or globs), or all but deep ones.
+
+    files: suite files in place of the packaged ones. sample: only so many, evenly spread. fresh: search again
+    what an earlier run has answered. run_dir: folder for traces of unexplained violations.
+    """
+
+    only: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    deep: bool = False
+    sample: int | None = None
+    fresh: bool = False
+    workers: int | None = None
+    run_dir: Path | None = None
+
+
+@dataclass(frozen=True)
 class SimulateRequest:
     """Take random walks of `depth` steps.
 

@@ -107,6 +107,7 @@ def check_selected(
         run_dir=None if folder is None else str(folder),
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
+        vacuous=vacuous(properties, selected.config.records),
     )
 
 
@@ -200,6 +201,16 @@ def failures(
         for word in dict.fromkeys(fail_on)
         if found[word] or (word == "inconclusive" and not complete)
     )
+
+
+VITAL = "W-11"
+"""The witness of a write that is acknowledged. Where none ever is, no acknowledged write can be lost."""
+
+
+def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
+    """Why what holds shows little, if producers write and none of them ever gets its answer."""
+    dead = records > 0 and any(p.id == VITAL and p.verdict == "unreached" for p in properties)
+    return f"no write was ever acknowledged ({VITAL} is not reached)" if dead else None
 
 
 # ---------------------------------------------------------------------------- the run folder

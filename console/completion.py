@@ -87,6 +87,15 @@ def hazards(_: click.Context | None = None) -> Words:
     return [(hazard.id, hazard.title) for hazard in HAZARDS]
 
 
+def configurations(_: click.Context | None = None) -> Words:
+    """Families of the suite, then their configurations."""
+    from elrcheck.catalogue.suite_file import packaged_suites
+
+    families = packaged_suites()
+    yield from ((family.name, family.description) for family in families)
+    yield from ((case.name, "") for family in families for case in family.cases)
+
+
 def scenarios(_: click.Context | None = None) -> Words:
     """Scenario ids, derived from the file names: E-01.toml is E-1."""
     from elrcheck.catalogue.scenario_file import scenario_files

@@ -27,7 +27,8 @@ MANY = 12
 
 SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
-    "explore": "exploration", "sweep": "sweep", "replay": "replay", "explain": "explain", "tlc": "tlc",
+    "explore": "exploration", "sweep": "sweep", "suite": "suite", "replay": "replay", "explain": "explain",
+    "tlc": "tlc",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
     "list": "list", "show": "show", "doctor": "doctor",
@@ -51,6 +52,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "sweep": (
         "elrcheck sweep --scope two-brokers-quiet --sweep variant=kip_full,legacy --sweep crashes=0..1",
         "elrcheck sweep --scope two-brokers-quiet --sweep min_isr=1..3 -o matrix.html -o rows.parquet",
+    ),
+    "suite": (
+        "elrcheck suite",
+        "elrcheck suite --only 'pairs/*/crash' -o suite.xml",
+        "elrcheck suite --sample 8",
     ),
     "gate": (
         "elrcheck gate",

@@ -26,6 +26,7 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceDiffReport, TraceReport
@@ -43,6 +44,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "simulate": SimulationReport,
     "explore": ExploreReport,
     "sweep": SweepReport,
+    "suite": SuiteReport,
     "gate": GateReport,
     "runs coverage": CoverageReport,
     "replay": ReplayReport,

@@ -13,6 +13,7 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import TracingReport
@@ -33,6 +34,7 @@ Report: TypeAlias = (
     | SimulationReport
     | ExploreReport
     | SweepReport
+    | SuiteReport
     | GateReport
     | CoverageReport
     | TracingReport

@@ -159,6 +159,8 @@ class CheckReport:
     """Where traces are stored; null when nothing was stored."""
     small_graph: SmallGraph | None = None
     failures: tuple[Failure, ...] = ()
+    vacuous: str | None = None
+    """Why a complete search shows little: the protocol never did what it is for."""
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property

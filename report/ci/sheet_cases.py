@@ -60,6 +60,8 @@ def _idle_cases(report: CheckReport) -> list[Case]:
 def check_notes(report: CheckReport) -> tuple[str, ...]:
     """Reasons why a search is less conclusive than it seems."""
     search, notes = report.search, []
+    if report.vacuous is not None:
+        notes.append(f"vacuous: {report.vacuous}")
     if not search.complete:
         notes.append(f"the search is incomplete: it was stopped by {search.stopped_by or 'a limit'}")
     notes += [f"{o.leaf} exceeded its bit width in {o.count} steps" for o in search.overflows]

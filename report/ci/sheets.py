@@ -7,12 +7,14 @@ from elrcheck.report.ci.sheet import Sheet
 from elrcheck.report.ci.sheet_cases import check_sheet, controller_sheet, mutate_sheet, prove_sheet
 from elrcheck.report.ci.sheet_gate import gate_sheet
 from elrcheck.report.ci.sheet_replay import replay_sheet
+from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.trace_reports import ReplayReport
 
 
@@ -31,5 +33,7 @@ def sheet_of(report: Report) -> Sheet:
             return controller_sheet(report)
         case MutateReport():
             return mutate_sheet(report)
+        case SuiteReport():
+            return suite_sheet(report)
     help = "use text, json or jsonl"
     raise UsageFault("usage-format", f"this format does not support {report.schema}", help=help)

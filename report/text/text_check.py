@@ -107,6 +107,8 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     for failure in report.failures:
         page.verdict_line("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
     page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+    if report.vacuous is not None:
+        page.verdict_line("vacuous", report.vacuous)
     page.labelled("violated", ", ".join(violated))
     page.labelled("unreached", ", ".join(unreached))
     idle = [action.name for action in report.actions if action.idle]

@@ -13,6 +13,7 @@ from elrcheck.report.text.text_mutation import print_mutate
 from elrcheck.report.text.text_proof import print_prove, print_tlc
 from elrcheck.report.text.text_scenario import print_scenario
 from elrcheck.report.text.text_simulation import print_simulation
+from elrcheck.report.text.text_suite import print_suite
 from elrcheck.report.text.text_sweep import print_sweep
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
@@ -24,6 +25,7 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import (
@@ -56,6 +58,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_exploration(report, page, detail)
         case SweepReport():
             print_sweep(report, page, detail)
+        case SuiteReport():
+            print_suite(report, page, detail)
         case GateReport():
             print_gate(report, page, detail)
         case CoverageReport():

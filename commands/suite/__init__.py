@@ -1,0 +1,1 @@
+"""`elrcheck suite`: small configurations that combine operations with faults."""

@@ -1,0 +1,99 @@
+"""The report of `elrcheck suite`: what each small configuration breaks, and whether that is explained.
+
+A violation is expected if a file of `catalogue/suites/` says why it happens there. A run is as expected if it
+breaks exactly the expected properties and reaches the witnesses without which it would show nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.results.trace_view import Scalar
+
+RunVerdict: TypeAlias = Literal["holds", "violated", "inconclusive", "failed"]
+SuiteVerdict: TypeAlias = Literal["expected", "unexpected", "inconclusive", "nothing"]
+
+
+@dataclass(frozen=True)
+class SuiteViolation:
+    """A property that breaks, or that should. because: why, from the suite; finding: its id, null by design.
+
+    found: false if the suite expects the violation and the search did not find it. depth, trace: of the
+    shortest violation; trace is a file in the run folder, stored only without an explanation.
+    """
+
+    id: str
+    name: str
+    found: bool
+    expected: bool
+    depth: int | None = None
+    conjunct: str | None = None
+    because: str | None = None
+    finding: str | None = None
+    trace: str | None = None
+
+    @property
+    def explained(self) -> bool:
+        return self.found and self.expected
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """One configuration. settings: what it adds to the scope; dead: required witnesses that are not reached.
+
+    problems: what is not as expected, in words. searched: false if the result of an earlier run with the
+    same model was used. command: repeats the search.
+    """
+
+    name: str
+    verdict: RunVerdict
+    as_expected: bool
+    variant: str
+    scope: str
+    settings: Mapping[str, Scalar]
+    distinct: int
+    generated: int
+    diameter: int
+    seconds: float
+    searched: bool
+    violations: tuple[SuiteViolation, ...] = ()
+    dead: tuple[str, ...] = ()
+    unreached: tuple[str, ...] = ()
+    reason: str | None = None
+    problems: tuple[str, ...] = ()
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """The result of `elrcheck suite`. witnesses: those that no run reaches."""
+
+    verdict: SuiteVerdict
+    """unexpected if a run breaks something unexplained, no longer breaks what it should, or shows nothing."""
+    runs: tuple[SuiteRun, ...]
+    witnesses: tuple[str, ...]
+    seconds: float
+    workers: int
+    interrupted: bool = False
+    run_dir: str | None = None
+    schema: Literal["elrcheck.suite/1"] = "elrcheck.suite/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
+        match self.verdict:
+            case "expected":
+                return ExitCode.HOLDS
+            case "unexpected":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+            case "nothing":
+                return ExitCode.NOTHING_CHECKED
+
+    def count(self, verdict: RunVerdict) -> int:
+        return sum(run.verdict == verdict for run in self.runs)

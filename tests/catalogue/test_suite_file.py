@@ -1,0 +1,122 @@
+"""Suite files: the configurations they make, and how mistakes in them are reported."""
+
+from __future__ import annotations
+
+import fnmatch
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.suite_file import packaged_suites, read_family
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.model.config import Propagation
+
+TEXT = """\
+description = "three"
+scope = "two-brokers-quiet"
+reaches = ["W-11"]
+[set]
+log_slots = 2
+[operations.kill-twice]
+kills = 2
+[operations.elect]
+elections = 1
+[operations.stop]
+clean_stops = 1
+[faults.kill]
+kills = 1
+[faults.lag]
+metadata = "LOG"
+[[configuration]]
+name = "alone"
+set = { broker_count = 3 }
+reaches = ["W-2"]
+[[violates]]
+properties = ["P-1", "P-8"]
+in = ["kill-twice+*/kill"]
+because = "three kills"
+finding = "F-20"
+"""
+
+
+def family(folder: Path, text: str) -> Path:
+    file = folder / "three.toml"
+    file.write_text(text)
+    return file
+
+
+def test_every_combination_with_every_fault(tmp_path: Path) -> None:
+    found = {case.name: case for case in read_family(family(tmp_path, TEXT)).cases}
+    pairs = ("kill-twice+elect", "kill-twice+stop", "elect+stop")
+    assert set(found) == {f"three/{p}/{f}" for p in pairs for f in ("kill", "lag")} | {"three/alone"}
+    both = found["three/kill-twice+elect/kill"]
+    assert (both.selected.config.kills, both.selected.config.elections) == (3, 1)
+    assert both.selected.config.log_slots == 2 and both.reaches == ("W-11",)
+    assert {ident: because.finding for ident, because in both.violates.items()} == {
+        "P-1": "F-20", "P-8": "F-20"
+    }  # fmt: skip
+    lag = found["three/elect+stop/lag"]
+    assert lag.selected.config.metadata is Propagation.LOG and not lag.violates
+    assert found["three/alone"].reaches == ("W-11", "W-2")
+    assert found["three/alone"].selected.config.broker_count == 3
+
+
+def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
+    text = TEXT.replace("[set]", 'variants = ["kip_full", "legacy"]\n[set]', 1)
+    names = [case.name for case in read_family(family(tmp_path, text.replace("/kill", "/kill@legacy"))).cases]
+    assert len(names) == 14 and "three/elect+stop/lag@legacy" in names
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("elections = 1", "elections = true", "three.toml:9"),
+        ("elections = 1", "electoins = 1", "did you mean `elections`?"),
+        ('reaches = ["W-11"]', "together = 4", "there are only 3 operations"),
+        ('"kill-twice+*/kill"', '"kill-twice+*/fence"', "no configuration is called `kill-twice+*/fence`"),
+        ("F-20", "KAFKA-1", "expected the id of a finding"),
+        ('because = "three kills"\n', "", "`because` is missing"),
+        ('name = "alone"', 'name = "Alone"', "small letters"),
+        ('["P-1", "P-8"]', '["P-1", "P-1"]', "explained twice"),
+        ("[faults.kill]", "[fault.kill]", "unknown key `fault`"),
+        ("broker_count = 3", "broker_count = 9", "expected 1 to 8"),
+        ("[[configuration]]", '[[configuration]]\nname = "alone"\n[[configuration]]', "called `alone`"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_reported_with_its_place(tmp_path: Path, before: str, after: str, says: str) -> None:
+    assert before in TEXT
+    with pytest.raises(UsageFault) as fault:
+        read_family(family(tmp_path, TEXT.replace(before, after, 1)))
+    assert says in fault.value.render()
+
+
+def test_a_family_without_configurations(tmp_path: Path) -> None:
+    with pytest.raises(UsageFault, match="there is no configuration"):
+        read_family(family(tmp_path, 'description = "none"\nscope = "two-brokers"\n'))
+
+
+def test_the_packaged_suites_name_what_exists() -> None:
+    model = load_whole_model()
+    always, witnesses = ({fn.ident for fn in fns} for fns in (model.always, model.sometimes))
+    cases = [case for family in packaged_suites() for case in family.cases]
+    assert len(cases) == len({case.name for case in cases}) > 190
+    assert {ident for case in cases for ident in case.violates} <= always
+    assert {ident for case in cases for ident in case.reaches} <= witnesses
+    findings = {because.finding for case in cases for because in case.violates.values()} - {None}
+    known = {hazard.id for hazard in HAZARDS} | {hazard.id.rstrip("abc") for hazard in HAZARDS}
+    assert findings <= known | {"F-51", "F-52"}
+
+
+def test_the_pairs_are_complete() -> None:
+    """Each two operations of the issue meet with each kind of fault."""
+    names = {case.name for family in packaged_suites() for case in family.cases if family.name == "pairs"}
+    faults = ("crash", "kill", "fence", "stop", "shrink", "lost-answers", "lag")
+    operations = (
+        "reassign", "elect", "min-isr", "feature", "unregister", "shutdown", "recovery", "directory",
+    )  # fmt: skip
+    for number, one in enumerate(operations):
+        for other in operations[number + 1 :]:
+            for fault in faults:
+                assert fnmatch.filter(names, f"pairs/{one}+{other}/{fault}"), (one, other, fault)
