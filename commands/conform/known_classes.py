@@ -1,0 +1,73 @@
+"""Differences between Kafka's classes and the model that are known, each with the reason why it stays.
+
+A class explains a difference only if its predicate says so; what no class explains is unexplained. A predicate
+is narrow: it works out what Kafka must have answered if the class were the whole reason, and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from elrcheck.commands.conform.compare import BuilderDisagreement, Disagreement, StepDisagreement
+from elrcheck.commands.conform.projections import partition_differences
+from elrcheck.kafka.asked import KafkaPartition
+
+
+@dataclass(frozen=True)
+class KnownClass:
+    """A difference that is explained.
+
+    what: the difference; versions: the versions of Kafka that show it, as text; why: why the model stays
+    as it is; source: where Kafka does it.
+    """
+
+    id: str
+    what: str
+    versions: str
+    why: str
+    source: str
+    explains: Callable[[Disagreement], bool]
+
+
+def _reordered(d: Disagreement) -> bool:
+    """The sets are the same and only the order of the ISR differs from before, for one partition epoch."""
+    if isinstance(d, BuilderDisagreement):
+        before, after, model = d.question.partition, d.answer.partition, d.model
+    else:
+        before, after, model = d.before, d.answer.partition, d.model.controller.partition
+        if d.answer.error != d.error or {found.field for found in d.differences} != {"partition_epoch"}:
+            return False
+    if after is None or before.isr == after.isr or frozenset(before.isr) != frozenset(after.isr):
+        return False
+    once = _bumped(after, -1)
+    return not partition_differences(once, model) and model.partition_epoch == before.partition_epoch
+
+
+def _bumped(partition: KafkaPartition, by: int) -> KafkaPartition:
+    return replace(partition, partition_epoch=partition.partition_epoch + by)
+
+
+CLASSES: tuple[KnownClass, ...] = (
+    KnownClass(
+        "C",
+        "a record is written for a mere reordering of the ISR, and the partition epoch moves",
+        "all",
+        "the model's ISR is a set; no decision asks for its order, which every run checks on Kafka's classes",
+        "PartitionChangeBuilder.build compares the lists",
+        _reordered,
+    ),
+)
+
+
+def class_of(d: Disagreement) -> KnownClass | None:
+    """The first class that explains it."""
+    return next((known for known in CLASSES if known.explains(d)), None)
+
+
+def signature(d: Disagreement) -> str:
+    """What an unexplained difference is grouped by: the event and the fields that differ."""
+    fields = ", ".join(found.field for found in d.differences)
+    if isinstance(d, StepDisagreement):
+        return f"{type(d.step).__name__}: {fields}"
+    return f"builder, {d.question.election}: {fields}"

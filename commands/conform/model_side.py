@@ -1,0 +1,257 @@
+"""The model's side of a comparison: a question put to Kafka's classes, answered by the rules of the model.
+
+Broker ids are the same numbers on both sides: a question has the brokers 0 to n-1. No rule is written here;
+`what_if.decisions` calls the rule for each event, and the builder's question becomes a `Target`.
+
+An event that this file answers itself is one that never reaches a rule: a request about a broker that is not
+registered, a configuration the model reads from `Config`, a directory that the replica is in already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from elrcheck.commands.what_if import decisions
+from elrcheck.commands.what_if.decisions import NONE, Decided, ElectionType
+from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
+from elrcheck.kafka.controller_steps import (
+    AlterPartition,
+    AssignDirectory,
+    Balance,
+    Configure,
+    CreateTopic,
+    Elect,
+    ElectUncleanly,
+    Expire,
+    Fence,
+    KafkaBroker,
+    Reassign,
+    Register,
+    Setup,
+    ShutDown,
+    Step,
+    SwitchElr,
+    Unfence,
+    Unregister,
+)
+from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.change_record import Election, Target
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.partition import change
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Partition, Recovery, Registration, Settings
+
+STRANGER_EPOCH = 7919
+"""How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
+
+
+class Unheld(Exception):
+    """The model has no value for something in the question, so there is nothing to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the model's controller knows, and the configuration under which it decides.
+
+    directories: for each replica the number of its log directory, which the model does not hold but which
+    decides whether a report of a directory says anything new; None while it is not known.
+    """
+
+    config: Config
+    controller: Controller
+    directories: Ids | None = None
+
+
+# ---------------------------------------------------------------------------- Kafka's terms, read
+
+
+def partition_of(given: KafkaPartition) -> Partition:
+    """A PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
+    if NO_LEADER in given.last_known_elr:
+        raise Unheld("-1 in lastKnownElr")
+    return Partition(
+        replicas=given.replicas,
+        adding=frozenset(given.adding),
+        removing=frozenset(given.removing),
+        isr=frozenset(given.isr),
+        elr=frozenset(given.elr),
+        last_known_elr=frozenset(given.last_known_elr),
+        last_known_leader=None,
+        leader=None if given.leader == NO_LEADER else given.leader,
+        leader_epoch=given.leader_epoch,
+        partition_epoch=given.partition_epoch,
+        recovery=Recovery[given.recovery],
+    )
+
+
+def registration_of(given: KafkaBroker) -> Registration:
+    """A BrokerRegistration; broker epochs are one higher in the model, where 0 means unknown."""
+    return Registration(
+        registered=given.registered,
+        fenced=given.fenced or not given.registered,
+        in_controlled_shutdown=given.in_controlled_shutdown and given.registered,
+        shutdown_offset=0,
+        epoch=given.epoch + 1,
+    )
+
+
+@lru_cache(maxsize=256)
+def configured(config: Config, brokers: int, unclean: bool) -> Config:
+    """The variant's configuration for this many brokers and this unclean.leader.election.enable."""
+    return replace(config, broker_count=brokers, spare_brokers=0, unclean_leader_election_enable=unclean)
+
+
+def situation_of(config: Config, setup: Setup) -> Situation:
+    """A setup as the model's controller sees it."""
+    ids = tuple(broker.id for broker in setup.brokers)
+    assert ids == tuple(range(len(ids))), "the brokers of a question are numbered from 0"
+    own = dict(setup.broker_min_isr)
+    settings = Settings(
+        topic_min_isr=setup.topic_min_isr,
+        cluster_min_isr=1 if setup.cluster_min_isr is None else setup.cluster_min_isr,
+        broker_min_isr=tuple(own.get(b) for b in ids),
+        elr_enabled=setup.elr,
+    )
+    assert setup.partition is not None
+    unclean = bool(setup.cluster_unclean if setup.topic_unclean is None else setup.topic_unclean)
+    controller = Controller(
+        settings=settings,
+        partition=partition_of(setup.partition),
+        registration=tuple(registration_of(broker) for broker in setup.brokers),
+    )
+    directories = setup.partition.directories
+    return Situation(
+        configured(config, len(ids), unclean),
+        controller,
+        (0,) * len(setup.partition.replicas) if directories is None else directories,
+    )
+
+
+# ---------------------------------------------------------------------------- the builder
+
+
+def built(config: Config, asked: BuilderQuestion) -> Partition:
+    """The partition after the change builder, the same one if it makes no record."""
+    p = partition_of(asked.partition)
+    given = asked.partition
+
+    def members(chosen: Ids | None, otherwise: frozenset[int]) -> frozenset[int]:
+        return otherwise if chosen is None else frozenset(chosen)
+
+    brokers = 1 + max((*given.replicas, *given.elr, *given.last_known_elr, *asked.acceptable), default=0)
+    brokers = max(brokers, *(1 + max(ids, default=0) for ids in (asked.target_replicas or (),)))
+    return change(
+        configured(config, brokers, config.unclean_leader_election_enable),
+        p,
+        Target(
+            replicas=given.replicas if asked.target_replicas is None else asked.target_replicas,
+            adding=members(asked.target_adding, p.adding),
+            removing=members(asked.target_removing, p.removing),
+            isr=members(asked.target_isr, p.isr),
+            election=Election[asked.election],
+            acceptable=frozenset(asked.acceptable),
+            unclean=EMPTY if asked.unclean_shutdown is None else frozenset(asked.unclean_shutdown),
+            recovery=p.recovery if asked.target_recovery is None else Recovery[asked.target_recovery],
+            min_isr=asked.min_isr,
+            elr_enabled=asked.elr,
+        ),
+    )
+
+
+# ---------------------------------------------------------------------------- the controller
+
+
+def decide(now: Situation, step: Step) -> tuple[str, Situation]:
+    """What the model's controller answers to an event, and what it knows then."""
+    c, s = now.config, now.controller
+    match step:
+        case Fence(b) | Expire(b):
+            decided = decisions.fence(c, s, b)
+        case Unfence(b):
+            decided = decisions.unfence(c, s, b)
+        case ShutDown(b):
+            decided = decisions.controlled_shutdown(c, s, b)
+        case Register(b, previous):
+            epoch = s.registration[b].epoch
+            file = {"last": epoch, "none": 0, "other": epoch + STRANGER_EPOCH}[previous]
+            decided = decisions.register(c, s, b, file)
+        case Unregister(b):
+            if not s.registration[b].registered:
+                return "BROKER_ID_NOT_REGISTERED", now
+            decided = decisions.unregister(c, s, b)
+        case AlterPartition():
+            decided = decisions.alter(c, s, _request(s, step))
+        case Elect(kind):
+            decided = decisions.elect_leaders(c, s, ElectionType[kind])
+        case Balance():
+            decided = decisions.balance(c, s)
+        case ElectUncleanly():
+            decided = decisions.elect_periodically(c, s)
+        case Reassign(replicas):
+            decided = decisions.move(c, s, replicas)
+        case Configure():
+            return _configured(now, step)
+        case SwitchElr(on):
+            decided = decisions.switch_feature(c, s, on) if on != s.settings.elr_enabled else Decided(NONE, s)
+        case AssignDirectory(b, directory):
+            return _assigned(now, b, directory)
+        case _:
+            raise Unheld(type(step).__name__)
+    after = decided.controller
+    moved = after.partition.replicas != s.partition.replicas
+    return decided.error, Situation(c, after, None if moved else now.directories)
+
+
+def _request(s: Controller, step: AlterPartition) -> AlterRequest:
+    p = s.partition
+    epochs: list[int] = [0] * len(s.registration)
+    for member in step.isr:
+        if member.epoch is not None:
+            epochs[member.broker] = s.registration[member.broker].epoch + member.epoch
+    return AlterRequest(
+        sender=step.sender,
+        sender_epoch=s.registration[step.sender].epoch + step.sender_epoch,
+        leader_epoch=p.leader_epoch + step.leader_epoch,
+        partition_epoch=p.partition_epoch + step.partition_epoch,
+        isr=frozenset(member.broker for member in step.isr),
+        member_epochs=tuple(epochs),
+        recovery=Recovery[step.recovery],
+    )
+
+
+def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
+    if step.key == "unclean.leader.election.enable":
+        if step.level != "topic" or step.value is None:
+            raise Unheld("unclean.leader.election.enable of anything but the topic")
+        unclean = step.value == "true"
+        return NONE, replace(now, config=configured(now.config, len(now.controller.registration), unclean))
+    if step.value is None:
+        raise Unheld("a deleted min.insync.replicas")
+    decided = decisions.write_min_isr(
+        now.config, now.controller, MinIsrLevel(step.level), int(step.value), step.broker or 0
+    )
+    return decided.error, replace(now, controller=decided.controller)
+
+
+def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
+    """Only a report that says something new changes the partition (handleAssignReplicasToDirs)."""
+    replicas = now.controller.partition.replicas
+    if now.directories is None:
+        raise Unheld("a directory that nothing assigned")
+    if b not in replicas:
+        raise Unheld("a directory of a broker that holds no replica")
+    place = replicas.index(b)
+    if now.directories[place] == directory:
+        return NONE, now
+    after = decisions.assign_directories(now.config, now.controller)
+    known = (*now.directories[:place], directory, *now.directories[place + 1 :])
+    return after.error, replace(now, controller=after.controller, directories=known)
+
+
+def created(config: Config, setup: Setup, step: CreateTopic) -> tuple[str, Partition | None]:
+    """A new topic in a cluster that has none."""
+    registration = tuple(registration_of(broker) for broker in setup.brokers)
+    return decisions.create(configured(config, len(registration), False), registration, step.replicas)
