@@ -76,6 +76,20 @@ class WalksDone:
 
 
 @dataclass(frozen=True)
+class ComparisonsDone:
+    """Answers of Kafka's classes compared so far, and how many of them differ without an explanation."""
+
+    compared: int
+    unexplained: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rate = 60 * self.compared / self.seconds if self.seconds > 0 else 0.0
+        odd = f", {self.unexplained:,} unexplained" if self.unexplained else ""
+        return f"{self.compared:,} comparisons{odd}, {self.seconds:.1f} s, {rate:,.0f} a minute"
+
+
+@dataclass(frozen=True)
 class PointsDone:
     """Configurations of a sweep that are done; `states` counts theirs and those of running configurations."""
 
@@ -111,6 +125,9 @@ class Progress(Protocol):
     def points(self, event: PointsDone) -> None:
         """A configuration of a sweep is done, or a running one has advanced."""
 
+    def comparisons(self, event: ComparisonsDone) -> None:
+        """More answers of Kafka's classes have been compared."""
+
 
 class Silent:
     """Progress that prints nothing."""
@@ -128,6 +145,9 @@ class Silent:
         pass
 
     def points(self, event: PointsDone) -> None:
+        pass
+
+    def comparisons(self, event: ComparisonsDone) -> None:
         pass
 
 
@@ -181,6 +201,9 @@ class Lines:
     def points(self, event: PointsDone) -> None:
         self._offer(str(event))
 
+    def comparisons(self, event: ComparisonsDone) -> None:
+        self._offer(str(event))
+
     def close(self) -> None:
         """Print the pending event, if any, so that the last line is never lost."""
         if self._held is not None:
@@ -223,6 +246,9 @@ class Live:
         self._show(str(event))
 
     def points(self, event: PointsDone) -> None:
+        self._show(str(event))
+
+    def comparisons(self, event: ComparisonsDone) -> None:
         self._show(str(event))
 
     def _show(self, text: str) -> None:

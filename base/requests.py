@@ -273,3 +273,32 @@ class TlcRequest:
     count: bool = False
     jar: Path | None = None
     timeout: float | None = None
+
+
+ConformLevel: TypeAlias = Literal["builder", "controller"]
+
+
+@dataclass(frozen=True)
+class ConformRequest:
+    """Compare the model with Kafka's own classes.
+
+    kafka: versions to get by Maven; homes: folders of installed Kafka distributions. variant: of the model,
+    None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
+    level: only the change builder, or only the controller's managers; None for both. comparisons: how many,
+    for each version; seconds: time limit of the whole run. record: file that keeps what was compared.
+    """
+
+    kafka: tuple[str, ...] = ()
+    homes: tuple[Path, ...] = ()
+    variant: str | None = None
+    overrides: tuple[str, ...] = ()
+    level: ConformLevel | None = None
+    comparisons: int = 100_000
+    seconds: float | None = None
+    seed: int = 1
+    workers: int | None = None
+    record: Path | None = None
+
+    def source_options(self, source: str) -> tuple[str, str]:
+        """The option that names one of the versions or homes."""
+        return ("--kafka" if source in self.kafka else "--kafka-home", source)

@@ -13,9 +13,9 @@ from elrcheck.results.any_report import Report
 def as_data(value: object) -> Any:
     """Converts a report, or any part of one, to plain dictionaries, lists and scalars."""
     if is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in fields(value) if f.metadata.get("written", True)]
-        names.sort(key=lambda name: name != "schema")
-        return {name: as_data(getattr(value, name)) for name in names}
+        written = [f for f in fields(value) if f.metadata.get("written", True)]
+        written.sort(key=lambda f: f.name != "schema")
+        return {f.metadata.get("key", f.name): as_data(getattr(value, f.name)) for f in written}
     if isinstance(value, Mapping):
         return {str(key): as_data(part) for key, part in value.items()}
     if isinstance(value, (tuple, list)):

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from elrcheck.results.check_report import CheckReport, SearchReport
+from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
@@ -38,6 +39,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "check": CheckReport,
     "prove": ProveReport,
     "prove --controller": ControllerReport,
+    "conform": ConformReport,
     "tlc": TlcReport,
     "show E-1": ScenarioReport,
     "mutate": MutateReport,
@@ -57,6 +59,7 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
     (TlcReport, "tlc_exit_code"): {"minimum": -(2**31)},
     (SearchReport, "collision_probability"): {"minimum": 0, "maximum": 1},
     (SimulationReport, "seed"): {"minimum": 0, "maximum": 2**64 - 1},
+    (ConformReport, "seed"): {"minimum": 0, "maximum": 2**64 - 1},
     (SmallGraph, "states"): {"minItems": 1, "maxItems": MOST_STATES},
 }
 """What a type cannot say of a number or a list; all other numbers count or measure, so they are 0 or more."""
@@ -95,12 +98,13 @@ def array_of(kind: type[Any]) -> Schema:
 def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any]]) -> Schema:
     hints = get_type_hints(kind)
     said = _field_texts(kind)
-    written = (field.name for field in dataclasses.fields(kind) if field.metadata.get("written", True))
-    fields = sorted(written, key=lambda name: name != "schema")
+    written = [field for field in dataclasses.fields(kind) if field.metadata.get("written", True)]
+    keys = {field.name: field.metadata.get("key", field.name) for field in written}
+    fields = sorted(keys.values(), key=lambda name: name != "schema")
     properties = {}
-    for name in fields:
+    for name in sorted(keys, key=lambda name: name != "schema"):
         inner = _schema(hints[name], defs, others) | NARROWER.get((kind, name), {})
-        properties[name] = inner | ({"description": said[name]} if name in said else {})
+        properties[keys[name]] = inner | ({"description": said[name]} if name in said else {})
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.exploration_report import ExploreReport
@@ -28,6 +29,7 @@ Report: TypeAlias = (
     CheckReport
     | ProveReport
     | ControllerReport
+    | ConformReport
     | TlcReport
     | ScenarioReport
     | MutateReport

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from elrcheck.base.progress import LevelDone, ObligationDone, PointsDone, Progress, WalksDone
+from elrcheck.base.progress import ComparisonsDone, LevelDone, ObligationDone, PointsDone, Progress, WalksDone
 from elrcheck.base.requests import CheckRequest, Limits, MutateRequest
 from elrcheck.commands.engines import explore
 from elrcheck.explorer.search.outcome import Outcome
@@ -46,6 +46,9 @@ class _Levels:
         pass
 
     def points(self, event: PointsDone) -> None:
+        pass
+
+    def comparisons(self, event: ComparisonsDone) -> None:
         pass
 
 
