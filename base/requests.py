@@ -301,4 +301,4 @@ class ConformRequest:
 
     def source_options(self, source: str) -> tuple[str, str]:
         """The option that names one of the versions or homes."""
-        return ("--kafka" if source in self.kafka else "--kafka-home", source)
+        return ("--kafka" if source in self.kafka else "--kafka-home", source.removeprefix("home:"))

@@ -1,8 +1,8 @@
 """All questions to PartitionChangeBuilder about partitions of up to three replicas.
 
-Each family is exhaustive over its axes: every placement of the replicas in ISR and ELR, every leader, whether a
-controller can get there or not. The families keep the product within reach: what a family does not vary has
-its usual value there and is varied in another.
+Each family is exhaustive over its axes: every placement of the replicas in ISR and ELR and every leader,
+whether a controller can get there or not. What a family does not vary has its usual value there and is varied
+in another, which keeps the product within reach.
 
     plain        the target ISR, the election, who may lead, min ISR, ELR on or off, a last known leader
     unclean      a replica that just stopped uncleanly leaves the ISR, in either recovery state

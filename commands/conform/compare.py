@@ -17,7 +17,6 @@ from elrcheck.commands.conform.model_side import (
     built,
     decide,
     partition_of,
-    registration_of,
     situation_of,
 )
 from elrcheck.commands.conform.projections import Difference, builder_differences, step_differences
@@ -160,7 +159,12 @@ def _as_kafka(after: Situation, answer: StepAnswer) -> Situation:
     """The model in the state that Kafka's classes are in."""
     assert answer.partition is not None, "a walk keeps its partition"
     registration = tuple(
-        replace(registration_of(broker), epoch=mine.epoch)
+        replace(
+            mine,
+            registered=broker.registered,
+            fenced=broker.fenced or not broker.registered,
+            in_controlled_shutdown=broker.in_controlled_shutdown,
+        )
         for broker, mine in zip(answer.brokers, after.controller.registration, strict=True)
     )
     settings = replace(after.controller.settings, elr_enabled=answer.elr)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
@@ -15,8 +17,8 @@ from elrcheck.commands.conform.block import BUILDER, Block, VersionResult, ask_b
 from elrcheck.kafka.oracle import Oracle
 from elrcheck.model.config import Config
 
-Opener: TypeAlias = Callable[[str], Oracle]
-"""Opens Kafka's classes of a version; a function of a module, so that a worker process can call it."""
+Opener: TypeAlias = Callable[[str], AbstractContextManager[Oracle]]
+"""Opens Kafka's classes of a source; a function of a module, so that a worker process can call it."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,15 @@ class Found:
 
 @lru_cache(maxsize=32)
 def opened(opener: Opener, source: str) -> Oracle:
-    """Kafka's classes of a version, opened once in each process and ended with it."""
-    return opener(source)
+    """Kafka's classes of a source, opened once in each process and ended with it."""
+    return _until_exit().enter_context(opener(source))
+
+
+@lru_cache(maxsize=1)
+def _until_exit() -> ExitStack:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack
 
 
 def ask_task(task: Task) -> list[VersionResult]:

@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress
@@ -17,12 +18,13 @@ from elrcheck.base.requests import ConformRequest
 from elrcheck.base.worker_pool import useful_workers
 from elrcheck.commands.conform.block import Group
 from elrcheck.commands.conform.builder_space import builder_spaces
-from elrcheck.commands.conform.comparison import Found, Opener, Progressed, Team, compare_team, opened
+from elrcheck.commands.conform.comparison import Opener, Progressed, Team, compare_team, opened
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.known_classes import CLASSES
 from elrcheck.commands.conform.plan import plan
 from elrcheck.commands.conform.projections import PROJECTIONS
 from elrcheck.commands.conform.shrink import shrunk
+from elrcheck.commands.conform.space import Space
 from elrcheck.commands.conform.words import example_of
 from elrcheck.results.conform_report import (
     ConformReport,
@@ -103,7 +105,11 @@ def _version(team: Team, progressed: Progressed) -> VersionReport:
 
 def _spaces(progressed: Progressed) -> list[SpaceReport]:
     found = []
-    for kind, spaces in (("builder space", builder_spaces()), ("event space", event_spaces())):
+    both: tuple[tuple[str, Sequence[Space[Any]]], ...] = (
+        ("builder space", builder_spaces()),
+        ("event space", event_spaces()),
+    )
+    for kind, spaces in both:
         for number, space in enumerate(spaces):
             asked = progressed.at.get((kind, number), 0)
             if asked:
@@ -120,15 +126,17 @@ def _disagreements(
     stop: Interrupts,
 ) -> list[DisagreementReport]:
     """The groups of a version, the unexplained ones first and the most frequent ones shrunk."""
-    groups = sorted(
-        progressed.result.groups.items(), key=lambda item: (item[1].explained, -item[1].count)
-    )
+    groups = sorted(progressed.result.groups.items(), key=lambda item: (item[1].explained, -item[1].count))
     found = []
     for number, (key, group) in enumerate(groups):
         example = group.example
         if number < SHOWN and not stop():
             example = shrunk(team.config, key, example, opened(opener, source))
-        found.append(_disagreement(request, team, source, progressed.result.version, key, replace(group, example=example)))
+        found.append(
+            _disagreement(
+                request, team, source, progressed.result.version, key, replace(group, example=example)
+            )
+        )
     return found
 
 
@@ -150,6 +158,3 @@ def _disagreement(
         source=known.source if known else None,
         example=example_of(group.example, shlex.join(again), team.variant),
     )
-
-
-__all__ = ["Found", "run_conform"]

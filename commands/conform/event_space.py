@@ -1,9 +1,10 @@
 """Every single event of the controller with every condition of the brokers, for up to three replicas.
 
-The partition and the brokers are such as records can leave behind: an ISR member is active, or it is the last
-member of a partition without a leader; a last known leader is only stored while there is no leader. Apart from
-that every combination occurs, whether a controller can get there or not. With one or two replicas there is one
-broker more, which holds none. A broker that does not lead proposes one ISR only: it is refused whatever it asks.
+The partition and the brokers are such as records can leave behind: an ISR member is active, or it is the
+last member of a partition without a leader; a last known leader is only stored while there is no leader.
+Apart from that every combination occurs, whether a controller can get there or not. With one or two replicas
+there is one broker more, which holds none. A broker that does not lead proposes one ISR only: it is refused
+whatever it asks.
 """
 
 from __future__ import annotations

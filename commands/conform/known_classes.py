@@ -1,7 +1,8 @@
 """Differences between Kafka's classes and the model that are known, each with the reason why it stays.
 
-A class explains a difference only if its predicate says so; what no class explains is unexplained. A predicate
-is narrow: it works out what Kafka must have answered if the class were the whole reason, and compares.
+A class explains a difference only if its predicate says so; what no class explains is unexplained. A
+predicate is narrow: it works out what Kafka must have answered if the class were the whole reason, and
+compares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run asks, in which order: blocks of every kind, so that a run that ends early has asked of everything.
+"""What a run asks, in which order: blocks of every kind, so that a run that ends early asked some of all.
 
 A number of comparisons is shared out between the exhaustive spaces and the random questions. What a space
 does not need, because it is exhausted, the random questions get.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from elrcheck.commands.conform.block import BUILDER, Block, Kind
 from elrcheck.commands.conform.builder_space import builder_spaces
@@ -29,6 +29,7 @@ SHARES: dict[Kind, float] = {
 STEPS_OF_A_WALK = 22
 """About how many events a random walk has."""
 COMPARISONS = {"builder space": 4000, "random builder": 3000}
+_RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
 FEWER = 1000
 """Comparisons in a block: one or two seconds of work."""
 SAMPLE = 400
@@ -44,13 +45,17 @@ def plan(comparisons: int, level: Level | None) -> list[Block]:
     whole = sum(shares.values())
     wanted = {kind: comparisons * share / whole for kind, share in shares.items()}
     blocks: list[Block] = []
-    for kind, spaces in (("builder space", builder_spaces()), ("event space", event_spaces())):
+    exhaustive: tuple[tuple[Kind, Sequence[Space[Any]]], ...] = (
+        ("builder space", builder_spaces()),
+        ("event space", event_spaces()),
+    )
+    for kind, spaces in exhaustive:
         if kind in wanted:
             asked = _of_spaces(kind, spaces, wanted[kind])
             got = sum((b.stop - b.start) * density(kind, b.space) for b in asked)
             spare = wanted.pop(kind) - got
             blocks += asked
-            rest = [other for other in ("random builder", "random events", "walks") if other in wanted]
+            rest = [other for other in _RANDOM if other in wanted]
             for other in rest:
                 wanted[other] += max(0.0, spare) / len(rest)
     for kind, number in wanted.items():
@@ -68,7 +73,7 @@ def _pieces(kind: Kind, space: int, total: int, size: int) -> list[Block]:
     return [Block(kind, at, min(at + size, total), space) for at in range(0, total, size)]
 
 
-def _of_spaces(kind: Kind, spaces: Sequence[Space[object]], wanted: float) -> list[Block]:
+def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float) -> list[Block]:
     """The smallest space first, as far as it goes: the larger ones are sampled."""
     blocks: list[Block] = []
     order = sorted(range(len(spaces)), key=lambda number: spaces[number].size)
@@ -86,7 +91,8 @@ def _of_spaces(kind: Kind, spaces: Sequence[Space[object]], wanted: float) -> li
 @lru_cache(maxsize=64)
 def density(kind: Kind, number: int) -> float:
     """About which part of the points of a space has a question."""
-    space: Space[object] = (builder_spaces() if kind == "builder space" else event_spaces())[number]
+    spaces: Sequence[Space[Any]] = builder_spaces() if kind == "builder space" else event_spaces()
+    space = spaces[number]
     points = list(shuffled(space.size, 0, 0, SAMPLE))
     return sum(space.at(point) is not None for point in points) / len(points)
 

@@ -101,7 +101,11 @@ _PARTITION = tuple(field.name for field in fields(Partition) if field.name != "l
 def partition_differences(kafka: KafkaPartition | None, model: Partition | None) -> tuple[Difference, ...]:
     """Field by field; a partition that one side does not have differs as a whole."""
     if kafka is None or model is None:
-        return () if kafka is model else (Difference("partition", _whole(kafka), _whole(model)),)
+        return (
+            ()
+            if kafka is None and model is None
+            else (Difference("partition", _whole(kafka), _whole(model)),)
+        )
     try:
         held = partition_of(kafka)
     except Unheld:

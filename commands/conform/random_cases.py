@@ -195,7 +195,7 @@ def random_builder_question(choice: random.Random) -> BuilderQuestion:
     alive = _some(choice, range(brokers), 0.6)
     elr = choice.random() < 0.8
     least = choice.randint(1, len(p.replicas))
-    election = choice.choice(("ONLINE", "ONLINE", "UNCLEAN", "PREFERRED"))
+    election: Any = choice.choice(("ONLINE", "ONLINE", "UNCLEAN", "PREFERRED"))
     if kind == 0:
         left = tuple(b for b in p.isr if b != gone)
         alive = tuple(b for b in alive if b != gone)
@@ -203,7 +203,7 @@ def random_builder_question(choice: random.Random) -> BuilderQuestion:
         return BuilderQuestion(p, alive, least, elr, election, target_isr=left, unclean_shutdown=unclean)
     if kind == 1:
         isr = tuple(sorted(_some(choice, p.replicas, 0.6)))
-        recovery = choice.choice((None, "RECOVERED", "RECOVERING"))
+        recovery: Any = choice.choice((None, "RECOVERED", "RECOVERING"))
         return BuilderQuestion(p, alive, least, elr, election, target_isr=isr, target_recovery=recovery)
     if kind == 2:
         wanted = tuple(choice.sample(range(brokers), choice.randint(1, brokers)))

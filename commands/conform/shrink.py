@@ -101,7 +101,7 @@ def mentioned(partition: KafkaPartition, steps: Sequence[Step]) -> frozenset[int
     """The brokers that a partition or an event names."""
     named = {*partition.replicas, *partition.elr, *partition.last_known_elr}
     for step in steps:
-        named |= {getattr(step, "broker", None), getattr(step, "sender", None)} - {None}
+        named |= {b for name in ("broker", "sender") if (b := getattr(step, name, None)) is not None}
         named |= set(getattr(step, "replicas", None) or ())
         named |= {member.broker for member in getattr(step, "isr", ())}
     return frozenset(named)
@@ -151,12 +151,18 @@ def _smaller_builder(
 
 
 def _plainer_questions(q: BuilderQuestion) -> Iterator[BuilderQuestion]:
-    for plainer in plainer_partitions(q.partition):
-        if q.target_replicas is None or plainer.replicas == q.partition.replicas:
-            yield replace(q, partition=plainer, min_isr=min(q.min_isr, len(plainer.replicas)))
-    for target in ("target_recovery", "unclean_shutdown", "target_adding", "target_removing", "target_isr"):
-        if getattr(q, target) is not None:
-            yield replace(q, **{target: None})
+    for held in plainer_partitions(q.partition):
+        if q.target_replicas is None or held.replicas == q.partition.replicas:
+            yield replace(q, partition=held, min_isr=min(q.min_isr, len(held.replicas)))
+    for plainer in (
+        replace(q, target_recovery=None),
+        replace(q, unclean_shutdown=None),
+        replace(q, target_adding=None),
+        replace(q, target_removing=None),
+        replace(q, target_isr=None),
+    ):
+        if plainer != q:
+            yield plainer
     for member in q.acceptable:
         yield replace(q, acceptable=tuple(b for b in q.acceptable if b != member))
     if q.min_isr > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from elrcheck.report.terminal import Page
 from elrcheck.report.text import text_explain, text_trace_reports
 from elrcheck.report.text.text_check import print_check
+from elrcheck.report.text.text_conform import print_conform
 from elrcheck.report.text.text_controller import print_controller
 from elrcheck.report.text.text_coverage import print_coverage
 from elrcheck.report.text.text_exploration import print_exploration
@@ -17,6 +18,7 @@ from elrcheck.report.text.text_suite import print_suite
 from elrcheck.report.text.text_sweep import print_sweep
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.exploration_report import ExploreReport
@@ -46,6 +48,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_prove(report, page, detail)
         case ControllerReport():
             print_controller(report, page, detail)
+        case ConformReport():
+            print_conform(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
         case ScenarioReport():

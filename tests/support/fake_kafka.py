@@ -1,0 +1,129 @@
+"""An oracle without Java: the model answers as Kafka's classes would, under a configuration of its own.
+
+With the configuration of the comparison it agrees in everything; with another one it plants a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.conform.model_side import Situation, Unheld, built, decide, situation_of
+from elrcheck.kafka.asked import (
+    BuilderAnswer,
+    BuilderQuestion,
+    KafkaPartition,
+    ReassignmentAnswer,
+    ReassignmentQuestion,
+)
+from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
+from elrcheck.kafka.oracle import Walk
+from elrcheck.model.config import Config
+from elrcheck.model.state import Partition, effective_min_isr
+
+RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1"}
+
+
+@lru_cache
+def config_of(variant: str, *overrides: str) -> Config:
+    return resolve(Selection(variant, "two-brokers", overrides)).config
+
+
+def kafka_of(p: Partition, directories: tuple[int, ...] | None = None) -> KafkaPartition:
+    """A partition of the model as Kafka's classes would register it, lists ascending."""
+    return KafkaPartition(
+        p.replicas,
+        tuple(sorted(p.isr)),
+        tuple(sorted(p.elr)),
+        tuple(sorted(p.last_known_elr)),
+        tuple(sorted(p.adding)),
+        tuple(sorted(p.removing)),
+        -1 if p.leader is None else p.leader,
+        p.leader_epoch,
+        p.partition_epoch,
+        p.recovery.name,
+        (0,) * len(p.replicas) if directories is None else directories,
+    )
+
+
+class FakeKafka:
+    """Answers by the model under `config`. reverses: it writes every ISR in descending order."""
+
+    def __init__(self, config: Config, version: str = "1.0.0", *, reverses: bool = False) -> None:
+        self.config, self.version, self.reverses = config, version, reverses
+        self.asked = 0
+
+    def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
+        self.asked += len(questions)
+        return [self._built(question) for question in questions]
+
+    def _built(self, question: BuilderQuestion) -> BuilderAnswer:
+        try:
+            after = kafka_of(built(self.config, question))
+        except Unheld:
+            return BuilderAnswer(None)
+        before = replace(question.partition, directories=after.directories)
+        return BuilderAnswer(None if replace(after, isr=before.isr) == before else after)
+
+    def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
+        raise NotImplementedError
+
+    def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
+        return [self._walk(setup, tuple(steps)) for setup, steps in walks]
+
+    def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:
+        return [answers[0] for answers in self.walks([(setup, (step,)) for setup, step in steps])]
+
+    def _walk(self, setup: Setup, steps: tuple[Step, ...]) -> list[StepAnswer]:
+        self.asked += len(steps)
+        now = situation_of(self.config, setup)
+        assert setup.partition is not None
+        brokers, isr = setup.brokers, setup.partition.isr
+        answers = []
+        for step in steps:
+            if now.directories is None:
+                now = replace(now, directories=(0,) * len(now.controller.partition.replicas))
+            before, (error, now) = now.controller.partition, decide(now, step)
+            brokers = _brokers(brokers, now, step)
+            partition = kafka_of(now.controller.partition, now.directories)
+            if self.reverses and before.isr != now.controller.partition.isr:
+                isr = partition.isr[::-1]
+            kept = isr if frozenset(isr) == frozenset(partition.isr) else partition.isr
+            settings = now.controller.settings
+            least = effective_min_isr(settings, partition.replicas)
+            isr = kept
+            answers.append(
+                StepAnswer(error, replace(partition, isr=kept), brokers, least, settings.elr_enabled)
+            )
+        return answers
+
+
+def _brokers(before: tuple[KafkaBroker, ...], now: Situation, step: Step) -> tuple[KafkaBroker, ...]:
+    return tuple(
+        replace(
+            broker,
+            epoch=broker.epoch + 1000
+            if isinstance(step, Register) and step.broker == broker.id
+            else broker.epoch,
+            registered=r.registered,
+            fenced=r.fenced,
+            in_controlled_shutdown=r.in_controlled_shutdown,
+        )
+        for broker, r in zip(before, now.controller.registration, strict=True)
+    )
+
+
+@contextmanager
+def open_faithful(source: str) -> Iterator[FakeKafka]:
+    """Answers as the variant of the release does."""
+    yield FakeKafka(config_of(RELEASES[source]), source)
+
+
+@contextmanager
+def open_differing(source: str) -> Iterator[FakeKafka]:
+    """The same, but every restart counts as unclean."""
+    yield FakeKafka(config_of(RELEASES[source], "clean_check=ALWAYS_UNCLEAN"), source)
