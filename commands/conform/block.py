@@ -24,8 +24,8 @@ from elrcheck.commands.conform.compare import (
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.isr_order import order_matters, permuted
 from elrcheck.commands.conform.known_classes import class_of, signature
+from elrcheck.commands.conform.question_space import shuffled
 from elrcheck.commands.conform.random_cases import random_builder_question, random_single, random_walk
-from elrcheck.commands.conform.space import shuffled
 from elrcheck.kafka.asked import BuilderQuestion
 from elrcheck.kafka.oracle import Oracle
 from elrcheck.model.config import Config

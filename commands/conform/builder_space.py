@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.commands.conform.space import Space, subsets
+from elrcheck.commands.conform.question_space import Space, subsets
 from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 
 LARGEST = 3

@@ -23,8 +23,8 @@ from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.known_classes import CLASSES
 from elrcheck.commands.conform.plan import plan
 from elrcheck.commands.conform.projections import PROJECTIONS
+from elrcheck.commands.conform.question_space import Space
 from elrcheck.commands.conform.shrink import shrunk
-from elrcheck.commands.conform.space import Space
 from elrcheck.commands.conform.words import example_of
 from elrcheck.results.conform_report import (
     ConformReport,

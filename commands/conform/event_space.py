@@ -15,7 +15,7 @@ from itertools import permutations, product
 from typing import Any, TypeAlias
 
 from elrcheck.commands.conform.builder_space import LARGEST, PLACES, partition
-from elrcheck.commands.conform.space import Space, subsets
+from elrcheck.commands.conform.question_space import Space, subsets
 from elrcheck.kafka.asked import NO_LEADER, Ids
 from elrcheck.kafka.controller_steps import (
     AlterPartition,

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from elrcheck.commands.conform.block import BUILDER, Block, Kind
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.event_space import event_spaces
-from elrcheck.commands.conform.space import Space, shuffled
+from elrcheck.commands.conform.question_space import Space, shuffled
 
 Level: TypeAlias = Literal["builder", "controller"]
 
