@@ -84,6 +84,8 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
             _java(environ),
             _spark_java(environ),
             _tlc(environ),
+            _jdk(environ),
+            _kafka_jars(environ),
             _cache(environ),
             _machine(),
             _terminal(environ, stdout),
@@ -137,6 +139,30 @@ def _tlc(environ: Mapping[str, str]) -> Item:
     except EnvironmentFault as fault:
         return Item("TLC", "absent", _with_help(fault), "tlc")
     return Item("TLC", "ok", f"{jar} (by {found_by})", "tlc")
+
+
+def _jdk(environ: Mapping[str, str]) -> Item:
+    """Java with a compiler, for the program that calls Kafka's own classes."""
+    from elrcheck.kafka.java_program import find_jdk
+
+    try:
+        jdk = find_jdk(environ)
+    except EnvironmentFault as fault:
+        return Item("JDK", "absent", _with_help(fault), "conform")
+    return Item("JDK", "ok", f"{jdk.java.version} ({jdk.javac})", "conform")
+
+
+def _kafka_jars(environ: Mapping[str, str]) -> Item:
+    from elrcheck.kafka.jars import INSTALL_MAVEN, find_maven, kept_versions
+
+    name, needed_for = "Kafka's jars", "conform"
+    kept = kept_versions(environ)
+    maven = find_maven(environ)
+    if not kept and maven is None:
+        return Item(name, "absent", f"no mvn on PATH; {INSTALL_MAVEN}", needed_for)
+    found = [f"by {maven}"] if maven else []
+    found += [f"kept for {', '.join(kept)}"] if kept else []
+    return Item(name, "ok", "; ".join(found), needed_for)
 
 
 def _cache(environ: Mapping[str, str]) -> Item:

@@ -20,7 +20,7 @@ class KafkaBroker:
     """A BrokerRegistration.
 
     registered=False: there is none, but `epoch` is what the broker remembers of its last one. directories:
-    how many log directories it registered with.
+    the numbers of its log directories that are online, ascending.
     """
 
     id: int
@@ -28,7 +28,7 @@ class KafkaBroker:
     registered: bool = True
     fenced: bool = False
     in_controlled_shutdown: bool = False
-    directories: int = 2
+    directories: Ids = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class Register:
     """registerBroker after the broker's session ended.
 
     previous: the epoch in its clean-shutdown file: that of its last registration, none, or some other one.
-    directories: how many log directories it has now; None for as many as before.
+    directories: the numbers of its log directories now; None for those of its last registration.
     """
 
     broker: int
     previous: Literal["last", "none", "other"] = "last"
-    directories: int | None = None
+    directories: Ids | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +220,9 @@ class StepAnswer:
 
     error: Kafka's name of the error that the caller is told, NONE without one. failure: the text of an
     exception that is no error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
-    such a step are not replayed. min_isr: the topic's effective one. brokers: in the order of their ids, with
-    those of the setup that are not registered any more. reply: what the answer to a heartbeat says.
+    such a step are not replayed. min_isr: the topic's effective one, 0 without the topic. brokers: in the
+    order of their ids, with those of the setup that are not registered any more. reply: what the answer to a
+    heartbeat says.
     """
 
     error: str

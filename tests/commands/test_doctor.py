@@ -23,7 +23,7 @@ def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
     found = {item["name"]: item for item in data["items"]}
     assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(found)
-    assert {"pyspark", "pandas"} <= set(found)
+    assert {"pyspark", "pandas", "JDK", "Kafka's jars"} <= set(found)
     assert found["Python"]["status"] == "ok"
 
 

@@ -1,0 +1,73 @@
+"""Kafka's controller classes behind the interface of `oracle.py`: a Java process that calls them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from elrcheck.kafka import wire, wire_steps
+from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
+from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from elrcheck.kafka.oracle import Walk
+
+PROTOCOL = "1"
+MAIN = "org.apache.kafka.controller.OracleMain"
+READY = b"ok"
+
+
+class ControllerOracle:
+    """Asks one Java process. Use `open_oracle`, which ends it."""
+
+    def __init__(self, process: LineProcess) -> None:
+        self._process = process
+        name, protocol, version = process.greeting().split(" ")
+        if (name, protocol) != ("elrcheck", PROTOCOL):
+            raise wire.WireError(f"unexpected greeting: {name} {protocol}")
+        self._version = version
+
+    @property
+    def version(self) -> str:
+        return self._version
+
+    def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
+        lines = self._process.ask([wire.builder(question) for question in questions])
+        return [wire.read_builder(line) for line in lines]
+
+    def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
+        lines = self._process.ask([wire.reassignment(question) for question in questions])
+        return [wire.read_reassignment(line) for line in lines]
+
+    def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
+        questions: list[bytes] = []
+        for setup, steps in walks:
+            questions.append(wire_steps.setup(setup))
+            questions += [wire_steps.step(step) for step in steps]
+        lines = iter(self._process.ask(questions))
+        answers = []
+        for setup, steps in walks:
+            loaded = next(lines)
+            if loaded != READY:
+                raise ValueError(f"{loaded.decode('ascii')}: {setup}")
+            answers.append([wire_steps.read_step(next(lines)) for _ in steps])
+        return answers
+
+    def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:
+        return [answers[0] for answers in self.walks([(setup, (step,)) for setup, step in steps])]
+
+
+@contextlib.contextmanager
+def open_oracle(class_path: ClassPath, *, fresh: bool = False) -> Iterator[ControllerOracle]:
+    """Start the process, compiling the driver if that was not done before; it ends with the block.
+
+    fresh: build all managers anew for every setup, which is slow, instead of taking them back to an earlier
+    state; to compare the two.
+    """
+    jdk = find_jdk()
+    program = JavaProgram.of_folder("kafka/java/controller", MAIN)
+    classes = compiled(program, class_path, jdk)
+    arguments = ("--fresh",) if fresh else ()
+    with LineProcess.start(jdk, MAIN, (classes, *class_path.jars), *arguments) as process:
+        yield ControllerOracle(process)

@@ -1,0 +1,207 @@
+"""Where Kafka's classes come from: the libs/ of a distribution, or Maven.
+
+What Maven resolved for a version is kept as a file in the user's cache, so that Maven runs once per version
+and later runs need no network. Maven keeps the jars themselves where it is configured to (~/.m2).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+
+# Logging backends in a distribution; without one slf4j discards what Kafka logs.
+LOGS = re.compile(r"(slf4j-(?!api)|log4j-slf4j|logback)")
+VERSION = re.compile(r"\d+\.\d+\.\d+(-[A-Za-z0-9.]+)?")
+DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+PATIENCE = 900.0  # seconds for Maven to fetch everything
+INSTALL_MAVEN = (
+    "install Maven (Debian: apt install maven), or name an unpacked Kafka distribution with --kafka-home DIR"
+)
+NO_NETWORK = re.compile(
+    r"Unknown host|UnknownHost|Connection refused|Network is unreachable|No route to host|timed out|"
+    r"Temporary failure in name resolution|offline mode|Could not transfer|Connect to",
+    re.IGNORECASE,
+)
+
+
+class Jars(Enum):
+    """Which of Kafka's artifacts are needed; the values are artifact ids."""
+
+    CONTROLLER = ("kafka-metadata", "kafka-server-common", "kafka-raft")
+    BROKER = ("kafka_2.13", "kafka-metadata", "kafka-server-common", "kafka-raft")
+
+
+@dataclass(frozen=True)
+class ClassPath:
+    """Jars of one version of Kafka. found_by: how, for messages."""
+
+    version: str
+    jars: tuple[Path, ...]
+    found_by: str
+
+    def __str__(self) -> str:
+        return os.pathsep.join(str(jar) for jar in self.jars)
+
+    def digest(self) -> str:
+        """Change when a jar does, going by name, size and time."""
+        total = hashlib.sha256()
+        for jar in self.jars:
+            status = jar.stat()
+            total.update(f"{jar}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        return total.hexdigest()
+
+
+def from_home(home: Path) -> ClassPath:
+    """Return the class path of a Kafka distribution that was unpacked into `home`."""
+    libs = home / "libs"
+    named = sorted(libs.glob("kafka-metadata-*.jar"))
+    versions = [found[1] for jar in named if (found := re.fullmatch(r"kafka-metadata-(\d.*)\.jar", jar.name))]
+    if not versions:
+        raise UsageFault(
+            "kafka-home",
+            f"{home} is not a Kafka distribution: no {libs / 'kafka-metadata-VERSION.jar'}",
+            help="name the folder that a Kafka download unpacks to, such as kafka_2.13-4.1.2",
+        )
+    jars = tuple(jar.resolve() for jar in sorted(libs.glob("*.jar")) if not LOGS.match(jar.name))
+    return ClassPath(versions[0], jars, f"--kafka-home {home}")
+
+
+def from_maven(
+    version: str, wanted: Jars = Jars.CONTROLLER, environ: Mapping[str, str] | None = None
+) -> ClassPath:
+    """Return the class path that Maven resolves for a release, or resolved before."""
+    environ = os.environ if environ is None else environ
+    if VERSION.fullmatch(version) is None:
+        raise UsageFault(
+            "kafka-version", f"{version!r} names no Kafka release", help="give all three numbers, as in 4.1.2"
+        )
+    kept = kept_class_path(version, wanted, environ)
+    if kept is not None:
+        return kept
+    maven = find_maven(environ)
+    if maven is None:
+        message = f"no mvn on PATH, and the jars of Kafka {version} were not resolved before"
+        raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN)
+    jars = _resolve(maven, version, wanted, environ)
+    with contextlib.suppress(EnvironmentFault):  # not kept: Maven runs again next time
+        text = json.dumps({"jars": [str(jar) for jar in jars]}, indent=1)
+        write_file(_kept_file(version, wanted, environ), text)
+    return ClassPath(version, jars, "Maven")
+
+
+def find_maven(environ: Mapping[str, str]) -> str | None:
+    """Return the program `mvn`, or None."""
+    return shutil.which("mvn", path=environ.get("PATH", ""))
+
+
+def kept_class_path(version: str, wanted: Jars, environ: Mapping[str, str]) -> ClassPath | None:
+    """Return what Maven resolved before, if all of it is still there."""
+    kept = _kept_file(version, wanted, environ)
+    try:
+        names = json.loads(kept.read_text(encoding="utf-8"))["jars"]
+        jars = tuple(Path(str(name)) for name in names)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not jars or not all(jar.is_file() for jar in jars):
+        return None
+    return ClassPath(version, jars, f"Maven before ({kept})")
+
+
+def kept_versions(environ: Mapping[str, str], wanted: Jars = Jars.CONTROLLER) -> tuple[str, ...]:
+    """Return the versions that need no Maven any more."""
+    folder = _kept_file("0.0.0", wanted, environ).parent
+    found = sorted(path.stem.removeprefix(f"{wanted.name.lower()}-") for path in folder.glob("*.json"))
+    return tuple(version for version in found if kept_class_path(version, wanted, environ) is not None)
+
+
+def _kept_file(version: str, wanted: Jars, environ: Mapping[str, str]) -> Path:
+    return cache_directory(environ) / "kafka" / "class-paths" / f"{wanted.name.lower()}-{version}.json"
+
+
+def _resolve(maven: str, version: str, wanted: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
+        folder = Path(name)
+        pom, answer = folder / "pom.xml", folder / "class-path.txt"
+        pom.write_text(_pom(version, wanted), encoding="utf-8")
+        command = [
+            maven,
+            "--batch-mode",
+            "--quiet",
+            "--file",
+            str(pom),
+            f"{DEPENDENCY_PLUGIN}:build-classpath",
+            f"-Dmdep.outputFile={answer}",
+            "-Dmdep.includeScope=runtime",
+        ]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=PATIENCE,
+                env=dict(environ),
+                cwd=folder,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as fault:
+            message = f"Maven did not finish within {PATIENCE:.0f} s"
+            raise EnvironmentFault("kafka-jars", message, help="check the network") from fault
+        except OSError as fault:
+            message = f"{maven} does not run: {fault}"
+            raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN) from fault
+        if done.returncode != 0:
+            raise _fault(version, done.stdout)
+        text = answer.read_text(encoding="utf-8").strip() if answer.is_file() else ""
+    jars = tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
+    if not jars:
+        raise EnvironmentFault("kafka-jars", f"Maven resolved no jars for Kafka {version}")
+    return jars
+
+
+def _fault(version: str, output: str) -> EnvironmentFault | UsageFault:
+    errors = [line.removeprefix("[ERROR]").strip() for line in output.splitlines() if "[ERROR]" in line]
+    excerpt = "\n".join(errors[:4]) or None
+    if NO_NETWORK.search(output):
+        help = "check the network and Maven's proxy settings, or use --kafka-home DIR"
+        message = f"Maven could not reach a repository for Kafka {version}"
+        return EnvironmentFault("kafka-jars", message, excerpt=excerpt, help=help)
+    if re.search(r"Could not find artifact org\.apache\.kafka:", output):
+        help = "the releases are listed at https://kafka.apache.org/downloads"
+        return UsageFault("kafka-version", f"Maven finds no Kafka {version}", excerpt=excerpt, help=help)
+    return EnvironmentFault("kafka-jars", f"Maven did not resolve Kafka {version}", excerpt=excerpt)
+
+
+def _pom(version: str, wanted: Jars) -> str:
+    # Kafka's command line tools are not needed, and kafka-tools-api 4.4.0 was not published.
+    exclusions = (
+        "<exclusions><exclusion><groupId>org.apache.kafka</groupId>"
+        "<artifactId>kafka-tools-api</artifactId></exclusion></exclusions>"
+    )
+    kafka = "".join(
+        f"<dependency><groupId>org.apache.kafka</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version>{exclusions}</dependency>"
+        for artifact in wanted.value
+    )
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>elrcheck</groupId><artifactId>class-path</artifactId><version>1</version>"
+        f"<dependencies>{kafka}<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId>"
+        "<version>1.7.36</version></dependency></dependencies></project>"
+    )

@@ -1,0 +1,192 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.metadata.FeatureLevelRecord;
+import org.apache.kafka.metadata.KafkaConfigSchema;
+import org.apache.kafka.metadata.VersionRange;
+import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+import org.apache.kafka.server.common.MetadataVersion;
+import org.apache.kafka.server.config.ConfigSynonym;
+import org.apache.kafka.timeline.SnapshotRegistry;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * The four managers of a controller that decide about partitions, wired as QuorumController wires them.
+ *
+ * All their hard state is in timeline collections, so SnapshotRegistry.revertToSnapshot takes it back. What a
+ * controller only knows while it is active, the heartbeats, is made anew by activate().
+ */
+final class Managers {
+    static final String ELR_FEATURE = "eligible.leader.replicas.version";
+    static final String MIN_ISR = "min.insync.replicas";
+    static final String UNCLEAN = "unclean.leader.election.enable";
+    static final String CLUSTER = "elrcheck";
+    static final long SESSION_MS = 1000;
+    /** 3.9 switches ELRs on by an argument, since 4.0 they are a feature. */
+    static final AnyVersion ELR_AS_ARGUMENT = AnyVersion.method(
+        ReplicationControlManager.Builder.class, "setEligibleLeaderReplicasEnabled", 1);
+
+    private static final AnyVersion REGISTRY = AnyVersion.constructor(SnapshotRegistry.class, 1);
+    private static final AnyVersion LOG_CONTEXT =
+        AnyVersion.constructor(onlyParameter(SnapshotRegistry.class), 0);
+    private static final AnyVersion LOCAL_FEATURES = firstOf(
+        AnyVersion.method(QuorumFeatures.class, "defaultSupportedFeatureMap", 1),
+        AnyVersion.method(QuorumFeatures.class, "defaultFeatureMap", 1));
+    private static final AnyVersion SNAPSHOT = firstOf(
+        AnyVersion.method(SnapshotRegistry.class, "idempotentCreateSnapshot", 1),
+        AnyVersion.method(SnapshotRegistry.class, "getOrCreateSnapshot", 1));
+    private static final KafkaConfigSchema SCHEMA = schema();
+    private static final long REPLAYED_BEFORE = 1000;
+    private static final long MARK = 1;
+
+    final Clock clock = new Clock();
+    final SnapshotRegistry registry;
+    final FeatureControlManager features;
+    final ClusterControlManager cluster;
+    final ConfigurationControlManager configuration;
+    final ReplicationControlManager replication;
+    private final AnyVersion.Replays replays;
+    private long offset = REPLAYED_BEFORE;
+
+    Managers(boolean elr, MetadataVersion version) {
+        Object log = LOG_CONTEXT.call(null);
+        registry = (SnapshotRegistry) REGISTRY.call(null, log);
+        features = features();
+        cluster = cluster();
+        configuration = configuration();
+        replication = replication(elr);
+        replays = new AnyVersion.Replays(features, cluster, configuration, replication);
+        replay(new FeatureLevelRecord().setName(MetadataVersion.FEATURE_NAME).setFeatureLevel(version.featureLevel()));
+        if (elr && ELR_AS_ARGUMENT == null)
+            replay(new FeatureLevelRecord().setName(ELR_FEATURE).setFeatureLevel((short) 1));
+    }
+
+    private FeatureControlManager features() {
+        @SuppressWarnings("unchecked")
+        Map<String, VersionRange> local = (Map<String, VersionRange>) LOCAL_FEATURES.call(null, true);
+        return new FeatureControlManager.Builder()
+            .setSnapshotRegistry(registry)
+            .setQuorumFeatures(new QuorumFeatures(0, local, List.of(0)))
+            .setClusterFeatureSupportDescriber(new ClusterFeatureSupportDescriber() {
+                @Override
+                public Iterator<Map.Entry<Integer, Map<String, VersionRange>>> brokerSupported() {
+                    return cluster.brokerSupportedFeatures();
+                }
+
+                @Override
+                public Iterator<Map.Entry<Integer, Map<String, VersionRange>>> controllerSupported() {
+                    return cluster.controllerSupportedFeatures();
+                }
+            })
+            .build();
+    }
+
+    private ClusterControlManager cluster() {
+        ClusterControlManager.Builder builder = new ClusterControlManager.Builder()
+            .setClusterId(CLUSTER)
+            .setTime(clock)
+            .setSnapshotRegistry(registry)
+            .setSessionTimeoutNs(SESSION_MS * 1_000_000)
+            .setReplicaPlacer(new StripedReplicaPlacer(new Random(1)))
+            .setFeatureControlManager(features);
+        return ShutdownHandler.attach(builder, () -> replication).build();
+    }
+
+    private ConfigurationControlManager configuration() {
+        ConfigurationControlManager.Builder builder = new ConfigurationControlManager.Builder()
+            .setSnapshotRegistry(registry)
+            .setStaticConfig(Map.of())
+            .setKafkaConfigSchema(SCHEMA);
+        AnyVersion withFeatures = AnyVersion.method(builder.getClass(), "setFeatureControl", 1);
+        if (withFeatures != null) withFeatures.call(builder, features);
+        return builder.build();
+    }
+
+    private ReplicationControlManager replication(boolean elr) {
+        ReplicationControlManager.Builder builder = new ReplicationControlManager.Builder()
+            .setSnapshotRegistry(registry)
+            .setConfigurationControl(configuration)
+            .setClusterControl(cluster)
+            .setFeatureControl(features);
+        if (ELR_AS_ARGUMENT != null) ELR_AS_ARGUMENT.call(builder, elr);
+        return builder.build();
+    }
+
+    /** The keys that decide about partitions, with Kafka's defaults. */
+    private static KafkaConfigSchema schema() {
+        ConfigDef keys = new ConfigDef()
+            .define(UNCLEAN, ConfigDef.Type.BOOLEAN, "false", ConfigDef.Importance.HIGH, "")
+            .define(MIN_ISR, ConfigDef.Type.INT, "1", ConfigDef.Importance.HIGH, "");
+        Map<String, List<ConfigSynonym>> synonyms = new HashMap<>();
+        for (String key : List.of(UNCLEAN, MIN_ISR)) synonyms.put(key, List.of(new ConfigSynonym(key)));
+        return new KafkaConfigSchema(
+            Map.of(ConfigResource.Type.BROKER, keys, ConfigResource.Type.TOPIC, keys), synonyms);
+    }
+
+    private static Class<?> onlyParameter(Class<?> owner) {
+        for (var constructor : owner.getConstructors())
+            if (constructor.getParameterCount() == 1) return constructor.getParameterTypes()[0];
+        throw new IllegalStateException("no constructor of " + owner + " with one argument");
+    }
+
+    private static AnyVersion firstOf(AnyVersion newer, AnyVersion older) {
+        return newer != null ? newer : older;
+    }
+
+    long offset() {
+        return offset;
+    }
+
+    void replay(org.apache.kafka.common.protocol.ApiMessage record) {
+        replays.replay(record, ++offset);
+    }
+
+    /** Commits the records of an operation and returns its response. */
+    <T> T commit(ControllerResult<T> result) {
+        commit(result.records());
+        return result.response();
+    }
+
+    void commit(List<ApiMessageAndVersion> records) {
+        for (ApiMessageAndVersion record : records) replay(record.message());
+    }
+
+    /** As when this controller becomes the active one: what it knows of heartbeats starts over. */
+    void activate() {
+        cluster.deactivate();
+        cluster.activate();
+    }
+
+    /** Marks the state that revert() goes back to. */
+    void mark() {
+        SNAPSHOT.call(registry, MARK);
+    }
+
+    /**
+     * Back to the marked state. The snapshot is made anew: the old one keeps what changed after it, and would
+     * grow with every question.
+     */
+    void revert() {
+        registry.revertToSnapshot(MARK);
+        registry.deleteSnapshot(MARK);
+        mark();
+        clock.restart();
+        offset = REPLAYED_BEFORE;
+    }
+
+    boolean elr() {
+        return ElrSwitch.isOn(this);
+    }
+
+    Uuid topic(String name) {
+        return replication.getTopicId(name);
+    }
+}

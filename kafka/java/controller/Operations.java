@@ -1,0 +1,135 @@
+package org.apache.kafka.controller;
+
+import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData;
+import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData.ReassignablePartition;
+import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData.ReassignableTopic;
+import org.apache.kafka.common.message.AlterPartitionReassignmentsResponseData;
+import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
+import org.apache.kafka.common.message.AssignReplicasToDirsResponseData;
+import org.apache.kafka.common.message.CreateTopicsRequestData;
+import org.apache.kafka.common.message.CreateTopicsResponseData;
+import org.apache.kafka.common.message.ElectLeadersRequestData;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.ApiError;
+
+import java.util.AbstractMap.SimpleEntry;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What operators ask for, and the assignment of directories. */
+final class Operations {
+    private static final AnyVersion CREATE =
+        AnyVersion.method(ReplicationControlManager.class, "createTopics", 3);
+    private static final AnyVersion CONFIGURE =
+        AnyVersion.method(ConfigurationControlManager.class, "incrementalAlterConfigs", 2);
+    private static final AnyVersion CONFIGURE_LEGACY =
+        AnyVersion.method(ConfigurationControlManager.class, "legacyAlterConfigs", 2);
+    /** Since 4.1 (KIP-860); before, every reassignment may change the replication factor. */
+    private static final AnyVersion ALLOW_FACTOR =
+        AnyVersion.method(AlterPartitionReassignmentsRequestData.class, "setAllowReplicationFactorChange", 1);
+
+    private final Cluster cluster;
+    private final Managers managers;
+
+    Operations(Cluster cluster) {
+        this.cluster = cluster;
+        this.managers = cluster.managers();
+    }
+
+    Errors operation(String name, Words words) {
+        return switch (name) {
+            case "elect" -> elect(ElectionType.valueOf(words.word()));
+            case "reassign" -> reassign(words.optionalList(), words.flag());
+            case "configure" -> configure(words);
+            case "elr" -> ElrSwitch.turn(managers, words.flag()).error();
+            case "directory" -> directory(words.number(), words.number());
+            case "create" -> create(words.list());
+            default -> throw new Words.Misunderstood("no such event: " + name);
+        };
+    }
+
+    private Errors elect(ElectionType type) {
+        ElectLeadersRequestData request = new ElectLeadersRequestData().setElectionType(type.value);
+        request.topicPartitions().add(new ElectLeadersRequestData.TopicPartitions()
+            .setTopic(Cluster.TOPIC).setPartitions(List.of(cluster.number())));
+        var response = managers.commit(managers.replication.electLeaders(request));
+        return Errors.forCode(
+            response.replicaElectionResults().get(0).partitionResult().get(0).errorCode());
+    }
+
+    private Errors reassign(List<Integer> replicas, boolean mayChangeFactor) {
+        AlterPartitionReassignmentsRequestData request = new AlterPartitionReassignmentsRequestData();
+        if (ALLOW_FACTOR != null) ALLOW_FACTOR.call(request, mayChangeFactor);
+        request.topics().add(new ReassignableTopic().setName(Cluster.TOPIC).setPartitions(List.of(
+            new ReassignablePartition().setPartitionIndex(cluster.number()).setReplicas(replicas))));
+        AlterPartitionReassignmentsResponseData response =
+            managers.commit(managers.replication.alterPartitionReassignments(request));
+        return Errors.forCode(response.responses().get(0).partitions().get(0).errorCode());
+    }
+
+    /** level key value broker legacy */
+    @SuppressWarnings("unchecked")
+    private Errors configure(Words words) {
+        String level = words.word();
+        String key = words.word();
+        String value = words.optionalWord();
+        String broker = words.optionalWord();
+        boolean legacy = words.flag();
+        ConfigResource resource = switch (level) {
+            case "topic" -> new ConfigResource(ConfigResource.Type.TOPIC, Cluster.TOPIC);
+            case "cluster" -> new ConfigResource(ConfigResource.Type.BROKER, "");
+            case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, broker);
+            default -> throw new Words.Misunderstood("no such level: " + level);
+        };
+        Object result;
+        if (legacy) {
+            // The older request replaces all keys of the resource.
+            Map<String, String> all = new HashMap<>(managers.configuration.getConfigs(resource));
+            if (value == null) all.remove(key);
+            else all.put(key, value);
+            result = CONFIGURE_LEGACY.call(managers.configuration, Map.of(resource, all), false);
+        } else {
+            Map<String, Map.Entry<OpType, String>> change = new HashMap<>();
+            change.put(key, new SimpleEntry<>(value == null ? OpType.DELETE : OpType.SET, value));
+            result = CONFIGURE.call(managers.configuration, Map.of(resource, change), false);
+        }
+        return managers.commit((ControllerResult<Map<ConfigResource, ApiError>>) result).get(resource).error();
+    }
+
+    private Errors directory(int broker, int number) {
+        AssignReplicasToDirsRequestData request = new AssignReplicasToDirsRequestData()
+            .setBrokerId(broker)
+            .setBrokerEpoch(cluster.known(broker).epoch());
+        request.directories().add(new AssignReplicasToDirsRequestData.DirectoryData()
+            .setId(Registrations.directory(broker, number))
+            .setTopics(List.of(new AssignReplicasToDirsRequestData.TopicData()
+                .setTopicId(cluster.topic())
+                .setPartitions(List.of(new AssignReplicasToDirsRequestData.PartitionData()
+                    .setPartitionIndex(cluster.number()))))));
+        AssignReplicasToDirsResponseData response =
+            managers.commit(managers.replication.handleAssignReplicasToDirs(request));
+        if (response.errorCode() != Errors.NONE.code()) return Errors.forCode(response.errorCode());
+        return Errors.forCode(
+            response.directories().get(0).topics().get(0).partitions().get(0).errorCode());
+    }
+
+    @SuppressWarnings("unchecked")
+    private Errors create(List<Integer> replicas) {
+        CreateTopicsRequestData.CreatableTopic topic = new CreateTopicsRequestData.CreatableTopic()
+            .setName(Cluster.TOPIC).setNumPartitions(-1).setReplicationFactor((short) -1);
+        topic.assignments().add(new CreateTopicsRequestData.CreatableReplicaAssignment()
+            .setPartitionIndex(0).setBrokerIds(replicas));
+        CreateTopicsRequestData request = new CreateTopicsRequestData();
+        request.topics().add(topic);
+        CreateTopicsResponseData response = managers.commit((ControllerResult<CreateTopicsResponseData>)
+            CREATE.call(managers.replication, Requests.context(ApiKeys.CREATE_TOPICS), request,
+                Set.of(Cluster.TOPIC)));
+        return Errors.forCode(response.topics().find(Cluster.TOPIC).errorCode());
+    }
+}

@@ -1,0 +1,89 @@
+package org.apache.kafka.controller;
+
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Properties;
+
+/**
+ * Answers questions about Kafka's controller classes, a line each, until its input ends.
+ *
+ * The first word of a line says what is asked: b a PartitionChangeBuilder, r a reassignment, s a setup, t a step
+ * after the last setup, f a flush. Every line is answered by one line; a setup by "ok". A line that cannot be
+ * understood is a mistake of the caller, not an answer of Kafka: it ends the process with the reason on stderr.
+ */
+public final class OracleMain {
+    private static final int PROTOCOL = 1;
+    private static final int BUFFER = 1 << 16;
+
+    private OracleMain() { }
+
+    public static void main(String[] arguments) throws IOException {
+        boolean fresh = arguments.length > 0 && arguments[0].equals("--fresh");
+        BufferedReader in = new BufferedReader(
+            new InputStreamReader(System.in, StandardCharsets.US_ASCII), BUFFER);
+        // Answers have standard output to themselves: what a logging library prints goes to standard error.
+        OutputStream out = new FileOutputStream(FileDescriptor.out);
+        System.setOut(System.err);
+        BuilderQuestions builders = new BuilderQuestions();
+        ControllerQuestions controllers = new ControllerQuestions(fresh);
+        StringBuilder text = new StringBuilder();
+        text.append("elrcheck ").append(PROTOCOL).append(' ').append(version()).append('\n');
+        send(text, out);
+        out.flush();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            try {
+                answer(line, builders, controllers, text);
+            } catch (Words.Misunderstood mistake) {
+                send(text, out);
+                out.flush();
+                System.err.println("cannot understand: " + line);
+                System.err.println(mistake.getMessage());
+                System.exit(3);
+            }
+            text.append('\n');
+            if (line.equals("f")) {
+                send(text, out);
+                out.flush();
+            } else if (text.length() > BUFFER) {
+                send(text, out);
+            }
+        }
+        send(text, out);
+        out.flush();
+    }
+
+    private static void answer(
+        String line, BuilderQuestions builders, ControllerQuestions controllers, StringBuilder out
+    ) {
+        Words words = new Words(line);
+        String kind = words.word();
+        switch (kind) {
+            case "b" -> builders.change(words, out);
+            case "r" -> builders.reassignment(words, out);
+            case "s" -> controllers.setup(words, out);
+            case "t" -> controllers.step(words, out);
+            case "f" -> out.append("f");
+            default -> throw new Words.Misunderstood("unknown kind of question: " + kind);
+        }
+    }
+
+    /** As kafka-clients says it; the class that reads this file for Kafka has moved. */
+    private static String version() throws IOException {
+        Properties properties = new Properties();
+        try (InputStream file = OracleMain.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+            if (file != null) properties.load(file);
+        }
+        return properties.getProperty("version", "unknown");
+    }
+
+    private static void send(StringBuilder text, OutputStream out) throws IOException {
+        out.write(text.toString().getBytes(StandardCharsets.US_ASCII));
+        text.setLength(0);
+    }
+}

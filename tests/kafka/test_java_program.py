@@ -1,0 +1,74 @@
+"""The driver's sources, and a Java program compiled once and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.controller_oracle import MAIN
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+
+NO_JARS = ClassPath("0.0.0", (), "a test")
+
+
+def jdk_or_skip() -> None:
+    try:
+        find_jdk()
+    except EnvironmentFault as fault:
+        pytest.skip(f"no JDK: {fault.message}")
+
+
+def test_the_drivers_sources_are_found() -> None:
+    program = JavaProgram.of_folder("kafka/java/controller", MAIN)
+    names = {name for name, _ in program.sources}
+    assert f"{MAIN.rpartition('.')[2]}.java" in names
+    package = MAIN.rpartition(".")[0]
+    assert all(text.startswith(f"package {package};\n") for _, text in program.sources)
+
+
+def test_no_source_of_the_driver_is_long() -> None:
+    program = JavaProgram.of_folder("kafka/java/controller", MAIN)
+    lines = {name: text.splitlines() for name, text in program.sources}
+    assert {name: len(found) for name, found in lines.items() if len(found) > 300} == {}
+    assert {name for name, found in lines.items() if any(len(line) > 120 for line in found)} == set()
+
+
+@pytest.mark.kafka
+def test_a_program_is_compiled_once(tmp_path: Path) -> None:
+    jdk_or_skip()
+    environ = {"ELRCHECK_CACHE_DIR": str(tmp_path)}
+    program = JavaProgram((("A.java", "class A { }"),), "A")
+    first = compiled(program, NO_JARS, find_jdk(), environ)
+    made = (first / "A.class").stat().st_mtime_ns
+    assert compiled(program, NO_JARS, find_jdk(), environ) == first
+    assert (first / "A.class").stat().st_mtime_ns == made
+    other = JavaProgram((("A.java", "class A { int x; }"),), "A")
+    assert compiled(other, NO_JARS, find_jdk(), environ) != first
+    assert sorted(path.name for path in first.parent.iterdir() if path.name.startswith(".")) == []
+
+
+@pytest.mark.kafka
+def test_a_program_that_does_not_compile_is_told_with_the_place(tmp_path: Path) -> None:
+    jdk_or_skip()
+    program = JavaProgram((("A.java", "class A { B b; }"),), "A")
+    with pytest.raises(EnvironmentFault) as caught:
+        compiled(program, NO_JARS, find_jdk(), {"ELRCHECK_CACHE_DIR": str(tmp_path)})
+    assert caught.value.code == "kafka-driver" and "A.java:1" in str(caught.value.excerpt)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_runtime_without_a_compiler_is_not_enough(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"21.0.1\"' >&2\n", encoding="utf-8")
+    java.chmod(0o755)
+    with pytest.raises(EnvironmentFault) as caught:
+        find_jdk({"JAVA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    assert caught.value.code == "javac-missing"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.1\"' >&2\n", encoding="utf-8")
+    with pytest.raises(EnvironmentFault) as caught:
+        find_jdk({"JAVA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    assert caught.value.code == "java-too-old"

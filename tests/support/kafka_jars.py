@@ -1,0 +1,26 @@
+"""Kafka's jars for tests: those that Maven resolved before, or those of one release by Maven."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.jars import ClassPath, find_maven, from_maven, kept_versions
+from elrcheck.kafka.java_program import find_jdk
+
+ONE = "4.1.2"
+# The releases that the driver is made for, with the oldest and newest of every kind of difference.
+ALL = ("3.9.1", "4.0.0", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
+
+
+def jars_or_skip(version: str = ONE) -> ClassPath:
+    """Return the class path of a release; skip the test, with the reason, where it cannot be had."""
+    if version not in kept_versions(os.environ) and find_maven(os.environ) is None:
+        pytest.skip(f"no mvn, and the jars of Kafka {version} were not resolved before")
+    try:
+        find_jdk()
+        return from_maven(version)
+    except EnvironmentFault as fault:
+        pytest.skip(f"{fault.message} {fault.excerpt or ''}")
