@@ -55,7 +55,7 @@ def test_a_process_that_says_nothing_is_ended() -> None:
 
 
 def test_answers_that_are_not_as_many_as_questions_are_a_fault() -> None:
-    source = "import sys\nfor line in sys.stdin: print('more\\nf', flush=True)"
+    source = "import sys\nsys.stdin.readline()\nprint('one\\nmore\\nf', flush=True)\nsys.stdin.read()"
     with process(source) as running, pytest.raises(EnvironmentFault, match="answer"):
         running.ask([b"question"])
 
