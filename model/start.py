@@ -10,6 +10,7 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
     Broker,
+    Directory,
     Metadata,
     Partition,
     Recovery,
@@ -82,7 +83,12 @@ def Init(c: Config) -> State:
         recovery=no_recovery(c),
         registration=tuple(
             Registration(
-                registered=True, fenced=False, in_controlled_shutdown=False, shutdown_offset=0, epoch=1
+                registered=True,
+                fenced=False,
+                in_controlled_shutdown=False,
+                shutdown_offset=0,
+                epoch=1,
+                directory=Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED,
             )
             for b in c.brokers
         ),

@@ -13,6 +13,7 @@ from elrcheck.model.config import (
     CleanCheck,
     LastKnownLeader,
     LklStorage,
+    LostDirectory,
     MinIsrChange,
     ReassignGate,
     RecoveryQuorum,
@@ -35,7 +36,13 @@ class Variant:
         check_knobs(f"variant {self.name}", self.knobs)
 
 
+_DIRECTORIES = {
+    "lost_directory": LostDirectory.IGNORED,
+    "report_elects": False,
+    "assigns_before_registration": True,
+}
 _CODE = {
+    **_DIRECTORIES,
     "lkl_storage": LklStorage.OVERLOAD,
     "elr_intersect_replicas": False,
     "recheck_elr_after_election": False,
@@ -53,6 +60,7 @@ _CODE = {
     "reelection": Reelection.KEPT,
 }
 _LEGACY = {
+    **_DIRECTORIES,
     "elr_enabled": False,
     "lkl_storage": LklStorage.OVERLOAD,
     "rereg_without_elr": Reregistration.IGNORE,

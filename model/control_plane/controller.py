@@ -13,11 +13,12 @@ from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
 from elrcheck.model.change_record import election_type, target
-from elrcheck.model.config import CleanCheck, Config, Reregistration
+from elrcheck.model.config import CleanCheck, Config, LostDirectory, Reregistration
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
+    Directory,
     Epoch,
     Error,
     Partition,
@@ -96,13 +97,27 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 
 @op
-def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
+def vouches(c: Config, old: Registration, clean: bool, brings_directory: bool) -> bool:
+    """A clean shutdown proves the replica complete: a registration without its directory should not (F-52).
+
+    ClusterControlManager.registerBroker compares epochs only, and never the directories.
+    """
+    known = old.directory != Directory.UNASSIGNED
+    lost = c.lost_directory == LostDirectory.REGISTRATION and known and not brings_directory
+    return clean and not lost
+
+
+@op
+def registered_partition(
+    c: Config, controller: Controller, b: Replica, stopped_cleanly: bool, brings_directory: bool
+) -> Partition:
     """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition.
 
     An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names: with
     ELR on its registration counts as one after an unclean shutdown.
     """
     known = controller.registration[b].registered
+    clean = vouches(c, controller.registration[b], stopped_cleanly, brings_directory)
     if not known and (c.shadow_isr or not c.unknown_id_is_unclean):
         return controller.partition
     if c.shadow_isr:
@@ -132,10 +147,19 @@ def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Par
 
 
 @op
-def new_incarnation(old: Registration) -> Registration:
-    """A registration always starts fenced, with a broker epoch never used before."""
+def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
+    """A registration always starts fenced, with a broker epoch never used before.
+
+    It lists the broker's log directories: the recorded one is online if it is among them (KIP-858).
+    """
+    found = Directory.ONLINE if brings_directory else Directory.OFFLINE
     return Registration(
-        registered=True, fenced=True, in_controlled_shutdown=False, shutdown_offset=0, epoch=old.epoch + 1
+        registered=True,
+        fenced=True,
+        in_controlled_shutdown=False,
+        shutdown_offset=0,
+        epoch=old.epoch + 1,
+        directory=old.directory if old.directory == Directory.UNASSIGNED else found,
     )
 
 
