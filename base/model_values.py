@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, later_fields
 
 
 def broker_or_number(ty: Ty, node: Node) -> int:
@@ -22,6 +23,14 @@ def member_of(ty: Ty, node: Node) -> Any:
     if name not in ty.members:
         node.fail(f"{ty.name} has no member `{name}`", did_you_mean(name, ty.members))
     return ty.cls[name]
+
+
+def record_of(ty: Ty, node: Node, decode: Callable[[Ty, Node], Any]) -> Any:
+    """A record or a state; a field that the model got after the value was stored has its default."""
+    later = later_fields(ty.cls)
+    node.object([name for name in ty.fields if name not in later], later)
+    named = {name: part for name, part in ty.fields.items() if name in node}
+    return ty.cls(**{name: decode(part, node[name]) for name, part in named.items()})
 
 
 def distinct(node: Node, members: list[Any]) -> frozenset[Any]:

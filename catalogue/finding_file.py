@@ -39,7 +39,7 @@ from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.config import Config
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.variants import variant_names
 
 LEVELS = ("model", "classes", "brokers")
 SCOPE = "two-brokers-quiet"
@@ -180,7 +180,7 @@ def _control(node: Node, variant: str) -> Control:
 
 def _variant(node: Node) -> str:
     name = _needed(node)
-    known = [variant.name for variant in VARIANTS]
+    known = variant_names()
     if name not in known:
         node.bad(f"unknown variant `{name}`", did_you_mean(name, known))
     return name

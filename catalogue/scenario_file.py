@@ -56,7 +56,7 @@ from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.variants import variant_names
 
 TOP = ("id", "title", "source", "about", "pending", "config", "start", "step", "run")
 STEP = ("variants", "note", "do", "expect")
@@ -208,7 +208,7 @@ def _steps(node: Node) -> tuple[StoryStep, ...]:
 
 def _variants(node: Node) -> tuple[str, ...]:
     variants = _texts(node)
-    known = [variant.name for variant in VARIANTS]
+    known = variant_names()
     if not variants:
         node.bad("no variant is named", "known: " + ", ".join(known))
     for name in variants:

@@ -19,7 +19,7 @@ from elrcheck.catalogue.configuration import (
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.model.variants import VARIANTS, Variant
+from elrcheck.model.variants import Variant, variant_named, variant_names
 
 MOST = 1000
 """Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
@@ -37,11 +37,11 @@ class Selected:
 
 def find_variant(name: str) -> Variant:
     """Return the variant with this name; raise UsageFault with a close match if there is none."""
-    for variant in VARIANTS:
-        if variant.name == name:
-            return variant
-    names = [v.name for v in VARIANTS]
-    raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=did_you_mean(name, names))
+    variant = variant_named(name)
+    if variant is not None:
+        return variant
+    help = did_you_mean(name, variant_names())
+    raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=help)
 
 
 def resolve(selection: Selection) -> Selected:

@@ -19,15 +19,18 @@ from elrcheck.model.config import Config, RecoveryStrategy
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     alter_partition,
+    fence_fails,
     fenced_partition,
     new_incarnation,
     registered_partition,
+    registration_fails,
     shutdown_was_clean,
+    unfence_fails,
     unfenced_partition,
     unregistered_partition,
+    unregistration_fails,
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
-from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
     AdminError,
     balance_preferred,
@@ -39,6 +42,8 @@ from elrcheck.model.control_plane.elections import (
 from elrcheck.model.control_plane.operator_settings import (
     MinIsrLevel,
     directories_assigned,
+    directories_fail,
+    index_after,
     min_isr_changed,
     min_isr_error,
     with_feature,
@@ -49,7 +54,6 @@ from elrcheck.model.control_plane.recovery import answer_counts, recovered_parti
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import (
     BrokerEpoch,
-    Directory,
     LogInfo,
     MinIsr,
     Partition,
@@ -84,8 +88,6 @@ class EventKind(enum.Enum):
     FEATURE_ON = "ELR switched on"
     FEATURE_OFF = "ELR switched off"
     ASSIGN_DIRECTORIES = "assign directories"
-    DIRECTORY_FAILED = "a directory failed"
-    DIRECTORY_MOVED = "a replica is in another directory"
     CREATE_PARTITION = "create the partition"
 
 
@@ -94,14 +96,12 @@ class Event:
     """An event with every field it may carry; `USED` lists the fields that each kind reads.
 
     broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
-    brings_directory: it registers with the log directory recorded for its replica.
     wanted: the new replica list. value: of min.insync.replicas. info: the winner's log info.
     """
 
     kind: EventKind
     broker: Replica
     presented: BrokerEpoch
-    brings_directory: bool
     request: AlterRequest
     wanted: ReplicaList
     value: MinIsr
@@ -115,14 +115,12 @@ _OF_BROKER = (
     EventKind.GRANT_SHUTDOWN,
     EventKind.UNREGISTER,
     EventKind.DESIGNATE,
-    EventKind.DIRECTORY_FAILED,
-    EventKind.DIRECTORY_MOVED,
 )
 USED: dict[EventKind, tuple[str, ...]] = {
     **dict.fromkeys(EventKind, ()),
     **dict.fromkeys(_OF_BROKER, ("broker",)),
-    EventKind.REGISTER_CLEAN: ("broker", "presented", "brings_directory"),
-    EventKind.REGISTER_UNCLEAN: ("broker", "presented", "brings_directory"),
+    EventKind.REGISTER_CLEAN: ("broker", "presented"),
+    EventKind.REGISTER_UNCLEAN: ("broker", "presented"),
     EventKind.ALTER_PARTITION: ("request",),
     EventKind.FINISH_RECOVERY: ("broker", "info"),
     EventKind.REASSIGN: ("wanted",),
@@ -155,23 +153,29 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
     """The condition under which the event can happen; refusals by the controller are in `after`."""
     r = s.registration[e.broker]
     if e.kind == EventKind.FENCE:
-        return r.registered and not r.fenced
+        return r.registered and not r.fenced and not fence_fails(c, s, e.broker)
     if e.kind == EventKind.UNFENCE:
-        return r.registered and r.fenced and not r.in_controlled_shutdown
+        stopped = not r.in_controlled_shutdown
+        return r.registered and r.fenced and stopped and not unfence_fails(c, s, e.broker)
     if e.kind == EventKind.REGISTER_CLEAN:
-        return (r.fenced or c.register_before_fence) and r.registered and e.presented == r.epoch
+        known = r.registered and e.presented == r.epoch
+        clean = shutdown_was_clean(c, e.presented, r.epoch)
+        over = r.fenced or c.register_before_fence
+        return over and known and not registration_fails(c, s, e.broker, clean)
     if e.kind == EventKind.REGISTER_UNCLEAN:
-        return (r.fenced or c.register_before_fence) and not (r.registered and e.presented == r.epoch)
+        known = r.registered and e.presented == r.epoch
+        clean = shutdown_was_clean(c, e.presented, r.epoch)
+        over = r.fenced or c.register_before_fence
+        return over and not known and not registration_fails(c, s, e.broker, clean)
     if e.kind == EventKind.START_SHUTDOWN:
-        return r.registered and not r.fenced and not r.in_controlled_shutdown
+        serves = r.registered and not r.fenced and not r.in_controlled_shutdown
+        return serves and not fence_fails(c, s, e.broker)
     if e.kind == EventKind.GRANT_SHUTDOWN:
         return r.in_controlled_shutdown and not r.fenced and s.partition.leader != e.broker
     if e.kind == EventKind.UNREGISTER:
-        return r.registered
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return r.registered and e.broker in frozenset(s.partition.replicas)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return r.registered and r.directory == Directory.ONLINE
+        return r.registered and not unregistration_fails(c, s, e.broker)
+    if e.kind == EventKind.ASSIGN_DIRECTORIES:
+        return not directories_fail(c, s)
     if e.kind == EventKind.DESIGNATE:
         return c.elect_leaders_v3
     if e.kind == EventKind.FINISH_RECOVERY:
@@ -208,7 +212,7 @@ def partition_after(c: Config, s: Controller, e: Event) -> Partition:
         return unfenced_partition(c, s, e.broker)
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
         clean = shutdown_was_clean(c, e.presented, s.registration[e.broker].epoch)
-        return registered_partition(c, s, e.broker, clean, e.brings_directory)
+        return registered_partition(c, s, e.broker, clean)
     if e.kind == EventKind.UNREGISTER:
         return unregistered_partition(c, s, e.broker)
     if e.kind == EventKind.ALTER_PARTITION:
@@ -231,10 +235,6 @@ def partition_after(c: Config, s: Controller, e: Event) -> Partition:
         return cancel_reassignment(c, s).partition
     if e.kind == EventKind.ASSIGN_DIRECTORIES:
         return directories_assigned(c, s)
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return with_new_directory(c, s, e.broker)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return without_directory(c, s, e.broker)
     if e.kind == EventKind.CREATE_PARTITION:
         return created_partition(c, s.registration, e.wanted)
     return s.partition
@@ -248,15 +248,11 @@ def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
     if e.kind == EventKind.UNFENCE:
         return replace(r, fenced=False)
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        return new_incarnation(r, e.brings_directory)
+        return new_incarnation(r)
     if e.kind == EventKind.START_SHUTDOWN:
         return replace(r, in_controlled_shutdown=True, shutdown_offset=p.partition_epoch)
     if e.kind == EventKind.UNREGISTER:
         return replace(r, registered=False, fenced=True, in_controlled_shutdown=False)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return replace(r, directory=Directory.OFFLINE)
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return replace(r, directory=Directory.ONLINE)
     return r
 
 
@@ -278,7 +274,8 @@ def after(c: Config, s: Controller, e: Event) -> Controller:
     if e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER:
         settings = settings_after(c, s, e)
         changed = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
-        return replace(s, settings=settings, partition=changed)
+        index = index_after(c, s.registration, s.partition, changed)
+        return replace(s, settings=settings, partition=changed, registration=index)
     p = partition_after(c, s, e)
     r = registration_after(e, s.registration[e.broker], p)
     return replace(s, partition=p, registration=put(s.registration, e.broker, r))

@@ -19,13 +19,11 @@ from elrcheck.model.config import Config, LastKnownLeader, LklStorage, RecoveryS
 from elrcheck.model.control_plane.recovery import no_longer_than
 from elrcheck.model.state import (
     InfoStage,
-    LogDir,
     Partition,
     Recovery,
     State,
     Status,
     effective_min_isr,
-    hosts,
     is_prefix,
 )
 
@@ -74,16 +72,12 @@ def moving(p: Partition) -> bool:
 def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     """Once ISR and ELR have min ISR members together, only an unclean registration removes one.
 
-    So does one without the directory in which the controller believes the replica. An unclean election,
-    or an operator who changes min ISR, replicas or the feature, starts afresh.
+    An unclean election, or an operator who changes min ISR, replicas or the feature, starts afresh.
     """
     before = s.partition.isr | s.partition.elr
     after = t.partition.isr | t.partition.elr
     armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
-    unclean = any(
-        registered_anew(s, t, b) and (uncleanly(s, b) or s.broker[b].log_dir != LogDir.PRESENT)
-        for b in c.brokers
-    )
+    unclean = any(registered_anew(s, t, b) and uncleanly(s, b) for b in c.brokers)
     return conj(
         stays=implies(armed and not unclean, len(after) >= min(len(before), min_isr_of(s))),
         loses_one=implies(armed and unclean, len(after) + 1 >= min(len(before), min_isr_of(s))),
@@ -157,8 +151,7 @@ def counted_on(s: State, b: Replica) -> bool:
 def TruncationSafety(c: Config, s: State, t: State) -> bool:
     """A follower in the current leader epoch, or a candidate, never truncates a committed record.
 
-    Data lost in a crash or with its directory does not count, nor does data deleted with a replica that a
-    reassignment has removed.
+    Data lost in a crash, or deleted with a replica that a reassignment has removed, does not count.
     """
     return conj(
         keeps_committed=all(
@@ -166,7 +159,6 @@ def TruncationSafety(c: Config, s: State, t: State) -> bool:
                 counted_on(s, b)
                 and s.broker[b].status == Status.RUNNING
                 and t.broker[b].status == Status.RUNNING
-                and hosts(t.broker[b])
                 and b in t.broker[b].view.replicas
                 and is_prefix(s.committed, s.broker[b].log),
                 is_prefix(s.committed, t.broker[b].log),
@@ -267,19 +259,15 @@ def may_elect_uncleanly(c: Config, s: State) -> bool:
     )
 
 
-@always("P-30", bounded_only="the number of losses is a budget")
+@always("P-30", bounded_only="the number of crashes is a budget")
 def Tolerance(c: Config, s: State) -> bool:
-    """A record committed under min ISR m survives m - 1 losses, even if min ISR changes later.
-
-    A loss is a crash, or a log directory that fails or is lost.
-    """
+    """A record committed under min ISR m survives m - 1 crashes, even if min ISR changes later."""
     return conj(
         survives=implies(
             s.settings.elr_enabled
             and s.spent.feature_changes == 0
             and not may_elect_uncleanly(c, s)
-            and s.spent.crashes + s.spent.directory_failures + s.spent.directory_losses
-            < least_min_isr(c, s),
+            and s.spent.crashes < least_min_isr(c, s),
             NoCommittedRecordLost(c, s),
         )
     )

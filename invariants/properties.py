@@ -14,18 +14,16 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.replication_control import active, has_online_directory, may_lead
+from elrcheck.model.replication_control import active
 from elrcheck.model.state import (
     Error,
     Log,
-    LogDir,
     Offset,
     Recovery,
     Stage,
     State,
     Status,
     effective_min_isr,
-    hosts,
     is_prefix,
     leader_min_isr,
     leads,
@@ -250,10 +248,8 @@ def registered_anew(s: State, t: State, b: Replica) -> bool:
 
 @op
 def uncleanly(s: State, b: Replica) -> bool:
-    """b presents no proof that its registered incarnation shut down cleanly and with all its data."""
-    broker = s.broker[b]
-    lost = broker.log_dir != LogDir.PRESENT and broker.log_dir != LogDir.MOVED
-    return lost or broker.clean_file != s.registration[b].epoch
+    """b presents no proof that its registered incarnation shut down cleanly."""
+    return s.broker[b].clean_file != s.registration[b].epoch
 
 
 @op
@@ -266,12 +262,9 @@ def granted_now(s: State, t: State, leader: Replica) -> bool:
 
 @op
 def sender_died(s: State, t: State, leader: Replica) -> bool:
-    """The controller handled an AlterPartition whose sender is dead, or has lost its replica."""
-    before = s.broker[leader]
-    after = t.broker[leader]
-    sent = before.alter.stage == Stage.SENT and after.alter.stage == Stage.IDLE
-    dead = before.status != Status.RUNNING and after.status != Status.RUNNING
-    return sent and (dead or (not hosts(before) and not hosts(after)))
+    """The controller handled an AlterPartition whose sender is dead."""
+    sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage == Stage.IDLE
+    return sent and s.broker[leader].status != Status.RUNNING and t.broker[leader].status != Status.RUNNING
 
 
 @op
@@ -308,27 +301,13 @@ def LeaderInIsr(c: Config, s: State) -> bool:
     return conj(leader_in_isr=implies(s.partition.leader is not None, s.partition.leader in s.partition.isr))
 
 
-@op
-def offline(c: Config, s: State) -> RSet:
-    """Brokers whose log directory is offline, as far as the controller knows: they cannot be elected."""
-    return frozenset(b for b in c.brokers if not has_online_directory(s.registration[b]))
-
-
 @always("P-18")
 def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
-    """With ELR on, the partition is leaderless exactly when the ISR is empty.
-
-    A member whose log directory is offline, as far as the controller knows, cannot lead and does not count.
-    """
+    """With ELR on, the partition is leaderless exactly when the ISR is empty."""
     return conj(
         leaderless_iff_empty=implies(
-            s.settings.elr_enabled and s.partition.isr & offline(c, s) == EMPTY,
-            (s.partition.leader is None) == (s.partition.isr == EMPTY),
-        ),
-        leaderless_iff_offline=implies(
-            s.settings.elr_enabled and s.partition.isr & offline(c, s) != EMPTY,
-            (s.partition.leader is None) == (s.partition.isr <= offline(c, s)),
-        ),
+            s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
+        )
     )
 
 
@@ -343,14 +322,10 @@ def IsrMembersActive(c: Config, s: State) -> bool:
 
 @always("P-20")
 def NoNeedlessStall(c: Config, s: State) -> bool:
-    """No partition is leaderless while an eligible replica is active.
-
-    An ISR member, even one whose log directory is offline, keeps the ELR from being asked.
-    """
+    """No partition is leaderless while an eligible replica is active."""
     return conj(
         elected_from_elr=implies(
-            s.partition.leader is None and s.partition.isr & offline(c, s) == EMPTY,
-            eligible(c, s) & may_lead(c, s.registration) == EMPTY,
+            s.partition.leader is None, eligible(c, s) & active(c, s.registration) == EMPTY
         )
     )
 
@@ -360,14 +335,24 @@ def NoNeedlessStall(c: Config, s: State) -> bool:
 
 @always("P-21")
 def EpochsMonotonic(c: Config, s: State, t: State) -> bool:
-    """Epochs never go back, and every change of the partition bumps the partition epoch by one."""
+    """Epochs never go back, and every record of the partition bumps the partition epoch by one.
+
+    A change is one record, but for those that a stale entry in the index of ELR members repeats.
+    """
     return conj(
         leader_epoch_never_back=s.partition.leader_epoch <= t.partition.leader_epoch,
         leader_change_moves_leader_epoch=implies(
             s.partition.leader != t.partition.leader, s.partition.leader_epoch < t.partition.leader_epoch
         ),
         every_change_is_one_partition_epoch=s.partition == t.partition
-        or t.partition.partition_epoch == s.partition.partition_epoch + 1,
+        or t.partition.partition_epoch == s.partition.partition_epoch + 1
+        or any(
+            s.registration[b] != t.registration[b]
+            and s.partition.partition_epoch < t.partition.partition_epoch
+            and t.partition.partition_epoch
+            <= s.partition.partition_epoch + 1 + s.registration[b].stale_entries
+            for b in c.brokers
+        ),
         broker_epochs_never_back=all(s.registration[b].epoch <= t.registration[b].epoch for b in c.brokers),
     )
 

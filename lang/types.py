@@ -18,7 +18,7 @@ from __future__ import annotations
 import enum
 import types as pytypes
 import typing
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -177,6 +177,17 @@ def record_fields(cls: Any) -> dict[str, Ty]:
         found = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
         cls.__elr_fields__ = found
     return typing.cast("dict[str, Ty]", found)
+
+
+def later_fields(cls: Any) -> dict[str, Any]:
+    """The fields of a record that were added to it, with what they are where a stored value lacks them.
+
+    They have a default behind fields that have none. A record of defaults alone, such as the counters of a
+    search, has no fields of this kind.
+    """
+    every = fields(cls)
+    given = {part.name: part.default for part in every if part.default is not MISSING}
+    return given if len(given) < len(every) else {}
 
 
 def _field_type(cls: Any, name: str, hint: object) -> Ty:

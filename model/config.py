@@ -41,6 +41,13 @@ class LklStorage(enum.Enum):
     OVERLOAD = "as the only member of LastKnownELR, which is not tracked as a set"
 
 
+class LklRule(enum.Enum):
+    """When the code stores the last known leader, and when it forgets it (PartitionChangeBuilder)."""
+
+    EMPTIED = "stored when the ISR becomes empty, forgotten as soon as there is a leader (to 4.1.0)"
+    LEADERLESS = "stored when a record takes the leader away, forgotten when one names a leader (from 4.1.1)"
+
+
 class Reregistration(enum.Enum):
     """What a new incarnation does to its partitions while ELR is off (C-26)."""
 
@@ -146,14 +153,6 @@ class Reelection(enum.Enum):
     RESET_ON_GAP = "everything, unless it has missed an epoch: the new one is more than one above its own"
 
 
-class LostDirectory(enum.Enum):
-    """A broker registers without the log directory in which it had its replica (F-52)."""
-
-    IGNORED = "nothing: a clean shutdown counts, whichever directories it was a shutdown of"
-    REGISTRATION = "it leaves ISR and ELR, if the controller knows that the replica was in that directory"
-    CLEAN_FILE = "the clean-shutdown file counts only while every directory that it was written for is there"
-
-
 class FetchFencing(enum.Enum):
     """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
 
@@ -174,6 +173,9 @@ class Config:
     spare_brokers: int = 0
     # min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17).
     min_isr: int = 2
+    # Replicas of the topic's partition 0, if the modelled partition is another one; 0 if it is that one. The
+    # code takes the effective min ISR of a topic from its partition 0 (getTopicEffectiveMinIsr, C-17, F-31).
+    partition_zero_replicas: int = 0
     # The topic has a min.insync.replicas of its own at the start; else the cluster's applies.
     topic_has_min_isr: bool = True
     # Slots of a replica's log: the only data bound the proof keeps.
@@ -198,6 +200,13 @@ class Config:
     clean_check: CleanCheck = CleanCheck.EPOCH
     last_known_leader: LastKnownLeader = LastKnownLeader.NEVER
     lkl_storage: LklStorage = LklStorage.SEPARATE
+    lkl_rule: LklRule = LklRule.EMPTIED
+    # The code stores -1 as the last known leader of a partition that had no leader already; 4.0 then tries to
+    # elect -1, so that no election succeeds any more (maybeUpdateLastKnownLeader, canElectLastKnownLeader).
+    lkl_stores_none: bool = False
+    # An election that would test an active broker which is no replica yet fails: the old registration has no
+    # directory for it (LeaderAcceptor.test, PartitionRegistration.directory).
+    strangers_fail: bool = True
     rereg_without_elr: Reregistration = Reregistration.FENCE
     # ELR is restricted to the replica list (C-9, F-20).
     elr_intersect_replicas: bool = True
@@ -221,6 +230,10 @@ class Config:
     # Registering an id that is not registered, as after it was unregistered, counts as an unclean shutdown
     # (ClusterControlManager.registerBroker, F-21).
     unknown_id_is_unclean: bool = True
+    # Clearing the ELR for a changed min.insync.replicas leaves its members in the controller's index of ELR
+    # members, so a later unclean registration or unregistration writes the same record more than once
+    # (removeTopicElrs, BrokersToElrs). Only with metadata that brokers apply at once (LATEST).
+    elr_index_goes_stale: bool = False
     # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
     dirs_wipe_elr: bool = False
     # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).
@@ -250,11 +263,6 @@ class Config:
     alter_checks_epochs: bool = True
     # A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2).
     register_before_fence: bool = True
-    lost_directory: LostDirectory = LostDirectory.REGISTRATION
-    # A report that a replica is in an online directory may elect it; the code asks for the recorded one.
-    report_elects: bool = True
-    # A starting broker may report a directory in the name of its previous incarnation (AssignmentsManager).
-    assigns_before_registration: bool = False
 
     # ---- the leader
     hwm_gate: HwmGate = HwmGate.COMMITTED
@@ -297,8 +305,6 @@ class Config:
     # A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
     # there. AlterPartitionResponse has no such field in any version (v0 to v3).
     alter_answer_carries_min_isr: bool = False
-    # The controller knows the log directory of every replica at the start (KIP-858).
-    directories_assigned: bool = True
     # An AlterPartition response may be lost; the leader then sends the same request again.
     response_loss: bool = True
     # A fetch response may be lost after the leader has taken note of the fetch.
@@ -341,10 +347,6 @@ class Config:
     feature_changes: int = 0
     # Assignments of replicas to log directories.
     directory_changes: int = 0
-    # Log directories that fail while their broker runs.
-    directory_failures: int = 0
-    # Log directories that are lost while their broker is down.
-    directory_losses: int = 0
     # Failovers of the controller while it recovers the partition; others change nothing here.
     failovers: int = 0
     # Fetches whose answer takes its time, so that other events come between.
@@ -359,13 +361,18 @@ class Config:
     def disturbances(self) -> int:
         """Budgeted events that make the controller drop a broker."""
         down = self.crashes + self.kills + self.clean_stops + self.shutdowns + self.unregistrations
-        return down + self.fences + self.directory_failures + self.directory_losses
+        return down + self.fences
 
     @property
     def operations(self) -> int:
         """Budgeted events of an operator that change the partition."""
         writes = self.min_isr_changes + self.feature_changes + self.directory_changes
         return self.elections + self.unclean_elections + self.reassignments + writes
+
+    @property
+    def most_stale(self) -> int:
+        """The greatest number of entries that a broker may have too many in the index of ELR members."""
+        return self.min_isr_changes if self.elr_index_goes_stale else 0
 
     @property
     def metadata_slots(self) -> int:
@@ -401,11 +408,14 @@ class Config:
 
     @property
     def cap_leader_epoch(self) -> int:
-        return 1 + 2 * self.disturbances + self.shrinks + 3 * self.operations
+        repeated = self.most_stale * self.disturbances
+        return 1 + 2 * self.disturbances + self.shrinks + 3 * self.operations + repeated
 
     @property
     def cap_partition_epoch(self) -> int:
-        return 1 + 4 * self.disturbances + self.broker_count * self.shrinks + 4 * self.operations
+        repeated = self.most_stale * self.disturbances
+        joins = self.broker_count * self.shrinks
+        return 1 + 4 * self.disturbances + joins + 4 * self.operations + repeated
 
     @property
     def cap_broker_epoch(self) -> int:

@@ -15,9 +15,13 @@ from elrcheck.model.state import Partition, ReplicaList
 
 
 @op
-def needed(target: Target, replicas: ReplicaList) -> int:
-    """The effective min ISR of a replica list (KIP-966): min.insync.replicas, or all of them if fewer."""
-    return min(target.min_isr, len(replicas))
+def needed(c: Config, target: Target, replicas: ReplicaList) -> int:
+    """The effective min ISR (KIP-966): min.insync.replicas, or all replicas if they are fewer.
+
+    The code counts the replicas of the topic's partition 0 (getTopicEffectiveMinIsr, F-31).
+    """
+    counted = c.partition_zero_replicas if c.partition_zero_replicas > 0 else len(replicas)
+    return min(target.min_isr, counted)
 
 
 @op

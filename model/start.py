@@ -10,7 +10,6 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
     Broker,
-    Directory,
     Metadata,
     Partition,
     Recovery,
@@ -69,6 +68,7 @@ def Init(c: Config) -> State:
         leader_epoch=1,
         partition_epoch=1,
         recovery=Recovery.RECOVERED,
+        last_known_none=False,
     )
     settings = Settings(
         topic_min_isr=c.min_isr if c.topic_has_min_isr else None,
@@ -88,7 +88,7 @@ def Init(c: Config) -> State:
                 in_controlled_shutdown=False,
                 shutdown_offset=0,
                 epoch=1,
-                directory=Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED,
+                stale_entries=0,
             )
             for b in c.brokers
         ),

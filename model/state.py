@@ -25,6 +25,7 @@ Carried = Annotated[int, nat("Carried", hi="most_carried")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
+StaleEntries = Annotated[int, nat("StaleEntries", hi="most_stale")]
 KnownMinIsr = Annotated[int, nat("KnownMinIsr", hi="most_known_min_isr")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 
@@ -50,31 +51,6 @@ class Status(enum.Enum):
     OFFLINE = 0
     STARTING = 1
     RUNNING = 2
-
-
-class LogDir(enum.Enum):
-    """The log directory of a broker that held its replica, as the broker finds it; it has others.
-
-    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: not in log.dirs any more.
-    MOVED: the replica is in another one, which the broker has not reported yet.
-    """
-
-    PRESENT = 0
-    FAILED = 1
-    REPLACED = 2
-    DROPPED = 3
-    MOVED = 4
-
-
-class Directory(enum.Enum):
-    """What the controller has recorded: the directory of a replica, and whether its broker has that one.
-
-    UNASSIGNED counts as online (DirectoryId.isOnline). DirectoryId.LOST, which no release sends, is OFFLINE.
-    """
-
-    UNASSIGNED = 0
-    ONLINE = 1
-    OFFLINE = 2
 
 
 class Stage(enum.Enum):
@@ -113,7 +89,10 @@ Log = Annotated[tuple[Entry, ...], SeqMark("log_slots")]
 
 @record
 class Partition:
-    """The controller's registration of the partition (PartitionRegistration)."""
+    """The controller's registration of the partition (PartitionRegistration).
+
+    last_known_none: the code's LastKnownELR is [-1], the last known leader of a partition that had none.
+    """
 
     replicas: ReplicaList
     adding: RSet
@@ -126,6 +105,7 @@ class Partition:
     leader_epoch: Epoch
     partition_epoch: PartitionEpoch
     recovery: Recovery
+    last_known_none: bool = False
 
 
 @record
@@ -134,7 +114,7 @@ class Registration:
 
     registered: unregistering keeps the epoch, so that a later registration is a new one.
     shutdown_offset: the partition epoch when a controlled shutdown began (controlledShutdownOffset).
-    directory: of the replica (PartitionRegistration.directories), seen against the broker's own list of them.
+    stale_entries: how often the controller's index BrokersToElrs names the broker for nothing.
     """
 
     registered: bool
@@ -142,7 +122,7 @@ class Registration:
     in_controlled_shutdown: bool
     shutdown_offset: PartitionEpoch
     epoch: BrokerEpoch
-    directory: Directory = Directory.ONLINE
+    stale_entries: StaleEntries = 0
 
 
 @record
@@ -284,7 +264,6 @@ class Broker:
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
     min_isr: the min.insync.replicas it has applied, if it can change.
     settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
-    clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     """
 
     status: Status
@@ -299,7 +278,6 @@ class Broker:
     settled: Settled
     peers: Vec[Peer]
     alter: Exchange
-    log_dir: LogDir = LogDir.PRESENT
 
 
 @state
@@ -365,16 +343,9 @@ def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
 
 
 @op
-def hosts(broker: Broker) -> bool:
-    """The broker can use its replica: the log directory has not failed (HostedPartition.Online)."""
-    return broker.log_dir != LogDir.FAILED
-
-
-@op
 def leads(s: State, b: Replica) -> bool:
     """b is running and believes that it is the leader, which a zombie leader does too."""
-    broker = s.broker[b]
-    return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
+    return s.broker[b].status == Status.RUNNING and s.broker[b].view.leader == b
 
 
 @op

@@ -1,19 +1,19 @@
 """Named variants of the protocol: what a version does, as the knobs that differ from `kip_full`.
 
-Source: the comparison of KIP text, documentation and code, docs/semantics.md; code facts are of the
-October 2024 source, 4.0 and 4.1.
+Source: the comparison of KIP text, documentation and code, docs/semantics.md; Kafka's own source jars, from
+3.9.1 to 4.3.1. Releases between which none of the controller's rules changed share a variant.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elrcheck.model.config import (
     CleanCheck,
     LastKnownLeader,
+    LklRule,
     LklStorage,
-    LostDirectory,
     MinIsrChange,
     ReassignGate,
     RecoveryQuorum,
@@ -26,24 +26,24 @@ from elrcheck.model.config import (
 
 @dataclass(frozen=True)
 class Variant:
-    """A named set of knobs. knobs: Config field -> value, where it is not the default."""
+    """A named set of knobs. knobs: Config field -> value, where it is not the default.
+
+    kafka: the releases whose controller does what the variant says. aliases: other names for it.
+    """
 
     name: str
     summary: str
     knobs: dict[str, Any]
+    kafka: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_knobs(f"variant {self.name}", self.knobs)
 
 
-_DIRECTORIES = {
-    "lost_directory": LostDirectory.IGNORED,
-    "report_elects": False,
-    "assigns_before_registration": True,
-}
 _CODE = {
-    **_DIRECTORIES,
     "lkl_storage": LklStorage.OVERLOAD,
+    "lkl_stores_none": True,
     "elr_intersect_replicas": False,
     "recheck_elr_after_election": False,
     "downgrade_ignores_elr": False,
@@ -52,6 +52,7 @@ _CODE = {
     "cancel_forces_first_replica": True,
     "min_isr_change": MinIsrChange.ALWAYS,
     "unregister_prunes_elr": False,
+    "elr_index_goes_stale": True,
     "dirs_wipe_elr": True,
     "last_known_in_every_election": True,
     "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
@@ -59,8 +60,18 @@ _CODE = {
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
 }
+_CODE_2024_10 = {
+    **_CODE,
+    "clean_check": CleanCheck.ALWAYS_UNCLEAN,
+    "last_known_leader": LastKnownLeader.ANY,
+    "min_isr_change": MinIsrChange.NEVER,
+}
+_CODE_4_1_1 = {
+    **_CODE,
+    "last_known_leader": LastKnownLeader.ACTIVE,
+    "lkl_rule": LklRule.LEADERLESS,
+}
 _LEGACY = {
-    **_DIRECTORIES,
     "elr_enabled": False,
     "lkl_storage": LklStorage.OVERLOAD,
     "rereg_without_elr": Reregistration.IGNORE,
@@ -89,22 +100,38 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "code_2024_10",
         "the source of October 2024: every restart counts as unclean, KAFKA-19522 present",
-        {
-            **_CODE,
-            "clean_check": CleanCheck.ALWAYS_UNCLEAN,
-            "last_known_leader": LastKnownLeader.ANY,
-            "min_isr_change": MinIsrChange.NEVER,
-        },
+        _CODE_2024_10,
+    ),
+    Variant(
+        "code_3_9",
+        "Kafka 3.9: ELR needs an internal setting and an unstable metadata version, so it is off",
+        {**_CODE_2024_10, "elr_enabled": False, "rereg_without_elr": Reregistration.IGNORE},
+        kafka=("3.9.0", "3.9.1"),
     ),
     Variant(
         "code_4_0",
         "Kafka 4.0 with ELR on: clean-shutdown detection, KAFKA-19522 present",
         {**_CODE, "last_known_leader": LastKnownLeader.ANY},
+        kafka=("4.0.0", "4.0.1", "4.0.2"),
     ),
     Variant(
-        "code_4_1",
-        "Kafka 4.1 with ELR on: KAFKA-19522 fixed",
+        "code_4_1_0",
+        "Kafka 4.1.0 with ELR on: KAFKA-19522 fixed",
         {**_CODE, "last_known_leader": LastKnownLeader.ACTIVE},
+        kafka=("4.1.0",),
+    ),
+    Variant(
+        "code_4_1_1",
+        "Kafka 4.1.1 to 4.2 with ELR on: another rule for storing the last known leader",
+        _CODE_4_1_1,
+        kafka=("4.1.1", "4.1.2", "4.2.0", "4.2.1"),
+        aliases=("code_4_1",),
+    ),
+    Variant(
+        "code_4_3",
+        "Kafka 4.3 and 4.4 with ELR on: reassignments complete earlier, directories leave the ELR alone",
+        {**_CODE_4_1_1, "reassign_gate": ReassignGate.TRUNK_2025, "dirs_wipe_elr": False},
+        kafka=("4.3.0", "4.3.1", "4.4.0"),
     ),
     Variant(
         "legacy_strict",
@@ -145,3 +172,16 @@ VARIANTS: tuple[Variant, ...] = (
         {**_LEGACY, "strict_hwm": False, "shadow_isr": True, "downgrade_ignores_elr": False},
     ),
 )
+
+
+def variant_names() -> list[str]:
+    """Every name by which a variant may be asked for, aliases last."""
+    return [v.name for v in VARIANTS] + [alias for v in VARIANTS for alias in v.aliases]
+
+
+def variant_named(name: str) -> Variant | None:
+    """The variant with this name or alias; under an alias it keeps the name that was asked for."""
+    for variant in VARIANTS:
+        if name == variant.name or name in variant.aliases:
+            return replace(variant, name=name)
+    return None

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Node
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
@@ -110,8 +110,7 @@ def decode(ty: Ty, node: Node) -> Any:
         case "vec":
             return _vector(ty, node)
         case "record" | "state":
-            node.object(ty.fields)
-            return ty.cls(**{name: decode(part, node[name]) for name, part in ty.fields.items()})
+            return record_of(ty, node, decode)
     node.fail(f"a {ty} cannot be in a trace")
 
 

@@ -37,12 +37,12 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Codes, Node, shown
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.plain import Label
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, later_fields
 from elrcheck.traces.behaviour import Behaviour, Origin, steps_needed
 from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
 
@@ -175,7 +175,10 @@ def encode_value(ty: Ty, value: Any) -> Any:
         case "vec" | "seq":
             return [encode_value(ty.elem, v) for v in value]
         case "record" | "state":
-            return {name: encode_value(t, getattr(value, name)) for name, t in ty.fields.items()}
+            later = later_fields(ty.cls)
+            held = {name: getattr(value, name) for name in ty.fields}
+            kept = {name: part for name, part in held.items() if name not in later or part != later[name]}
+            return {name: encode_value(ty.fields[name], part) for name, part in kept.items()}
     raise TypeError(f"no JSON form for a {ty}")
 
 
@@ -211,8 +214,7 @@ def decode_value(ty: Ty, node: Node) -> Any:
                 node.fail(f"{len(items)} elements where {ty.hi} are allowed")
             return tuple(decode_value(ty.elem, part) for part in items)
         case "record" | "state":
-            node.object(ty.fields)
-            return ty.cls(**{name: decode_value(part, node[name]) for name, part in ty.fields.items()})
+            return record_of(ty, node, decode_value)
     node.fail(f"a {ty} cannot be in a trace")
 
 

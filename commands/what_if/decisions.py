@@ -16,27 +16,34 @@ from elrcheck.model.config import Config, RecoveryStrategy
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     alter_partition,
+    fence_fails,
     fenced_partition,
     new_incarnation,
     registered_partition,
+    registration_fails,
     shutdown_was_clean,
+    unfence_fails,
     unfenced_partition,
     unregistered_partition,
+    unregistration_fails,
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
-from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
     AdminDecision,
     AdminError,
+    balance_fails,
     balance_preferred,
     designate,
     elect_preferred,
     elect_unclean,
     maybe_elect_unclean,
+    periodic_election_fails,
 )
 from elrcheck.model.control_plane.operator_settings import (
     MinIsrLevel,
     directories_assigned,
+    directories_fail,
+    index_after,
     min_isr_changed,
     min_isr_error,
     with_feature,
@@ -45,9 +52,11 @@ from elrcheck.model.control_plane.operator_settings import (
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Registration
+from elrcheck.model.state import Partition, Registration
 
 NONE = "NONE"
+FAULT = AdminError.UNKNOWN_SERVER_ERROR.name
+"""The event fails with an exception that no client is meant to see, and the controller knows what it knew."""
 
 
 class ElectionType(enum.Enum):
@@ -95,6 +104,8 @@ def fence(c: Config, s: Controller, b: int) -> Decided:
     r = s.registration[b]
     if r.fenced:
         return Decided(NONE, s)
+    if fence_fails(c, s, b):
+        return Decided(FAULT, s)
     return _broker(s, fenced_partition(c, s, b), b, replace(r, fenced=True))
 
 
@@ -103,21 +114,21 @@ def unfence(c: Config, s: Controller, b: int) -> Decided:
     r = s.registration[b]
     if not r.fenced:
         return Decided(NONE, s)
+    if unfence_fails(c, s, b):
+        return Decided(FAULT, s)
     return _broker(s, unfenced_partition(c, s, b), b, replace(r, fenced=False))
 
 
-def register(
-    c: Config, s: Controller, b: int, presented: int, brings_directory: bool = True
-) -> Decided:
+def register(c: Config, s: Controller, b: int, presented: int) -> Decided:
     """A new incarnation, whose clean-shutdown file names the broker epoch `presented`, 0 without one.
 
-    The session of an unfenced one counts as expired, so it is never a duplicate. brings_directory: its log
-    directories include the one recorded for its replica.
+    The session of an unfenced one counts as expired, so it is never a duplicate.
     """
     old = s.registration[b]
     clean = shutdown_was_clean(c, presented, old.epoch)
-    after = registered_partition(c, s, b, clean, brings_directory)
-    return _broker(s, after, b, new_incarnation(old, brings_directory))
+    if registration_fails(c, s, b, clean):
+        return Decided(FAULT, s)
+    return _broker(s, registered_partition(c, s, b, clean), b, new_incarnation(old))
 
 
 def controlled_shutdown(c: Config, s: Controller, b: int) -> Decided:
@@ -125,29 +136,17 @@ def controlled_shutdown(c: Config, s: Controller, b: int) -> Decided:
     r = s.registration[b]
     if r.fenced or r.in_controlled_shutdown:
         return Decided(NONE, s)
+    if fence_fails(c, s, b):
+        return Decided(FAULT, s)
     return _broker(s, fenced_partition(c, s, b), b, replace(r, in_controlled_shutdown=True))
 
 
 def unregister(c: Config, s: Controller, b: int) -> Decided:
     """An operator unregisters b, whether it is down or not."""
     gone = replace(s.registration[b], registered=False, fenced=True, in_controlled_shutdown=False)
+    if unregistration_fails(c, s, b):
+        return Decided(FAULT, s)
     return _broker(s, unregistered_partition(c, s, b), b, gone)
-
-
-def directory_failed(c: Config, s: Controller, b: int) -> Decided:
-    """A heartbeat of b names the directory recorded for its replica as offline."""
-    r = s.registration[b]
-    if r.directory != Directory.ONLINE:
-        return Decided(NONE, s)
-    return _broker(s, without_directory(c, s, b), b, replace(r, directory=Directory.OFFLINE))
-
-
-def report_directory(c: Config, s: Controller, b: int) -> Decided:
-    """b reports that its replica is in a directory that is online (AssignReplicasToDirs)."""
-    if b not in s.partition.replicas:
-        return Decided("NOT_LEADER_OR_FOLLOWER", s)
-    online = replace(s.registration[b], directory=Directory.ONLINE)
-    return _broker(s, with_new_directory(c, s, b), b, online)
 
 
 def alter(c: Config, s: Controller, request: AlterRequest) -> Decided:
@@ -161,11 +160,15 @@ def alter(c: Config, s: Controller, request: AlterRequest) -> Decided:
 
 def balance(c: Config, s: Controller) -> Decided:
     """The timer that balances leaders; there is no caller and so no error."""
+    if balance_fails(c, s):
+        return Decided(FAULT, s)
     return _quiet(s, balance_preferred(c, s))
 
 
 def elect_periodically(c: Config, s: Controller) -> Decided:
     """The timer that elects uncleanly where the topic allows it."""
+    if periodic_election_fails(c, s):
+        return Decided(FAULT, s)
     return _quiet(s, maybe_elect_unclean(c, s))
 
 
@@ -194,7 +197,8 @@ def write_min_isr(c: Config, s: Controller, level: MinIsrLevel, value: int, b: i
     after = s.partition
     if level != MinIsrLevel.BROKER:
         after = min_isr_changed(c, s.settings, settings, s.partition, level)
-    return Decided(NONE, replace(s, settings=settings, partition=after))
+    index = index_after(c, s.registration, s.partition, after)
+    return Decided(NONE, replace(s, settings=settings, partition=after, registration=index))
 
 
 def switch_feature(c: Config, s: Controller, enabled: bool) -> Decided:
@@ -204,6 +208,8 @@ def switch_feature(c: Config, s: Controller, enabled: bool) -> Decided:
 
 def assign_directories(c: Config, s: Controller) -> Decided:
     """A broker reports a log directory that the controller did not have for its replica."""
+    if directories_fail(c, s):
+        return Decided(FAULT, s)
     return _quiet(s, directories_assigned(c, s))
 
 

@@ -6,8 +6,15 @@ from dataclasses import replace
 
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.decisions import ElectionType, elect_leaders, move, write_min_isr
-from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome
+from elrcheck.commands.what_if.outcome_json import (
+    Operation,
+    Outcome,
+    controller_of,
+    outcome,
+    subject,
+)
 from elrcheck.commands.what_if.question import Request
+from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 
 
@@ -21,6 +28,10 @@ def _elect_leaders(request: Request, op: Node) -> Outcome:
 
 
 def _reassign(request: Request, op: Node) -> Outcome:
+    """The controller itself refuses a target with a broker that is not registered, as Kafka's does."""
+    if any(broker.integer() not in request.ids for broker in op["target"].items()):
+        refused = AdminError.INVALID_REPLICA_ASSIGNMENT.name
+        return Outcome(refused, subject(request), request.registration)
     return outcome(move(request.config, controller_of(request), request.ids.distinct(op["target"])))
 
 

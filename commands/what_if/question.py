@@ -17,8 +17,8 @@ from elrcheck.base.strict import Codes, Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.state import Partition, Recovery, Registration, Settings
+from elrcheck.model.variants import variant_named, variant_names
 
 CODES = Codes(
     bad_value="what-if-bad-value", unknown_key="what-if-unknown-key", missing_key="what-if-missing-key",
@@ -117,10 +117,10 @@ def _read_config(given: Node) -> Config:
 def _knobs_of_variant(node: Node) -> dict[str, Any]:
     if not isinstance(node.value, str):
         node.expected("a name")
-    for variant in VARIANTS:
-        if variant.name == node.value:
-            return dict(variant.knobs)
-    help = did_you_mean(node.value, [variant.name for variant in VARIANTS])
+    variant = variant_named(node.value)
+    if variant is not None:
+        return dict(variant.knobs)
+    help = did_you_mean(node.value, variant_names())
     node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
 
 
@@ -129,14 +129,13 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
-        broker.object(("fenced", "in_controlled_shutdown", "epoch"), ("directory",))
+        broker.object(("fenced", "in_controlled_shutdown", "epoch"))
         found[int(key)] = Registration(
             registered=True,
             fenced=broker["fenced"].boolean(),
             in_controlled_shutdown=broker["in_controlled_shutdown"].boolean(),
             shutdown_offset=0,
             epoch=broker["epoch"].natural() + 1,
-            directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
     if not found:
         brokers.fail("there is no broker")
@@ -149,7 +148,10 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
     replicas = ids.distinct(given["replicas"])
     if not replicas:
         given["replicas"].fail("there is no replica")
-    lists = {name: ids.distinct(given[name]) for name in SETS}
+    none = _is_none_stored(given["last_known_elr"])
+    if none and not config.lkl_stores_none:
+        given["last_known_elr"].fail("-1 is no broker", "only released code stores it as a last known leader")
+    lists = {name: () if none and name == "last_known_elr" else ids.distinct(given[name]) for name in SETS}
     last = given.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:
         given["last_known_leader"].fail(
@@ -168,10 +170,16 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
         leader_epoch=given["leader_epoch"].integer(),
         partition_epoch=given["partition_epoch"].integer(),
         recovery=given["leader_recovery_state"].member(Recovery),
+        last_known_none=none,
     )
     if "last_known_leader" in given:
         lists["last_known_leader"] = ()  # the answer then has the field too
     return partition, lists
+
+
+def _is_none_stored(given: Node) -> bool:
+    """LastKnownELR is [-1], which released code stores for a partition that had no leader already."""
+    return [node.value for node in given.items()] == [NOBODY]
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -186,6 +194,8 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
         order = orders.get(name, ())
         kept = order if name == "isr" or frozenset(order) == members else ()
         lists[name] = [ids.outside[b] for b in _ordered(members, kept)]
+    if p.last_known_none:
+        lists["last_known_elr"] = [NOBODY]
     last = (
         {}
         if p.last_known_leader is None and "last_known_leader" not in orders
@@ -203,14 +213,13 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
 
 
 def brokers_json(request: Request, registration: Iterable[Registration]) -> dict[str, Any]:
-    """Converts the registrations to the shape and order of the request; directories not named are online."""
+    """Converts the registrations to the shape and order of the request."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {
         str(key): {
             "fenced": by_id[key].fenced,
             "in_controlled_shutdown": by_id[key].in_controlled_shutdown,
             "epoch": by_id[key].epoch - 1,
-            **({} if by_id[key].directory == Directory.ONLINE else {"directory": by_id[key].directory.name}),
         }
         for key in request.keys
     }

@@ -21,12 +21,12 @@ from elrcheck.commands.what_if.decisions import ElectionType
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
 from elrcheck.console.run_verbs import Chosen
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
-from elrcheck.model.state import Directory, Recovery
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.state import Recovery
+from elrcheck.model.variants import variant_names
 from elrcheck.report.schema import DIALECT, Schema, array_of, file_name, report_schemas
 from elrcheck.traces.tracefile import SCHEMA as TRACE
 
@@ -117,7 +117,9 @@ def value(ty: Ty) -> Schema:
         case "vec" | "seq":
             return list_of(value(ty.elem))
         case "record" | "state":
-            return an_object({name: value(part) for name, part in ty.fields.items()})
+            shown = {name: value(part) for name, part in ty.fields.items()}
+            later = {name: shown.pop(name) for name in later_fields(ty.cls)}
+            return an_object(shown, later)
     raise TypeError(f"no JSON form for a {ty}")
 
 
@@ -144,19 +146,13 @@ REGISTRATIONS: Schema = {
     "propertyNames": {"pattern": "^(0|-?[1-9][0-9]{0,18})$"},
     "minProperties": 1,
     "additionalProperties": an_object(
-        {"fenced": BOOLEAN, "in_controlled_shutdown": BOOLEAN, "epoch": NATURAL},
-        {
-            "directory": described(
-                one_of(Directory.__members__), "Of the broker's replica, as recorded; ONLINE if left out."
-            )
-        },
+        {"fenced": BOOLEAN, "in_controlled_shutdown": BOOLEAN, "epoch": NATURAL}
     ),
 }
 NO_BROKER: Schema = {"anyOf": [BROKER, {"type": "null"}]}
 FIELDS: Mapping[str, Schema] = {
     "broker": INTEGER,
     "clean": BOOLEAN,
-    "brings_directory": described(BOOLEAN, "The recorded log directory is among its own; true if left out."),
     "sender": INTEGER,
     "sender_broker_epoch": {"type": "integer", "minimum": -1},
     "leader_epoch": INTEGER,
@@ -198,7 +194,7 @@ def question() -> Schema:
             "partition": described(
                 {"anyOf": [PARTITION, {"type": "null"}]}, "Left out or null only for create_partition."
             ),
-            "variant": one_of(variant.name for variant in VARIANTS),
+            "variant": one_of(variant_names()),
             **{name: knob(kinds[name]) for name in knob_names()},
         },
     )

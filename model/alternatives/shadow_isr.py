@@ -24,7 +24,7 @@ from elrcheck.model.state import Partition, Recovery, State
 @op
 def update_shadow_isr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
     """Step 2 of the change builder: the rule of the ELR, but the last member of the ISR stays in it."""
-    if len(draft.isr) >= needed(target, p.replicas):
+    if len(draft.isr) >= needed(c, target, p.replicas):
         return with_empty_elr(c, draft)
     stays = p.isr if draft.isr == EMPTY and not target.elr_enabled else EMPTY
     return with_elr(c, p, draft, eligible_members(c, p, draft, target) - stays)

@@ -13,23 +13,22 @@ from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_members, forget_useless_registration
-from elrcheck.model.broker.log_directories import (
-    brings_directory,
-    directory_at_registration,
-    presented_epoch,
-)
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     Decision,
     alter_partition,
+    fence_fails,
     fenced_partition,
     new_incarnation,
     registered_partition,
+    registration_fails,
     shutdown_was_clean,
+    unfence_fails,
     unfenced_partition,
     unregistered_partition,
+    unregistration_fails,
 )
 from elrcheck.model.replication_control import active, controller_of
 from elrcheck.model.state import (
@@ -40,7 +39,6 @@ from elrcheck.model.state import (
     Stage,
     State,
     Status,
-    hosts,
     known_min_isr,
 )
 from elrcheck.model.timeouts import session_is_over
@@ -63,6 +61,7 @@ def Fence(c: Config, s: State, b: Replica) -> State:
     The session of a dead broker expires for free; fencing a live broker is a budgeted disturbance.
     """
     require(not s.registration[b].fenced, "b is unfenced")
+    require(not fence_fails(c, controller_of(s), b), "the controller does not fault")
     alive = s.broker[b].status == Status.RUNNING
     after = fenced_partition(c, controller_of(s), b)
     return replace(
@@ -84,6 +83,7 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
     require(s.broker[b].status == Status.RUNNING, "b is running")
     require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
     require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
+    require(not unfence_fails(c, controller_of(s), b), "the controller does not fault")
     after = unfenced_partition(c, controller_of(s), b)
     return replace(
         partition_changed(c, s, after),
@@ -109,8 +109,9 @@ def Register(c: Config, s: State, b: Replica) -> State:
     old = s.registration[b]
     require(broker.status == Status.STARTING, "b is starting")
     require(old.fenced or c.register_before_fence, "b was fenced first")
-    clean = shutdown_was_clean(c, presented_epoch(c, broker), old.epoch)
-    after = registered_partition(c, controller_of(s), b, clean, brings_directory(broker))
+    clean = shutdown_was_clean(c, broker.clean_file, old.epoch)
+    require(not registration_fails(c, controller_of(s), b, clean), "the controller does not fault")
+    after = registered_partition(c, controller_of(s), b, clean)
     changed = partition_changed(c, s, after)
     running = replace(
         broker,
@@ -124,11 +125,10 @@ def Register(c: Config, s: State, b: Replica) -> State:
         settled=0,
         peers=no_peers(c),
         alter=no_exchange(c),
-        log_dir=directory_at_registration(broker),
     )
     return replace(
         changed,
-        registration=put(s.registration, b, new_incarnation(old, brings_directory(broker))),
+        registration=put(s.registration, b, new_incarnation(old)),
         broker=put(changed.broker, b, forget_useless_registration(c, broker, running)),
         lossy=s.lossy - {b},
     )
@@ -152,6 +152,7 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     r = s.registration[b]
     require(r.registered and not r.fenced and not r.in_controlled_shutdown, "b is active")
     require(s.broker[b].status == Status.RUNNING and s.broker[b].epoch == r.epoch, "b is running")
+    require(not fence_fails(c, controller_of(s), b), "the controller does not fault")
     after = fenced_partition(c, controller_of(s), b)
     leaving = replace(r, in_controlled_shutdown=True, shutdown_offset=after.partition_epoch)
     return replace(
@@ -187,13 +188,14 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
 @action(
     fairness=Unfair("a request of an operator"),
     event="UNREGISTER",
-    what_if="unregister",
+    because="what-if has no operation for it so far",
 )
 def Unregister(c: Config, s: State, b: Replica) -> State:
     """An operator unregisters a broker that is down (ClusterControlManager.unregisterBroker)."""
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(s.registration[b].registered, "b is registered")
     require(s.broker[b].status == Status.OFFLINE, "b is down")
+    require(not unregistration_fails(c, controller_of(s), b), "the controller does not fault")
     after = unregistered_partition(c, controller_of(s), b)
     gone = replace(s.registration[b], registered=False, fenced=True, in_controlled_shutdown=False)
     return replace(
@@ -250,6 +252,6 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     )
     decision = alter_partition(c, controller_of(s), request)
     changed = partition_changed(c, s, decision.partition)
-    alive = sender.status == Status.RUNNING and hosts(sender)
+    alive = sender.status == Status.RUNNING
     told = answer(c, s.settings, leader, sent, decision) if alive else no_exchange(c)
     return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=told)))

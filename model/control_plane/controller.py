@@ -12,13 +12,12 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
-from elrcheck.model.change_record import election_type, target
-from elrcheck.model.config import CleanCheck, Config, LostDirectory, Reregistration
-from elrcheck.model.control_plane.partition import change
+from elrcheck.model.change_record import Target, election_type, target
+from elrcheck.model.config import CleanCheck, Config, Reregistration
+from elrcheck.model.control_plane.partition import change, decide, election_fails
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
-    Directory,
     Epoch,
     Error,
     Partition,
@@ -53,16 +52,44 @@ class Decision:
 # ---------------------------------------------------------------------------- broker events
 
 
+# A `.._target` says what an event asks of the builder, a `.._partition` what becomes of the partition, and a
+# `.._fails` whether the election in it fails, so that the controller faults and nothing happens.
+
+
 @op
-def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
-    """handleBrokerFenced: b leaves the ISR; the other brokers are seen as they are before this event."""
+def fence_target(c: Config, controller: Controller, b: Replica) -> Target:
+    """b leaves the ISR; the other brokers are seen as they are before this event."""
     p = controller.partition
-    if b not in p.isr:
-        return p
     acceptable = active(c, controller.registration) - {b}
     stays = c.keep_min_isr and len(p.isr) <= effective_min_isr(controller.settings, p.replicas)
     isr = p.isr if stays else p.isr - {b}
-    return change(c, p, target(controller, isr, election_type(c), acceptable, EMPTY))
+    return target(controller, isr, election_type(c), acceptable, EMPTY)
+
+
+@op
+def fence_fails(c: Config, controller: Controller, b: Replica) -> bool:
+    p = controller.partition
+    return b in p.isr and election_fails(c, p, fence_target(c, controller, b))
+
+
+@op
+def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
+    """handleBrokerFenced: b leaves the ISR."""
+    p = controller.partition
+    return decide(c, p, fence_target(c, controller, b)) if b in p.isr else p
+
+
+@op
+def unfence_target(c: Config, controller: Controller, b: Replica) -> Target:
+    """An election with b among the active brokers."""
+    acceptable = active(c, controller.registration) | {b}
+    return target(controller, controller.partition.isr, election_type(c), acceptable, EMPTY)
+
+
+@op
+def unfence_fails(c: Config, controller: Controller, b: Replica) -> bool:
+    p = controller.partition
+    return p.leader is None and election_fails(c, p, unfence_target(c, controller, b))
 
 
 @op
@@ -72,20 +99,48 @@ def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partiti
     It does so whether or not b holds a replica (brokersToIsrs.partitionsWithNoLeader).
     """
     p = controller.partition
-    if p.leader is not None:
-        return p
-    acceptable = active(c, controller.registration) | {b}
-    return change(c, p, target(controller, p.isr, election_type(c), acceptable, EMPTY))
+    return decide(c, p, unfence_target(c, controller, b)) if p.leader is None else p
+
+
+@op
+def gone_target(c: Config, controller: Controller, b: Replica, unclean: RSet) -> Target:
+    """b leaves the ISR, and the ELR too if it is in `unclean`, and cannot be elected."""
+    acceptable = active(c, controller.registration) - {b}
+    return target(controller, controller.partition.isr - {b}, election_type(c), acceptable, unclean)
+
+
+@op
+def is_indexed(c: Config, controller: Controller, b: Replica) -> bool:
+    """The controller's indexes name b as a member of the ISR or the ELR (BrokersToIsrs, BrokersToElrs)."""
+    p = controller.partition
+    stale = c.elr_index_goes_stale and controller.registration[b].stale_entries > 0
+    return b in p.isr or b in p.elr or stale
+
+
+@op
+def left_indexes(c: Config, controller: Controller, b: Replica, wanted: Target) -> Partition:
+    """generateLeaderAndIsrUpdates for the partitions of b in both indexes: one record for each entry.
+
+    All of them are built from the partition as it is before, so they are equal, and each bumps the epochs.
+    """
+    p = controller.partition
+    after = decide(c, p, wanted) if is_indexed(c, controller, b) else p
+    if not c.elr_index_goes_stale or after == p:
+        return after
+    once = 1 if b in p.isr or b in p.elr else 0
+    records = once + controller.registration[b].stale_entries
+    named = after.leader_epoch != p.leader_epoch
+    return replace(
+        after,
+        leader_epoch=p.leader_epoch + records if named else p.leader_epoch,
+        partition_epoch=p.partition_epoch + records,
+    )
 
 
 @op
 def unclean_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleUncleanBrokerShutdown: b leaves the ISR and the ELR and cannot be elected."""
-    p = controller.partition
-    if b not in p.isr and b not in p.elr:
-        return p
-    acceptable = active(c, controller.registration) - {b}
-    return change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, frozenset({b})))
+    return left_indexes(c, controller, b, gone_target(c, controller, b, frozenset({b})))
 
 
 @op
@@ -97,27 +152,19 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 
 @op
-def vouches(c: Config, old: Registration, clean: bool, brings_directory: bool) -> bool:
-    """A clean shutdown proves the replica complete: a registration without its directory should not (F-52).
+def registers_uncleanly(c: Config, controller: Controller, b: Replica, clean: bool) -> bool:
+    """The registration of b counts as one after an unclean shutdown, while ELR is on.
 
-    ClusterControlManager.registerBroker compares epochs only, and never the directories.
+    An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names.
     """
-    known = old.directory != Directory.UNASSIGNED
-    lost = c.lost_directory == LostDirectory.REGISTRATION and known and not brings_directory
-    return clean and not lost
+    known = controller.registration[b].registered
+    return controller.settings.elr_enabled and (not clean or not known)
 
 
 @op
-def registered_partition(
-    c: Config, controller: Controller, b: Replica, stopped_cleanly: bool, brings_directory: bool
-) -> Partition:
-    """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition.
-
-    An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names: with
-    ELR on its registration counts as one after an unclean shutdown.
-    """
+def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
+    """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
     known = controller.registration[b].registered
-    clean = vouches(c, controller.registration[b], stopped_cleanly, brings_directory)
     if not known and (c.shadow_isr or not c.unknown_id_is_unclean):
         return controller.partition
     if c.shadow_isr:
@@ -126,40 +173,50 @@ def registered_partition(
     if not controller.settings.elr_enabled:
         ignored = c.rereg_without_elr == Reregistration.IGNORE
         return controller.partition if ignored else fenced_partition(c, controller, b)
-    if clean and known:
-        return fenced_partition(c, controller, b)
-    return unclean_partition(c, controller, b)
+    if registers_uncleanly(c, controller, b, clean):
+        return unclean_partition(c, controller, b)
+    return fenced_partition(c, controller, b)
+
+
+@op
+def registration_fails(c: Config, controller: Controller, b: Replica, clean: bool) -> bool:
+    if registers_uncleanly(c, controller, b, clean):
+        wanted = gone_target(c, controller, b, frozenset({b}))
+        return is_indexed(c, controller, b) and election_fails(c, controller.partition, wanted)
+    return fence_fails(c, controller, b)
+
+
+@op
+def unregistration_target(c: Config, controller: Controller, b: Replica) -> Target:
+    """The code passes b as the broker to remove, which takes it out of the ISR but not of the ELR (F-21)."""
+    return gone_target(c, controller, b, frozenset({b}) if c.unregister_prunes_elr else EMPTY)
+
+
+@op
+def unregistration_fails(c: Config, controller: Controller, b: Replica) -> bool:
+    wanted = unregistration_target(c, controller, b)
+    return is_indexed(c, controller, b) and election_fails(c, controller.partition, wanted)
 
 
 @op
 def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerUnregistered: b leaves the ISR as if it were fenced, and the ELR.
 
-    The code passes b as the broker to remove, which takes it out of the ISR but not out of the ELR
-    (F-21). It leaves the ELR when its id registers again, if that counts as unclean.
+    In the code it leaves the ELR when its id registers again, if that counts as unclean.
     """
-    p = controller.partition
-    if b not in p.isr and b not in p.elr:
-        return p
-    acceptable = active(c, controller.registration) - {b}
-    gone = frozenset({b}) if c.unregister_prunes_elr else EMPTY
-    return change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, gone))
+    return left_indexes(c, controller, b, unregistration_target(c, controller, b))
 
 
 @op
-def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
-    """A registration always starts fenced, with a broker epoch never used before.
-
-    It lists the broker's log directories: the recorded one is online if it is among them (KIP-858).
-    """
-    found = Directory.ONLINE if brings_directory else Directory.OFFLINE
+def new_incarnation(old: Registration) -> Registration:
+    """A registration always starts fenced, with a broker epoch never used before."""
     return Registration(
         registered=True,
         fenced=True,
         in_controlled_shutdown=False,
         shutdown_offset=0,
         epoch=old.epoch + 1,
-        directory=old.directory if old.directory == Directory.UNASSIGNED else found,
+        stale_entries=old.stale_entries,
     )
 
 

@@ -34,4 +34,5 @@ def created_partition(c: Config, registration: Vec[Registration], replicas: Repl
         leader_epoch=0,
         partition_epoch=0,
         recovery=Recovery.RECOVERED,
+        last_known_none=False,
     )

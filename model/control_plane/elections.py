@@ -13,10 +13,10 @@ from dataclasses import replace
 from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, record, require
 from elrcheck.lang.types import Replica
-from elrcheck.model.change_record import Election, target
+from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.partition import change
+from elrcheck.model.control_plane.partition import change, decide, election_fails
 from elrcheck.model.replication_control import Controller, active, controller_of
 from elrcheck.model.state import Partition, State
 
@@ -33,6 +33,7 @@ class AdminError(enum.Enum):
     INVALID_REQUEST = 6
     INVALID_CONFIG = 7
     UNSUPPORTED_VERSION = 8
+    UNKNOWN_SERVER_ERROR = 9
 
 
 @record
@@ -49,8 +50,13 @@ class AdminDecision:
 @op
 def elected(c: Config, controller: Controller, election: Election) -> Partition:
     """The change builder with an election and nothing else: the target ISR is the present one."""
-    p = controller.partition
-    return change(c, p, target(controller, p.isr, election, active(c, controller.registration), EMPTY))
+    return decide(c, controller.partition, election_target(c, controller, election))
+
+
+@op
+def election_target(c: Config, controller: Controller, election: Election) -> Target:
+    isr = controller.partition.isr
+    return target(controller, isr, election, active(c, controller.registration), EMPTY)
 
 
 @op
@@ -59,6 +65,8 @@ def elect_preferred(c: Config, controller: Controller) -> AdminDecision:
     p = controller.partition
     if p.leader == p.replicas[0]:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
+    if election_fails(c, p, election_target(c, controller, Election.PREFERRED)):
+        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.PREFERRED)
     return AdminDecision(
         error=AdminError.PREFERRED_LEADER_NOT_AVAILABLE if after == p else AdminError.NONE,
@@ -72,6 +80,8 @@ def elect_unclean(c: Config, controller: Controller) -> AdminDecision:
     p = controller.partition
     if p.leader is not None:
         return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
+    if election_fails(c, p, election_target(c, controller, Election.UNCLEAN)):
+        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.UNCLEAN)
     return AdminDecision(
         error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else AdminError.NONE,
@@ -110,6 +120,20 @@ def balance_preferred(c: Config, controller: Controller) -> Partition:
     """
     p = controller.partition
     return p if p.leader == p.replicas[0] else elected(c, controller, Election.PREFERRED)
+
+
+@op
+def balance_fails(c: Config, controller: Controller) -> bool:
+    p = controller.partition
+    wanted = election_target(c, controller, Election.PREFERRED)
+    return p.leader != p.replicas[0] and election_fails(c, p, wanted)
+
+
+@op
+def periodic_election_fails(c: Config, controller: Controller) -> bool:
+    p = controller.partition
+    wanted = election_target(c, controller, Election.UNCLEAN)
+    return p.leader is None and c.unclean_leader_election_enable and election_fails(c, p, wanted)
 
 
 @op

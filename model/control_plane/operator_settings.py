@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica
-from elrcheck.model.change_record import Election, target
-from elrcheck.model.config import Config, MinIsrChange
+from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.change_record import Election, Target, target
+from elrcheck.model.config import Config, MinIsrChange, Propagation
 from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.elections import AdminError
-from elrcheck.model.control_plane.partition import change
+from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import MinIsr, Partition, Settings, State, effective_min_isr
+from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State, effective_min_isr
 
 
 class MinIsrLevel(enum.Enum):
@@ -54,13 +54,15 @@ def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinI
 @op
 def without_elr(p: Partition) -> Partition:
     """A record that clears the ELR fields, if there is anything to clear; the leader epoch stays."""
-    if p.elr == EMPTY and p.last_known_elr == EMPTY and p.last_known_leader is None:
+    nothing = p.elr == EMPTY and p.last_known_elr == EMPTY and p.last_known_leader is None
+    if nothing and not p.last_known_none:
         return p
     return replace(
         p,
         elr=EMPTY,
         last_known_elr=EMPTY,
         last_known_leader=None,
+        last_known_none=False,
         partition_epoch=p.partition_epoch + 1,
     )
 
@@ -94,6 +96,21 @@ def min_isr_recorded(c: Config, before: Partition, after: Partition) -> Partitio
     return replace(after, partition_epoch=after.partition_epoch + 1)
 
 
+@op
+def index_after(
+    c: Config, registration: Vec[Registration], before: Partition, after: Partition
+) -> Vec[Registration]:
+    """removeTopicElrs clears the ELR, and leaves its members in BrokersToElrs."""
+    cleared = before.elr - after.elr
+    counts = c.elr_index_goes_stale and c.metadata == Propagation.LATEST
+    return tuple(
+        replace(registration[b], stale_entries=registration[b].stale_entries + 1)
+        if counts and b in cleared
+        else registration[b]
+        for b in c.brokers
+    )
+
+
 @action(
     fairness=Unfair("a request of an operator"),
     event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
@@ -114,6 +131,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
     return replace(
         partition_changed(c, s, after),
         settings=settings,
+        registration=index_after(c, s.registration, s.partition, after),
         metadata=logged(c, s.metadata, settings, s.partition, after),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
@@ -171,19 +189,32 @@ def directories_assigned(c: Config, controller: Controller) -> Partition:
     4.0 and 4.1 build the change as if ELR were off, which wipes the ELR fields (C-43, F-23).
     """
     p = controller.partition
-    base = target(controller, p.isr, Election.ONLINE, active(c, controller.registration), EMPTY)
-    after = change(c, p, replace(base, elr_enabled=base.elr_enabled and not c.dirs_wipe_elr))
-    return replace(after, partition_epoch=p.partition_epoch + 1)
+    after = change(c, p, directories_target(c, controller))
+    failed = directories_fail(c, controller)
+    return p if failed else replace(after, partition_epoch=p.partition_epoch + 1)
+
+
+@op
+def directories_target(c: Config, controller: Controller) -> Target:
+    isr = controller.partition.isr
+    base = target(controller, isr, Election.ONLINE, active(c, controller.registration), EMPTY)
+    return replace(base, elr_enabled=base.elr_enabled and not c.dirs_wipe_elr)
+
+
+@op
+def directories_fail(c: Config, controller: Controller) -> bool:
+    return election_fails(c, controller.partition, directories_target(c, controller))
 
 
 @action(
     fairness=Unfair("a report of a broker, once"),
     event="ASSIGN_DIRECTORIES",
-    what_if="assign_directories",
+    because="what-if has no operation for it so far",
 )
 def AssignDirectories(c: Config, s: State) -> State:
     """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""
     require(c.directory_changes > 0, "the scope has changes of directories")
+    require(not directories_fail(c, controller_of(s)), "the controller does not fault")
     after = directories_assigned(c, controller_of(s))
     return replace(
         partition_changed(c, s, after),

@@ -27,7 +27,7 @@ from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica
 from elrcheck.model.alternatives.shadow_isr import electable, update_shadow_isr
 from elrcheck.model.change_record import Draft, Election, Target
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage, ReassignGate
+from elrcheck.model.config import Config, LastKnownLeader, LklRule, LklStorage, ReassignGate
 from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr, with_last_known_only
 from elrcheck.model.state import Partition, Recovery
 
@@ -71,6 +71,7 @@ def complete_reassignment(c: Config, p: Partition, target: Target) -> Draft:
         names_leader=False,
         unclean=False,
         recovery=target.recovery,
+        last_known_none=p.last_known_none,
     )
 
 
@@ -104,7 +105,7 @@ def update_elr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
         return update_shadow_isr(c, p, draft, target)
     if not target.elr_enabled:
         return replace(draft, elr=EMPTY) if c.downgrade_ignores_elr else draft
-    if len(draft.isr) >= needed(target, p.replicas):
+    if len(draft.isr) >= needed(c, target, p.replicas):
         return with_empty_elr(c, draft)
     return with_elr(c, p, draft, eligible_members(c, p, draft, target))
 
@@ -124,6 +125,8 @@ def elect(c: Config, p: Partition, draft: Draft, target: Target) -> Choice:
     first = next((r for r in draft.replicas if r in valid), None)
     if first is not None:
         return Choice(leader=first, unclean=False)
+    if elects_none(c, p, draft, target):
+        return Choice(leader=None, unclean=True)
     last_known = elect_last_known(c, p, draft, target)
     if last_known is not None:
         return Choice(leader=last_known, unclean=True)
@@ -146,6 +149,14 @@ def elect_last_known(c: Config, p: Partition, draft: Draft, target: Target) -> R
     if c.last_known_leader == LastKnownLeader.ACTIVE and stored not in target.acceptable:
         return None
     return stored
+
+
+@op
+def elects_none(c: Config, p: Partition, draft: Draft, target: Target) -> bool:
+    """4.0 elects the last known leader without a look at it, even if that is -1, and so elects nobody."""
+    empty = draft.isr == EMPTY and draft.elr == EMPTY
+    elects = target.elr_enabled and c.last_known_leader == LastKnownLeader.ANY
+    return elects and empty and p.last_known_none
 
 
 @op
@@ -175,7 +186,7 @@ def record_election(c: Config, p: Partition, draft: Draft, target: Target, choic
         elr=draft.elr - won if from_elr else draft.elr,
         recovery=Recovery.RECOVERING if marked else draft.recovery,
     )
-    if c.recheck_elr_after_election and len(elected.isr) >= needed(target, p.replicas):
+    if c.recheck_elr_after_election and len(elected.isr) >= needed(c, target, p.replicas):
         return with_empty_elr(c, elected)
     return elected
 
@@ -185,6 +196,25 @@ def name_leader_if_replica_removed(p: Partition, draft: Draft) -> Draft:
     """Step 4: removing a replica names the leader again, so that the leader epoch moves."""
     removed = not frozenset(p.replicas) <= frozenset(draft.replicas)
     return replace(draft, names_leader=draft.names_leader or removed)
+
+
+@op
+def election_fails(c: Config, p: Partition, target: Target) -> bool:
+    """LeaderAcceptor.test: it asks the old registration for the directory of an active candidate.
+
+    There is none if the candidate is no replica yet, so PartitionRegistration.directory throws. That is an
+    UNKNOWN_SERVER_ERROR for who asked, and a fault of the controller where no request did.
+    """
+    tracked = update_elr(c, p, complete_reassignment(c, p, target), target)
+    winner = elect(c, p, tracked, target).leader
+    tested = winner is not None and winner in target.acceptable
+    return c.strangers_fail and tested and winner not in frozenset(p.replicas)
+
+
+@op
+def decide(c: Config, p: Partition, target: Target) -> Partition:
+    """The partition after an event whose election may fail: then nothing is recorded."""
+    return p if election_fails(c, p, target) else change(c, p, target)
 
 
 # ---------------------------------------------------------------------------- steps 5 to 8
@@ -218,10 +248,30 @@ def keep_last_known_leader(c: Config, p: Partition, draft: Draft, target: Target
     if c.lkl_storage == LklStorage.SEPARATE:
         kept = None if draft.leader is not None else draft.last_known_leader
         return replace(draft, last_known_leader=last if emptied else kept)
+    return keep_last_known_in_elr_field(c, p, draft, emptied)
+
+
+@op
+def keep_last_known_in_elr_field(c: Config, p: Partition, draft: Draft, emptied: bool) -> Draft:
+    """maybeUpdateLastKnownLeader: the last known leader is all that the LastKnownELR field holds.
+
+    4.1.1 stores it with the record that takes the leader away, if none is stored, and forgets it only with a
+    record that names a leader (LEADERLESS). Before, the record that empties the ISR stored it.
+    """
     only = frozenset({p.leader}) if p.leader is not None else EMPTY
-    if emptied and p.last_known_elr != only:
-        return replace(draft, last_known_elr=only)
-    return replace(draft, last_known_elr=EMPTY if draft.leader is not None else draft.last_known_elr)
+    none = c.lkl_stores_none and p.leader is None
+    stored = p.last_known_elr != EMPTY or p.last_known_none
+    if c.lkl_rule == LklRule.LEADERLESS:
+        stores = draft.names_leader and draft.leader is None and not stored
+        forgets = draft.names_leader and draft.leader is not None
+    else:
+        stores = emptied and (p.last_known_elr != only or p.last_known_none != none)
+        forgets = draft.leader is not None
+    if stores:
+        return replace(draft, last_known_elr=only, last_known_none=none)
+    if forgets:
+        return replace(draft, last_known_elr=EMPTY, last_known_none=False)
+    return draft
 
 
 # ---------------------------------------------------------------------------- the record, applied
@@ -242,6 +292,7 @@ def merge(p: Partition, draft: Draft) -> Partition:
         leader_epoch=p.leader_epoch,
         partition_epoch=p.partition_epoch,
         recovery=draft.recovery,
+        last_known_none=draft.last_known_none,
     )
     if merged == p and not draft.names_leader:
         return p

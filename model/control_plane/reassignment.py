@@ -16,7 +16,7 @@ from elrcheck.model.change_record import Election, election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.elections import AdminDecision, AdminError
-from elrcheck.model.control_plane.partition import change
+from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.replication_control import Controller, active, controller_of, registered
 from elrcheck.model.state import Partition, ReplicaList, State, configured_min_isr
 
@@ -36,6 +36,9 @@ def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDec
     Replicas that were being added and are not wanted any more are removed. The replica list becomes the
     wanted replicas followed by those to be removed, ascending. In the code an empty new list of adding or
     removing replicas does not replace the stored one (B.7).
+
+    The election in the same record can only choose a replica of the old list; where a broker that is just
+    being added would win it, the request fails.
     """
     p = controller.partition
     if len(wanted) == 0 or not frozenset(wanted) <= registered(c, controller.registration):
@@ -44,17 +47,15 @@ def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDec
     adding = frozenset(wanted) - current
     removing = current - frozenset(wanted)
     base = target(controller, p.isr, Election.ONLINE, active(c, controller.registration), EMPTY)
-    after = change(
-        c,
-        p,
-        replace(
-            base,
-            replicas=wanted + tuple(b for b in tuple(c.brokers) if b in removing),
-            adding=p.adding if adding == EMPTY and not c.retarget_overwrites else adding,
-            removing=p.removing if removing == EMPTY and not c.retarget_overwrites else removing,
-        ),
+    asked = replace(
+        base,
+        replicas=wanted + tuple(b for b in tuple(c.brokers) if b in removing),
+        adding=p.adding if adding == EMPTY and not c.retarget_overwrites else adding,
+        removing=p.removing if removing == EMPTY and not c.retarget_overwrites else removing,
     )
-    return AdminDecision(error=AdminError.NONE, partition=after)
+    if election_fails(c, p, asked):
+        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
+    return AdminDecision(error=AdminError.NONE, partition=change(c, p, asked))
 
 
 @op
@@ -84,8 +85,10 @@ def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
     if (kept == EMPTY or below) and not allowed:
         return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
     base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
-    after = change(c, p, replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY))
-    return AdminDecision(error=AdminError.NONE, partition=after)
+    asked = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)
+    if election_fails(c, p, asked):
+        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
+    return AdminDecision(error=AdminError.NONE, partition=change(c, p, asked))
 
 
 # ---------------------------------------------------------------------------- actions

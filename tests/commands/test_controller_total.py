@@ -29,7 +29,7 @@ from elrcheck.model.config import (
 )
 from elrcheck.model.replication_control import active
 from elrcheck.model.state import configured_min_isr, effective_min_isr
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.variants import variant_named
 from elrcheck.report.json_report import to_json
 from elrcheck.results.controller_report import ControllerReport
 
@@ -43,8 +43,9 @@ def model() -> Model:
 
 
 def variant_config(name: str, **more: Any) -> Config:
-    knobs = next(v.knobs for v in VARIANTS if v.name == name)
-    return Config(**{**knobs, **more})
+    found = variant_named(name)
+    assert found is not None
+    return Config(**{**found.knobs, **more})
 
 
 def refutation(model: Model, config: Config, kind: EventKind, ident: str) -> Counterexample:

@@ -22,12 +22,11 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import type_of
-from elrcheck.model.broker.log_directories import presented_epoch
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import InfoStage, LogDir, LogInfo, Recovery, State
+from elrcheck.model.state import InfoStage, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
 
 CHECKED_VARIANTS = [v.name for v in VARIANTS]
@@ -45,8 +44,6 @@ BUDGETS = (
     "reassignments",
     "min_isr_changes",
     "directory_changes",
-    "directory_failures",
-    "directory_losses",
 )
 
 
@@ -163,7 +160,6 @@ BLANK = Event(
     kind=EventKind.FENCE,
     broker=0,
     presented=0,
-    brings_directory=True,
     request=AlterRequest(0, 0, 0, 0, frozenset(), (0, 0, 0), Recovery.RECOVERED),
     wanted=(),
     value=0,
@@ -176,8 +172,6 @@ OF_BROKER = {
     "GrantShutdown": EventKind.GRANT_SHUTDOWN,
     "Unregister": EventKind.UNREGISTER,
     "DesignateLeader": EventKind.DESIGNATE,
-    "ReportFailedDirectory": EventKind.DIRECTORY_FAILED,
-    "ReportNewDirectory": EventKind.DIRECTORY_MOVED,
 }
 WITHOUT_ARGUMENT = {
     "ElectPreferred": EventKind.ELECT_PREFERRED,
@@ -189,7 +183,7 @@ WITHOUT_ARGUMENT = {
 LEVELS = {MinIsrLevel.TOPIC: EventKind.MIN_ISR_TOPIC, MinIsrLevel.CLUSTER: EventKind.MIN_ISR_CLUSTER}
 
 
-def event_of(config: Config, s: State, label: Label) -> Event | None:
+def event_of(s: State, label: Label) -> Event | None:
     """The event that an action is for the controller; None if it is none."""
     args = label.args
     match label.action:
@@ -198,12 +192,11 @@ def event_of(config: Config, s: State, label: Label) -> Event | None:
         case name if name in WITHOUT_ARGUMENT:
             return replace(BLANK, kind=WITHOUT_ARGUMENT[name])
         case "Register":
-            presented = presented_epoch(config, s.broker[args[0]])
+            presented = s.broker[args[0]].clean_file
             old = s.registration[args[0]]
             clean = old.registered and presented == old.epoch
             kind = EventKind.REGISTER_CLEAN if clean else EventKind.REGISTER_UNCLEAN
-            brings = s.broker[args[0]].log_dir == LogDir.PRESENT
-            return replace(BLANK, kind=kind, broker=args[0], presented=presented, brings_directory=brings)
+            return replace(BLANK, kind=kind, broker=args[0], presented=presented)
         case "ControllerAlters":
             x = s.broker[args[0]].alter
             request = AlterRequest(
@@ -245,7 +238,7 @@ def test_events_do_what_the_actions_do(model: Model, variant: str) -> None:
     named = {fn.name: fn.marks.events for fn in model.actions}
     for s in reachable(plain, 250, 3):
         for label, t in plain.successors(s):
-            e = event_of(config, s, label)
+            e = event_of(s, label)
             if e is None:
                 assert of_state(t) == of_state(s), label
                 continue

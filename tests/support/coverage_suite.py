@@ -26,7 +26,7 @@ from elrcheck.model.config import (
     Truncation,
 )
 from elrcheck.model.state import Acks
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.variants import variant_named
 
 QUIET = {"records": 0, "response_loss": False, "fetch_loss": False}
 LEADERLESS = {"crashes": 2, "fences": 1, **QUIET}
@@ -67,7 +67,9 @@ def cases() -> Iterator[Case]:
 
 
 def variant(name: str) -> dict[str, Any]:
-    return next(v.knobs for v in VARIANTS if v.name == name)
+    found = variant_named(name)
+    assert found is not None
+    return found.knobs
 
 
 def story(*steps: tuple[Any, ...]) -> tuple[Label, ...]:

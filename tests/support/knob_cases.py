@@ -58,6 +58,7 @@ CASES: dict[str, dict[str, Any]] = {
         "elr_intersect_replicas": False,
         "response_loss": False,
         "elr_minus_isr": False,
+        "strangers_fail": False,
     },
     "no-elr": {
         "elr_enabled": False,

@@ -40,7 +40,7 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.model_values import broker_or_number, distinct, member_of
+from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Node
 from elrcheck.lang.types import Ty
 
@@ -170,8 +170,7 @@ def decode(ty: Ty, node: Node) -> Any:
             items = node.items() if isinstance(node.value, list) else _special(node, "#tup")
             return tuple(decode(ty.elem, part) for part in items)
         case "record" | "state":
-            node.object(ty.fields)
-            return ty.cls(**{name: decode(part, node[name]) for name, part in ty.fields.items()})
+            return record_of(ty, node, decode)
     node.fail(f"a {ty} cannot be in a trace")
 
 

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, later_fields
 from elrcheck.tla_export.reading.parse import (
     IDENTIFIER,
     Fn,
@@ -203,11 +203,13 @@ def read_state(ty: Ty, variables: Mapping[str, Parsed], *, ignore: tuple[str, ..
 
 
 def _record(ty: Ty, found: Mapping[Any, Parsed], at: _At) -> Any:
-    if missing := [name for name in ty.fields if name not in found]:
+    later = later_fields(ty.cls)
+    if missing := [name for name in ty.fields if name not in found and name not in later]:
         at.fail(f"{ty.name} without {', '.join(missing)}")
     if extra := [str(name) for name in found if name not in ty.fields]:
         at.fail(f"{ty.name} has no field {', '.join(extra)}")
-    return ty.cls(**{name: _read(t, found[name], at.field(name)) for name, t in ty.fields.items()})
+    named = {name: t for name, t in ty.fields.items() if name in found}
+    return ty.cls(**{name: _read(t, found[name], at.field(name)) for name, t in named.items()})
 
 
 def _read(ty: Ty, parsed: Parsed, at: _At) -> Any:
