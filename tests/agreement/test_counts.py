@@ -59,6 +59,15 @@ VARIANTS = tuple(
     for variant in ALL_VARIANTS
     for shrinks in (0, 1)
 )
+# TLC takes several seconds for each: the KIP, a release and a version before ELR stand for the others.
+WITH_TLC = tuple(
+    pytest.param(
+        *case.values, marks=() if case.values[0] in ("kip_full", "code_4_3", "legacy") else pytest.mark.slow
+    )
+    if not case.marks
+    else case
+    for case in VARIANTS
+)
 
 
 def small(variant: str, shrinks: int) -> Config:
@@ -151,7 +160,7 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize(("variant", "shrinks"), VARIANTS)
+@pytest.mark.parametrize(("variant", "shrinks"), WITH_TLC)
 def test_tlc_counts_the_same(model: Model, variant: str, shrinks: int, tmp_path: Path) -> None:
     config = small(variant, shrinks)
     assert tlc_counts(model, config, tmp_path, 120) == compiled(model, config)[0]

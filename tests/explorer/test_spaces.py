@@ -145,8 +145,15 @@ def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path
     assert 0 < sum(found.levels) == found.distinct < 21105
 
 
-@pytest.mark.parametrize("bits", [0, 64])
-@pytest.mark.parametrize("memory", [None, 450_000], ids=["memory", "disk"])
+@pytest.mark.parametrize(
+    ("bits", "memory"),
+    [
+        (0, None),
+        (64, 450_000),
+        pytest.param(64, None, marks=pytest.mark.slow),
+        pytest.param(0, 450_000, marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, memory: int | None
 ) -> None:

@@ -97,6 +97,7 @@ def drive(cluster: Cluster, folder: Path, tasks: str, *conf: str) -> subprocess.
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_check_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     """Two executors, two partitions; a trace of every witness is stored."""
     on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1500", *SMALL)
