@@ -361,4 +361,15 @@ HAZARDS: tuple[Hazard, ...] = (
         settings={"crashes": 1, "kills": 2, "balanced_end": BalancedEnd.AT_ONCE},
         knobs={"unclean_election_clears_last_known": True},
     ),
+    # ---- the feature switched off and on
+    Hazard(
+        "F-56",
+        "none found",
+        "An ELR stored before ELR was switched off counts again once it is switched on",
+        # Meanwhile its member stopped uncleanly; P-1 breaks on both sides, because without ELR a last
+        # replica that lost its log leads again.
+        expected=("P-13",),
+        settings={"crashes": 1, "fences": 1, "feature_changes": 2},
+        knobs={"feature_on_clears_elr": False},
+    ),
 )

@@ -7,18 +7,21 @@ on every step needs no memory of the past. The statements follow `docs/semantics
 from __future__ import annotations
 
 from elrcheck.invariants.properties import (
-    NoCommittedRecordLost,
+    eligible,
     granted_now,
+    holds_at,
     registered_anew,
     sender_died,
     uncleanly,
 )
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage, RecoveryStrategy
+from elrcheck.model.broker.ghosts import min_isr_may_vary
+from elrcheck.model.config import Config, LklStorage, RecoveryStrategy
 from elrcheck.model.control_plane.recovery import no_longer_than
 from elrcheck.model.state import (
     InfoStage,
+    Offset,
     Partition,
     Recovery,
     State,
@@ -142,9 +145,9 @@ def follows_now(s: State, b: Replica) -> bool:
 
 
 @op
-def counted_on(s: State, b: Replica) -> bool:
+def counted_on(c: Config, s: State, b: Replica) -> bool:
     """b must keep its records: it follows the current leader, or may be elected."""
-    return follows_now(s, b) or b in (s.partition.isr | s.partition.elr)
+    return follows_now(s, b) or b in (s.partition.isr | eligible(c, s))
 
 
 @always("P-26", bounded_only="no lemmas were written for it yet")
@@ -156,7 +159,7 @@ def TruncationSafety(c: Config, s: State, t: State) -> bool:
     return conj(
         keeps_committed=all(
             implies(
-                counted_on(s, b)
+                counted_on(c, s, b)
                 and s.broker[b].status == Status.RUNNING
                 and t.broker[b].status == Status.RUNNING
                 and b in t.broker[b].view.replicas
@@ -240,34 +243,49 @@ def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
 
 
 @op
-def least_min_isr(c: Config, s: State) -> int:
-    """A lower bound of the min ISR under which any record was committed, given the number of changes."""
-    if s.spent.reassignments > 0 or s.spent.min_isr_changes > 1:
-        return 1
-    start = min(c.min_isr, c.broker_count - c.spare_brokers)
-    return min(start, min_isr_of(s)) if s.spent.min_isr_changes > 0 else start
+def first_min_isr(c: Config) -> int:
+    """The min ISR that protects committed records from the start; without ELR the last replica alone does."""
+    return min(c.min_isr, c.broker_count - c.spare_brokers) if c.elr_enabled else 1
+
+
+@op
+def promised_to_survive(c: Config, s: State, k: Offset, lost: int) -> bool:
+    """Min ISR has been greater than this number of losses ever since the record at offset k was committed."""
+    if not min_isr_may_vary(c):
+        return lost < first_min_isr(c)
+    return not any(k < p.length and p.min_isr <= lost for p in s.promised)
 
 
 @op
 def may_elect_uncleanly(c: Config, s: State) -> bool:
-    """The configuration or an operator trades completeness for a leader."""
+    """A setting, a strategy or an operator asks for a leader at the price of data."""
     return (
         c.unclean_leader_election_enable
         or s.spent.unclean_elections > 0
         or c.unclean_recovery_strategy == RecoveryStrategy.AGGRESSIVE
-        or c.last_known_leader != LastKnownLeader.NEVER
     )
 
 
-@always("P-30", bounded_only="the number of crashes is a budget")
+@op
+def losses(s: State) -> int:
+    """How often a broker may have lost records so far."""
+    return s.spent.crashes
+
+
+@always("P-30", bounded_only="the number of losses is a budget")
 def Tolerance(c: Config, s: State) -> bool:
-    """A record committed under min ISR m survives m - 1 crashes, even if min ISR changes later."""
+    """A record committed under min ISR m survives m - 1 losses, even if min ISR is raised later.
+
+    Lowering min ISR, removing replicas and switching ELR off promise less from then on (`Promise`). Nothing
+    is promised where the configuration or an operator asks for unclean elections; no version is exempt.
+    """
     return conj(
-        survives=implies(
-            s.settings.elr_enabled
-            and s.spent.feature_changes == 0
-            and not may_elect_uncleanly(c, s)
-            and s.spent.crashes < least_min_isr(c, s),
-            NoCommittedRecordLost(c, s),
+        survives=may_elect_uncleanly(c, s)
+        or all(
+            implies(
+                promised_to_survive(c, s, k, losses(s)),
+                any(holds_at(s.broker[b].log, s.committed, k) for b in c.brokers),
+            )
+            for k in range(len(s.committed))
         )
     )

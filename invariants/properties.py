@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import active
@@ -32,8 +33,12 @@ from elrcheck.model.state import (
 
 @op
 def eligible(c: Config, s: State) -> RSet:
-    """The ELR; empty with a shadow ISR, which is stored in its place and never elects a member."""
-    return EMPTY if c.shadow_isr else s.partition.elr
+    """The ELR; empty with a shadow ISR, which is stored in its place and never elects a member.
+
+    While the feature is off a stored ELR is ignored, unless the variant still elects from it (F-28).
+    """
+    ignored = c.downgrade_ignores_elr and not s.settings.elr_enabled
+    return EMPTY if c.shadow_isr or ignored else s.partition.elr
 
 
 @op
@@ -204,6 +209,39 @@ def NoCommittedRecordLost(c: Config, s: State) -> bool:
     )
 
 
+@always("P-32")
+def VisibleIsCommitted(c: Config, s: State) -> bool:
+    """What consumers can read from a leader, or a zombie, is committed: no two leaders commit differently.
+
+    `committed` is only appended to, so a leader that commits other records in the place of lost ones shows.
+    """
+    return conj(
+        never_rewritten=all(
+            is_prefix(s.broker[b].log[: s.broker[b].high_watermark], s.committed)
+            for b in c.brokers
+            if leads(s, b)
+        )
+    )
+
+
+@always("P-33", bounded_only="acknowledged records are remembered only with tracks_acks")
+def AcknowledgedKept(c: Config, s: State) -> bool:
+    """Every acknowledged acks=all record is committed, so that P-1 and P-8 speak of it too."""
+    return conj(committed=all(contains(s.committed, e) for e in s.acked))
+
+
+@always("P-34", bounded_only="acknowledged records are remembered only with tracks_acks")
+def LeaderHoldsAcknowledged(c: Config, s: State) -> bool:
+    """The leader the controller chose holds every record that a producer with acks=all was told is safe."""
+    return conj(
+        leader_holds_acked=all(
+            all(contains(s.broker[b].log, e) for e in s.acked)
+            for b in c.brokers - s.lossy - recovering(c, s)
+            if s.partition.leader == b
+        )
+    )
+
+
 # ---------------------------------------------------------------------------- ISR and ELR
 
 
@@ -218,7 +256,7 @@ def ElrOnlyBelowMinIsr(c: Config, s: State) -> bool:
     """The ELR exists only while the ISR is below min ISR."""
     return conj(
         below_min_isr=implies(
-            s.partition.elr != EMPTY,
+            eligible(c, s) != EMPTY,
             len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas),
         )
     )
@@ -283,13 +321,13 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
     """
     return conj(
         removed_at_registration=all(
-            implies(registered_anew(s, t, b) and uncleanly(s, b), b not in t.partition.isr | t.partition.elr)
+            implies(registered_anew(s, t, b) and uncleanly(s, b), b not in t.partition.isr | eligible(c, t))
             for b in c.brokers
         ),
         not_leading=all(
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
-        back_by_alter_partition_only=t.partition.isr | t.partition.elr <= s.partition.isr | s.partition.elr
+        back_by_alter_partition_only=t.partition.isr | eligible(c, t) <= s.partition.isr | eligible(c, s)
         or any(granted_now(s, t, leader) or sender_died(s, t, leader) for leader in c.brokers)
         or chosen_uncleanly(s, t),
     )

@@ -10,8 +10,9 @@ from elrcheck.invariants.properties import registered_anew, still_leads, unclean
 from elrcheck.lang.runtime import op, sometimes
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
+from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Entry, Error, Log, Stage, State, Status
+from elrcheck.model.state import Acks, Error, Stage, State, Status
 
 
 @sometimes("W-1")
@@ -29,11 +30,6 @@ def WatermarkAdvancesWithThreeInSync(c: Config, s: State, t: State) -> bool:
         and len(t.broker[b].view.isr) == 3
         for b in c.brokers
     )
-
-
-@op
-def contains(log: Log, entry: Entry) -> bool:
-    return any(e == entry for e in log)
 
 
 @op

@@ -216,6 +216,8 @@ class Config:
     recheck_elr_after_election: bool = True
     # With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28).
     downgrade_ignores_elr: bool = True
+    # Switching ELR on drops an ELR stored before it was switched off (KIP-966 "Compatibility", F-56).
+    feature_on_clears_elr: bool = True
     reassign_gate: ReassignGate = ReassignGate.KIP
     # Cancelling a reassignment must leave min ISR members in the ISR (C-22, E-20).
     cancel_gate: bool = True
@@ -313,6 +315,8 @@ class Config:
     skips_no_news: bool = False
     # Broker epochs that will never be compared again are forgotten (ADR 0009).
     forgets: bool = False
+    # Acknowledged acks=all records are remembered, for P-33 and P-34; this tells apart more states.
+    tracks_acks: bool = False
 
     # ---- budgets of a search
     # Records that producers write, with either setting of acks.
@@ -378,6 +382,17 @@ class Config:
     def metadata_slots(self) -> int:
         """Records of the metadata log that are kept."""
         return self.cap_partition_epoch if self.metadata == Propagation.LOG else 0
+
+    @property
+    def promise_slots(self) -> int:
+        """Promises about committed records that differ: one for each value of min ISR, if it can change."""
+        changes = self.min_isr_changes + self.reassignments + self.feature_changes
+        return self.broker_count if changes > 0 else 0
+
+    @property
+    def acked_slots(self) -> int:
+        """Acknowledged records that are remembered."""
+        return self.records if self.tracks_acks else 0
 
     @property
     def late_slots(self) -> int:

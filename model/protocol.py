@@ -21,6 +21,7 @@ from elrcheck.model import (
 from elrcheck.model.alternatives import shadow_isr
 from elrcheck.model.broker import (
     acknowledgement,
+    ghosts,
     high_watermark,
     isr_proposals,
     late_fetch,
@@ -58,6 +59,7 @@ MODULES: tuple[ModuleType, ...] = (
     logs,
     high_watermark,
     acknowledgement,
+    ghosts,
     replica,
     late_fetch,
     isr_proposals,

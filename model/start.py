@@ -97,6 +97,8 @@ def Init(c: Config) -> State:
         committed=(),
         lossy=EMPTY,
         spent=Spent(),
+        promised=(),
+        acked=(),
     )
 
 

@@ -280,14 +280,28 @@ class Broker:
     alter: Exchange
 
 
+@record
+class Promise:
+    """What was promised about the first `length` committed records: they survive min_isr - 1 losses."""
+
+    length: Offset
+    min_isr: MinIsr
+
+
+Promises = Annotated[tuple[Promise, ...], SeqMark("promise_slots")]
+Acked = Annotated[tuple[Entry, ...], SeqMark("acked_slots")]
+
+
 @state
 class State:
-    """The state variables. `committed` and `lossy` are ghosts: no protocol rule reads them.
+    """The state variables. The last five are ghosts: no protocol rule reads them (`ghosts`).
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
     fetching: the late fetch in flight, if any.
-    committed: the records below the highest watermark any leader ever had.
+    committed: the records below the highest watermark any leader ever had; only appended to.
     lossy: brokers that lost a suffix of their log and have not registered since.
+    promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
+    acked: the acks=all records whose producers were told of success; empty unless `tracks_acks`.
     """
 
     settings: Settings
@@ -300,9 +314,11 @@ class State:
     committed: Log
     lossy: RSet
     spent: Spent
+    promised: Promises = ()
+    acked: Acked = ()
 
 
-GHOSTS = ("committed", "lossy", "spent")
+GHOSTS = ("committed", "lossy", "spent", "promised", "acked")
 
 
 # ---------------------------------------------------------------------------- small vocabulary

@@ -47,6 +47,7 @@ _CODE = {
     "elr_intersect_replicas": False,
     "recheck_elr_after_election": False,
     "downgrade_ignores_elr": False,
+    "feature_on_clears_elr": False,
     "reassign_gate": ReassignGate.ALL_TARGETS,
     "cancel_gate": False,
     "cancel_forces_first_replica": True,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config, HwmGate
-from elrcheck.model.state import Broker, Log, Offset, Settings, Stage, leader_min_isr
+from elrcheck.model.state import Broker, Offset, Settings, Stage, leader_min_isr
 
 
 @op
@@ -54,9 +54,3 @@ def with_high_watermark(c: Config, settings: Settings, leader: Broker, leader_id
     if not may_advance(c, settings, leader, leader_id) or least <= leader.high_watermark:
         return leader
     return replace(leader, high_watermark=least)
-
-
-@op
-def with_committed(committed: Log, leader: Broker) -> Log:
-    """Ghost: the records below the highest watermark that any leader ever had."""
-    return leader.log[: leader.high_watermark] if leader.high_watermark > len(committed) else committed

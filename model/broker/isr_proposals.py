@@ -14,7 +14,8 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
 from elrcheck.model.alternatives.reductions import forget_members
 from elrcheck.model.alternatives.shadow_isr import serves
-from elrcheck.model.broker.high_watermark import known_end, with_committed, with_high_watermark
+from elrcheck.model.broker.ghosts import observed
+from elrcheck.model.broker.high_watermark import known_end, with_high_watermark
 from elrcheck.model.config import AlterReject, Config, MinIsrPropagation
 from elrcheck.model.state import (
     Broker,
@@ -147,7 +148,7 @@ def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     same_epoch = answer.leader_epoch == sender.view.leader_epoch
     if answer.error == Error.NONE and same_epoch and answer.partition_epoch >= sender.view.partition_epoch:
         after = with_new_isr(c, s.settings, sender, leader)
-        return replace(s, broker=put(s.broker, leader, after), committed=with_committed(s.committed, after))
+        return observed(c, s, replace(s, broker=put(s.broker, leader, after)), leader)
     stale = answer.error == Error.STALE_BROKER_EPOCH or answer.error == Error.NOT_CONTROLLER
     if stale and c.alter_retries:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=sent_again(sender))))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
-from elrcheck.model.broker.high_watermark import with_committed
+from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.logs import (
     EpochEnd,
     fetch_diverges,
@@ -82,13 +82,13 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
         answered=diverging,
         records=nothing,
     )
-    return replace(
+    begun = replace(
         s,
         broker=put(s.broker, leader, after),
         fetching=in_flight(sent),
-        committed=with_committed(s.committed, after),
         spent=replace(s.spent, late_fetches=s.spent.late_fetches + 1),
     )
+    return observed(c, s, begun, leader)
 
 
 @action(fairness=Fair("the leader handles a fetch that takes several steps: fetch receive"))

@@ -15,7 +15,8 @@ from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.alternatives.reductions import forget_registration, no_news
-from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
+from elrcheck.model.broker.ghosts import observed
+from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
 from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Reelection, Truncation
 from elrcheck.model.state import (
@@ -144,7 +145,7 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     unread = learnt_min_isr(c, s.settings, broker, b, newest) != broker.min_isr
     require(broker.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
     after = with_metadata(c, s.settings, broker, b, newest, s.partition.partition_epoch)
-    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
+    return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
 
 @action(message=Message("Controller", "b"), fairness=Unfair("stopping on the way is possible, not necessary"))
@@ -160,7 +161,7 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     require(at >= broker.registered_at or not c.registration_catch_up, "b has read its own registration")
     require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record says something new")
     after = with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)
-    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
+    return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
 
 @action(
@@ -175,4 +176,4 @@ def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     require(broker.min_isr != known_min_isr(c, s.settings, b), "b has an older value")
     told = replace(broker, min_isr=known_min_isr(c, s.settings, b))
     after = with_high_watermark(c, s.settings, told, b) if leads(s, b) else told
-    return replace(s, broker=put(s.broker, b, after), committed=with_committed(s.committed, after))
+    return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)

@@ -24,7 +24,8 @@ from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.alternatives.shadow_isr import serves
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
-from elrcheck.model.broker.high_watermark import with_committed, with_high_watermark
+from elrcheck.model.broker.ghosts import observed
+from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
 from elrcheck.model.config import Config, FetchFencing
 from elrcheck.model.state import (
@@ -56,10 +57,9 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
     entry = Entry(id=s.spent.records + 1, epoch=leader_broker.view.leader_epoch, acks=acks)
     appended = replace(leader_broker, log=leader_broker.log + (entry,))  # noqa: RUF005
     advanced = with_high_watermark(c, s.settings, appended, leader)
-    return replace(
+    written = replace(
         s,
         broker=put(s.broker, leader, advanced),
-        committed=with_committed(s.committed, advanced),
         spent=replace(
             s.spent,
             records=s.spent.records + 1,
@@ -67,6 +67,7 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
             acks_zero=s.spent.acks_zero + 1 if acks == Acks.ZERO else s.spent.acks_zero,
         ),
     )
+    return observed(c, s, written, leader)
 
 
 @op
@@ -151,14 +152,6 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     if diverging:
         told = leader_broker if c.ignores_failed_fetches else informed
         cut = truncated(c, leader_broker, follower_broker)
-        return replace(
-            s,
-            broker=put(put(s.broker, leader, told), f, cut),
-            committed=with_committed(s.committed, told),
-        )
+        return observed(c, s, replace(s, broker=put(put(s.broker, leader, told), f, cut)), leader)
     after = follower_broker if lost else fetched(c, informed, follower_broker)
-    return replace(
-        s,
-        broker=put(put(s.broker, leader, informed), f, after),
-        committed=with_committed(s.committed, informed),
-    )
+    return observed(c, s, replace(s, broker=put(put(s.broker, leader, informed), f, after)), leader)

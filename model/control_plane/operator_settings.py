@@ -13,6 +13,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
+from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.config import Config, MinIsrChange, Propagation
 from elrcheck.model.control_plane.commit import logged, partition_changed
@@ -132,6 +133,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
         partition_changed(c, s, after),
         settings=settings,
         registration=index_after(c, s.registration, s.partition, after),
+        promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
         metadata=logged(c, s.metadata, settings, s.partition, after),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
@@ -161,6 +163,17 @@ def with_feature(c: Config, settings: Settings, enabled: bool) -> Settings:
     return replace(settings, elr_enabled=True, broker_min_isr=tuple(None for b in c.brokers))
 
 
+@op
+def feature_switched(c: Config, p: Partition, enabled: bool) -> Partition:
+    """The partition once the feature is switched: ELR starts empty.
+
+    KIP-966 "Compatibility": with an older metadata version the ELR fields are ignored, and the controller
+    "will populate the ELR as empty" after the upgrade. What was stored before a downgrade is out of date,
+    because the high watermark may have moved with a smaller ISR meanwhile; the code keeps it (F-56).
+    """
+    return without_elr(p) if enabled and c.feature_on_clears_elr else p
+
+
 @action(
     fairness=Unfair("a request of an operator"),
     event=("FEATURE_ON", "FEATURE_OFF"),
@@ -170,9 +183,14 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
     """An operator switches ELR on or off (FeatureControlManager). A stored ELR stays until a change."""
     require(c.feature_changes > 0, "the scope has feature changes")
     require(s.settings.elr_enabled != enabled, "the feature changes")
+    settings = with_feature(c, s.settings, enabled)
+    changed = partition_changed(c, s, feature_switched(c, s.partition, enabled))
     return replace(
-        s,
-        settings=with_feature(c, s.settings, enabled),
+        changed,
+        settings=settings,
+        promised=promised_less(
+            c, changed.promised, s.committed, min_isr_in_force(settings, s.partition.replicas)
+        ),
         spent=replace(s.spent, feature_changes=s.spent.feature_changes + 1),
     )
 

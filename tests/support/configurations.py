@@ -39,6 +39,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "min_isr_changes": 1,
         "feature_changes": 1,
         "directory_changes": 1,
+        "tracks_acks": True,
     },
     "broker": {
         "shutdowns": 1,

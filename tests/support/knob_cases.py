@@ -71,6 +71,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "orderly": {
         "clean_stops": 1,
+        "tracks_acks": True,
         "crashes": 0,
         "rereg_without_elr": Reregistration.IGNORE,
         "elr_enabled": False,

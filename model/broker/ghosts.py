@@ -1,0 +1,122 @@
+"""What properties remember about a run, and no rule reads: committed, promised and acknowledged records.
+
+A step that may move the watermark of broker b ends in `observed`; one that changes min ISR, the replicas or
+the feature calls `promised_less`. Sources: KIP-966, "MinISR-1 tolerance to data loss unclean shutdown
+events"; DelayedProduce.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import op
+from elrcheck.lang.types import Replica
+from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.config import Config
+from elrcheck.model.state import (
+    Acked,
+    Acks,
+    Broker,
+    Entry,
+    Log,
+    MinIsr,
+    Promise,
+    Promises,
+    ReplicaList,
+    Settings,
+    State,
+    Status,
+    effective_min_isr,
+    is_prefix,
+    leader_min_isr,
+)
+
+
+@op
+def with_committed(committed: Log, leader: Broker) -> Log:
+    """The records below the highest watermark that any leader ever had: only appended to.
+
+    A leader that lacks one of them, and commits others in its place, adds nothing (P-32 notices it).
+    """
+    longer = leader.high_watermark > len(committed) and is_prefix(committed, leader.log)
+    return leader.log[: leader.high_watermark] if longer else committed
+
+
+# ---------------------------------------------------------------------------- promises
+
+
+@op
+def min_isr_in_force(settings: Settings, replicas: ReplicaList) -> MinIsr:
+    """The min ISR that protects committed records now; without ELR the last replica alone protects them."""
+    return effective_min_isr(settings, replicas) if settings.elr_enabled else 1
+
+
+@op
+def min_isr_may_vary(c: Config) -> bool:
+    """The min ISR that protects committed records may change in a run; else no promise is stored."""
+    return c.min_isr_changes > 0 or c.reassignments > 0 or c.feature_changes > 0
+
+
+@op
+def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr) -> Promises:
+    """No committed record survives more than min_isr - 1 losses from now on.
+
+    The partition may now shrink to as few copies; a greater min ISR later does not bring back what it lost.
+    """
+    weaker = tuple(p for p in promised if p.min_isr < min_isr)
+    covered = len(committed) == 0 or any(p.length == len(committed) for p in weaker)
+    if not min_isr_may_vary(c) or covered:
+        return weaker
+    return weaker + (Promise(length=len(committed), min_isr=min_isr),)  # noqa: RUF005
+
+
+# ---------------------------------------------------------------------------- acknowledgements
+
+
+@op
+def contains(log: Log, entry: Entry) -> bool:
+    return any(e == entry for e in log)
+
+
+@op
+def was_acked(acked: Acked, entry: Entry) -> bool:
+    return any(e == entry for e in acked)
+
+
+@op
+def acked_after(c: Config, s: State, after: Broker, b: Replica) -> Acked:
+    """The acks=all records whose producers b has told that the write succeeded (DelayedProduce.tryComplete).
+
+    The answers are those of `acknowledgement.answer_after`, for records that b wrote in its present epoch.
+    """
+    leading = after.status == Status.RUNNING and after.view.leader == b
+    enough = len(maximal_isr(after)) >= leader_min_isr(c, s.settings, after, b)
+    if not c.tracks_acks or not leading or not enough:
+        return s.acked
+    return s.acked + tuple(
+        e
+        for e in after.log[: after.high_watermark]
+        if e.acks == Acks.ALL
+        and e.epoch == after.view.leader_epoch
+        and not contains(s.broker[b].log[: s.broker[b].high_watermark], e)
+        and not was_acked(s.acked, e)
+    )
+
+
+# ---------------------------------------------------------------------------- a step
+
+
+@op
+def observed(c: Config, s: State, t: State, b: Replica) -> State:
+    """The state t that a step of broker b leads to, with what producers and consumers have seen by then."""
+    after = t.broker[b]
+    committed = with_committed(s.committed, after)
+    at_controller = min_isr_in_force(s.settings, s.partition.replicas)
+    at_commit = min(leader_min_isr(c, s.settings, after, b), at_controller)
+    grown = len(committed) > len(s.committed)
+    return replace(
+        t,
+        committed=committed,
+        promised=promised_less(c, s.promised, committed, at_commit) if grown else s.promised,
+        acked=acked_after(c, s, after, b),
+    )
