@@ -285,7 +285,8 @@ class ConformRequest:
     kafka: versions to get by Maven; homes: folders of installed Kafka distributions. variant: of the model,
     None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
     level: only the change builder, or only the controller's managers; None for both. comparisons: how many,
-    for each version; seconds: time limit of the whole run. record: file that keeps what was compared.
+    for each version; seconds: time limit of the whole run. stop_at_first: at the first unexplained
+    difference. record: file that keeps what was compared.
     """
 
     kafka: tuple[str, ...] = ()
@@ -297,6 +298,7 @@ class ConformRequest:
     seconds: float | None = None
     seed: int = 1
     workers: int | None = None
+    stop_at_first: bool = False
     record: Path | None = None
 
     def source_options(self, source: str) -> tuple[str, str]:

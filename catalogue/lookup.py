@@ -36,7 +36,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.report.formats import FORMATS
 
-_BRIEF = ("id", "name", "summary")
+_BRIEF = ("id", "name", "summary", "compared")
 
 
 def entries(kind: str) -> list[Entry]:

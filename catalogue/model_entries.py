@@ -7,10 +7,12 @@ properties and looks names up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
+from elrcheck.catalogue.conformance import Compared, compared_with
 from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
@@ -32,9 +34,20 @@ def variant_entries() -> list[Entry]:
             "name": variant.name,
             "summary": variant.summary,
             "knobs": {name: plain(value) for name, value in variant.knobs.items()},
+            "compared": _releases(compared_with(variant.name)),
+            "comparisons": {found.kafka: str(found) for found in compared_with(variant.name)},
         }
         for variant in VARIANTS
     ]
+
+
+def _releases(found: Sequence[Compared]) -> str:
+    """The releases of Kafka that a variant was compared with, in a few words."""
+    if not found:
+        return "no release"
+    answers = sum(one.compared for one in found)
+    latest = max(one.day for one in found)
+    return f"{', '.join(one.kafka for one in found)}: {answers:,} answers, {latest}"
 
 
 def scope_entries() -> list[Entry]:

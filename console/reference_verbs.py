@@ -31,8 +31,8 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
     if form == "json":
         shell.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     else:
-        with_id = any("id" in entry for entry in found)
-        columns = ("id", "name", "summary") if with_id else ("name", "summary")
+        possible = ("id", "name", "summary", "compared")
+        columns = [column for column in possible if any(column in entry for entry in found)]
         shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
     return ExitCode.HOLDS
 

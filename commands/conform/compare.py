@@ -135,22 +135,24 @@ def compare_walk(
     try:
         now = situation_of(config, setup)
         for number, (step, answer) in enumerate(zip(steps, answers, strict=True), 1):
-            if together and number <= len(expected):
-                error, after = expected[number - 1]
-            else:
-                error, after = decide(now, step)
-            counted.compared += 1
-            found = step_differences(brokers, answer, now, error, after)
-            if found:
-                yield StepDisagreement(
-                    setup, steps[:number], partition, brokers, answer, now, error, after, found
+            try:
+                error, after = (
+                    expected[number - 1] if together and number <= len(expected) else decide(now, step)
                 )
-                together, after = False, _as_kafka(after, answer)
+            except Unheld:
+                counted.unheld += 1
+                together, after = False, _as_kafka(now, answer)
+            else:
+                counted.compared += 1
+                found = step_differences(brokers, answer, now, error, after)
+                if found:
+                    yield StepDisagreement(
+                        setup, steps[:number], partition, brokers, answer, now, error, after, found
+                    )
+                    together, after = False, _as_kafka(after, answer)
             assert answer.partition is not None, "a walk keeps its partition"
             partition, brokers = answer.partition, answer.brokers
-            now = (
-                after if after.directories is not None else replace(after, directories=partition.directories)
-            )
+            now = replace(after, directories=after.directories or partition.directories)
     except Unheld:
         counted.unheld += 1
 

@@ -96,8 +96,10 @@ def compare_team(
     deadline: float | None,
     stop: Interrupts,
     progress: Progress,
+    *,
+    stop_at_first: bool = False,
 ) -> Found:
-    """Ask all blocks, until the deadline (of time.monotonic) or an interrupt."""
+    """Ask all blocks, until the deadline (of time.monotonic), an interrupt or a first difference."""
     found = Found({})
     tasks = [Task(opener, team, seed, block) for block in blocks]
     started, compared = time.monotonic(), 0
@@ -115,6 +117,8 @@ def compare_team(
         progress.comparisons(ComparisonsDone(compared, odd, time.monotonic() - started))
         if stop():
             found.stopped_by = "interrupted"
+        elif stop_at_first and odd:
+            found.stopped_by = "--stop-at-first"
         elif deadline is not None and time.monotonic() > deadline:
             found.stopped_by = "--seconds"
         if found.stopped_by is not None:

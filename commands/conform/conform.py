@@ -56,7 +56,10 @@ def run_conform(
             if deadline is not None:  # the rest of the time is shared by the teams that are left
                 now = time.monotonic()
                 until = now + max(0.0, deadline - now) / (len(teams) - number + 1)
-            found = compare_team(opener, team, request.seed, blocks, workers, until, stop, progress)
+            found = compare_team(
+                opener, team, request.seed, blocks, workers, until, stop, progress,
+                stop_at_first=request.stop_at_first,
+            )  # fmt: skip
             stopped = stopped or found.stopped_by
             for source, progressed in found.versions.items():
                 versions.append(_version(team, progressed))

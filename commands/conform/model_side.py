@@ -70,20 +70,22 @@ class Situation:
 
 def partition_of(given: KafkaPartition) -> Partition:
     """A PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
-    if NO_LEADER in given.last_known_elr:
-        raise Unheld("-1 in lastKnownElr")
+    none = given.last_known_elr == (NO_LEADER,)
+    if NO_LEADER in given.last_known_elr and not none:
+        raise Unheld("-1 among others in lastKnownElr")
     return Partition(
         replicas=given.replicas,
         adding=frozenset(given.adding),
         removing=frozenset(given.removing),
         isr=frozenset(given.isr),
         elr=frozenset(given.elr),
-        last_known_elr=frozenset(given.last_known_elr),
+        last_known_elr=EMPTY if none else frozenset(given.last_known_elr),
         last_known_leader=None,
         leader=None if given.leader == NO_LEADER else given.leader,
         leader_epoch=given.leader_epoch,
         partition_epoch=given.partition_epoch,
         recovery=Recovery[given.recovery],
+        last_known_none=none,
     )
 
 
@@ -237,16 +239,15 @@ def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
 
 
 def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
-    """Only a report that says something new changes the partition (handleAssignReplicasToDirs)."""
+    """A report may name the directory in which the replica is already (handleAssignReplicasToDirs)."""
     replicas = now.controller.partition.replicas
     if now.directories is None:
         raise Unheld("a directory that nothing assigned")
     if b not in replicas:
         raise Unheld("a directory of a broker that holds no replica")
     place = replicas.index(b)
-    if now.directories[place] == directory:
-        return NONE, now
-    after = decisions.assign_directories(now.config, now.controller)
+    moved = now.directories[place] != directory
+    after = decisions.assign_directories(now.config, now.controller, moved)
     known = (*now.directories[:place], directory, *now.directories[place + 1 :])
     return after.error, replace(now, controller=after.controller, directories=known)
 

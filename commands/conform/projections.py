@@ -95,7 +95,8 @@ def text_of(value: object) -> str:
     return "none" if value is None else getattr(value, "name", str(value))
 
 
-_PARTITION = tuple(field.name for field in fields(Partition) if field.name != "last_known_leader")
+_APART = ("last_known_leader", "last_known_none")
+_PARTITION = tuple(field.name for field in fields(Partition) if field.name not in _APART)
 
 
 def partition_differences(kafka: KafkaPartition | None, model: Partition | None) -> tuple[Difference, ...]:
@@ -113,9 +114,9 @@ def partition_differences(kafka: KafkaPartition | None, model: Partition | None)
     if held is not None and held == model:
         return ()
     return tuple(
-        Difference(name, _of_kafka(kafka, name), text_of(getattr(model, name)))
+        Difference(name, _of_kafka(kafka, name), _of_model(model, name))
         for name in _PARTITION
-        if _of_kafka(kafka, name) != text_of(getattr(model, name))
+        if _of_kafka(kafka, name) != _of_model(model, name)
     )
 
 
@@ -128,6 +129,12 @@ def _of_kafka(partition: KafkaPartition, name: str) -> str:
     if name == "leader":
         return "none" if value == -1 else str(value)
     return text_of(frozenset(value) if isinstance(value, tuple) and name != "replicas" else value)
+
+
+def _of_model(partition: Partition, name: str) -> str:
+    if name == "last_known_elr" and partition.last_known_none:
+        return "{-1}"
+    return text_of(getattr(partition, name))
 
 
 def builder_differences(

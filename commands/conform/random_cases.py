@@ -124,6 +124,8 @@ def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> AlterPa
         isr.append(choice.choice(candidates))
     elif len(isr) > 1:
         isr.remove(choice.choice([b for b in isr if b != p.leader] or isr))
+    if choice.random() < 0.15:  # a broker holds the ISR as a set, so any order may arrive
+        choice.shuffle(isr)
     sender = p.leader if p.leader is not None else choice.choice(p.replicas)
     if choice.random() < 0.8:
         return AlterPartition(sender, tuple(Member(b) for b in isr))

@@ -220,7 +220,7 @@ def answer() -> Schema:
 
 # ---------------------------------------------------------------------------- small documents
 
-LISTED = list_of(an_object({"name": TEXT, "summary": TEXT}, {"id": TEXT}))
+LISTED = list_of(an_object({"name": TEXT, "summary": TEXT}, {"id": TEXT, "compared": TEXT}))
 SHOWN: Schema = {
     "type": "object",
     "description": "Everything known about one name; what there is besides depends on the list it is in.",

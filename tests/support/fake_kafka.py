@@ -39,7 +39,7 @@ def kafka_of(p: Partition, directories: tuple[int, ...] | None = None) -> KafkaP
         p.replicas,
         tuple(sorted(p.isr)),
         tuple(sorted(p.elr)),
-        tuple(sorted(p.last_known_elr)),
+        (-1,) if p.last_known_none else tuple(sorted(p.last_known_elr)),
         tuple(sorted(p.adding)),
         tuple(sorted(p.removing)),
         -1 if p.leader is None else p.leader,
@@ -87,7 +87,11 @@ class FakeKafka:
         for step in steps:
             if now.directories is None:
                 now = replace(now, directories=(0,) * len(now.controller.partition.replicas))
-            before, (error, now) = now.controller.partition, decide(now, step)
+            before = now.controller.partition
+            try:
+                error, now = decide(now, step)
+            except Unheld:
+                error = "INVALID_REQUEST"
             brokers = _brokers(brokers, now, step)
             partition = kafka_of(now.controller.partition, now.directories)
             if self.reverses and before.isr != now.controller.partition.isr:

@@ -1,0 +1,61 @@
+"""Verbs that hold the model against Kafka itself: conform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.requests import ConformRequest
+from elrcheck.console.completion import complete_setting, completer, variants
+from elrcheck.console.help import Verb
+from elrcheck.console.options import EXIT_CODES, case_options, duration, workers_option
+from elrcheck.console.shell import Shell
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.option("--kafka", metavar="VERSION", multiple=True,
+              help="Release to compare with, such as 4.1.2; Maven gets its jars. May be repeated.")
+@click.option("--kafka-home", "homes", metavar="DIR", multiple=True,
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Folder of an unpacked Kafka distribution, whose libs are used. May be repeated.")
+@click.option("--variant", metavar="NAME", shell_complete=completer(variants),
+              help="Variant of the model; by default the one that stands for the release.")
+@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, shell_complete=complete_setting,
+              help="Override one knob of the model; may be repeated.")
+@click.option("--level", type=click.Choice(("builder", "controller")),
+              help="Ask only PartitionChangeBuilder, or only the controller's managers.")
+@click.option("--comparisons", "--steps", metavar="N", type=click.IntRange(min=1), default=100_000,
+              show_default="100000", help="About how many answers to compare, for each release.")
+@click.option("--seconds", metavar="90|5m|1h", type=duration,
+              help="Stop after this long, with the report of what was compared.")
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first difference without an explanation.")
+@click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True,
+              help="What the random questions depend on.")
+@click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.")
+@workers_option
+@case_options
+@click.pass_obj
+def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+            **options: Any) -> ExitCode:  # fmt: skip
+    """Compare the rules of the model with Kafka's own classes.
+
+    Asks both sides the same: every question to the change builder about three replicas and less, single
+    events of the controller, and random walks.  A difference is shrunk, and shown side by side.  Needs a
+    JDK, and Maven or a Kafka distribution.
+    """
+    from elrcheck.commands.conform.conform import run_conform
+    from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
+    from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
+
+    request = ConformRequest(**options)
+    reject_unrecordable(request)
+    with shell.open_progress() as progress:
+        report = run_conform(request, teams_of(request, progress), open_kafka, progress)
+    if request.record is not None and report.compared:
+        record_comparison(report, request.record)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -1,0 +1,27 @@
+"""Differences planted into the model, one changed knob each, that a comparison with Kafka must find."""
+
+from __future__ import annotations
+
+PLANTED = (
+    "clean_check=ALWAYS_UNCLEAN",
+    "clean_check=ALWAYS_CLEAN",
+    "last_known_leader=NEVER",
+    "last_known_leader=ANY",
+    "elr_intersect_replicas=true",
+    "elr_minus_isr=false",
+    "recheck_elr_after_election=true",
+    "downgrade_ignores_elr=true",
+    "reassign_gate=ADDING",
+    "cancel_gate=true",
+    "cancel_forces_first_replica=false",
+    "min_isr_change=NEVER",
+    "dirs_wipe_elr=false",
+    "last_known_in_every_election=false",
+    "retarget_overwrites=true",
+    "alter_checks_fenced=false",
+    "alter_checks_epochs=false",
+    "keep_min_isr=true",
+    "bump_leader_epoch_on_isr_shrink=true",
+    "recovery_state_supported=false",
+    "unregister_prunes_elr=true",
+)
