@@ -29,8 +29,10 @@ from elrcheck.model.control_plane.controller import (
     unfenced_partition,
     unregistered_partition,
     unregistration_fails,
+    vouches,
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
+from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
     AdminError,
     balance_preferred,
@@ -54,6 +56,7 @@ from elrcheck.model.control_plane.recovery import answer_counts, recovered_parti
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import (
     BrokerEpoch,
+    Directory,
     LogInfo,
     MinIsr,
     Partition,
@@ -88,6 +91,8 @@ class EventKind(enum.Enum):
     FEATURE_ON = "ELR switched on"
     FEATURE_OFF = "ELR switched off"
     ASSIGN_DIRECTORIES = "assign directories"
+    DIRECTORY_FAILED = "a directory failed"
+    DIRECTORY_MOVED = "a replica is in another directory"
     CREATE_PARTITION = "create the partition"
 
 
@@ -96,12 +101,14 @@ class Event:
     """An event with every field it may carry; `USED` lists the fields that each kind reads.
 
     broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
+    brings_directory: it registers with the log directory recorded for its replica.
     wanted: the new replica list. value: of min.insync.replicas. info: the winner's log info.
     """
 
     kind: EventKind
     broker: Replica
     presented: BrokerEpoch
+    brings_directory: bool
     request: AlterRequest
     wanted: ReplicaList
     value: MinIsr
@@ -115,12 +122,14 @@ _OF_BROKER = (
     EventKind.GRANT_SHUTDOWN,
     EventKind.UNREGISTER,
     EventKind.DESIGNATE,
+    EventKind.DIRECTORY_FAILED,
+    EventKind.DIRECTORY_MOVED,
 )
 USED: dict[EventKind, tuple[str, ...]] = {
     **dict.fromkeys(EventKind, ()),
     **dict.fromkeys(_OF_BROKER, ("broker",)),
-    EventKind.REGISTER_CLEAN: ("broker", "presented"),
-    EventKind.REGISTER_UNCLEAN: ("broker", "presented"),
+    EventKind.REGISTER_CLEAN: ("broker", "presented", "brings_directory"),
+    EventKind.REGISTER_UNCLEAN: ("broker", "presented", "brings_directory"),
     EventKind.ALTER_PARTITION: ("request",),
     EventKind.FINISH_RECOVERY: ("broker", "info"),
     EventKind.REASSIGN: ("wanted",),
@@ -159,12 +168,12 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
         return r.registered and r.fenced and stopped and not unfence_fails(c, s, e.broker)
     if e.kind == EventKind.REGISTER_CLEAN:
         known = r.registered and e.presented == r.epoch
-        clean = shutdown_was_clean(c, e.presented, r.epoch)
+        clean = vouches(c, r, shutdown_was_clean(c, e.presented, r.epoch), e.brings_directory)
         over = r.fenced or c.register_before_fence
         return over and known and not registration_fails(c, s, e.broker, clean)
     if e.kind == EventKind.REGISTER_UNCLEAN:
         known = r.registered and e.presented == r.epoch
-        clean = shutdown_was_clean(c, e.presented, r.epoch)
+        clean = vouches(c, r, shutdown_was_clean(c, e.presented, r.epoch), e.brings_directory)
         over = r.fenced or c.register_before_fence
         return over and not known and not registration_fails(c, s, e.broker, clean)
     if e.kind == EventKind.START_SHUTDOWN:
@@ -176,6 +185,10 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
         return r.registered and not unregistration_fails(c, s, e.broker)
     if e.kind == EventKind.ASSIGN_DIRECTORIES:
         return not directories_fail(c, s)
+    if e.kind == EventKind.DIRECTORY_MOVED:
+        return r.registered and e.broker in frozenset(s.partition.replicas) and not directories_fail(c, s)
+    if e.kind == EventKind.DIRECTORY_FAILED:
+        return r.registered and r.directory == Directory.ONLINE
     if e.kind == EventKind.DESIGNATE:
         return c.elect_leaders_v3
     if e.kind == EventKind.FINISH_RECOVERY:
@@ -211,7 +224,8 @@ def partition_after(c: Config, s: Controller, e: Event) -> Partition:
     if e.kind == EventKind.UNFENCE:
         return unfenced_partition(c, s, e.broker)
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        clean = shutdown_was_clean(c, e.presented, s.registration[e.broker].epoch)
+        old = s.registration[e.broker]
+        clean = vouches(c, old, shutdown_was_clean(c, e.presented, old.epoch), e.brings_directory)
         return registered_partition(c, s, e.broker, clean)
     if e.kind == EventKind.UNREGISTER:
         return unregistered_partition(c, s, e.broker)
@@ -235,6 +249,10 @@ def partition_after(c: Config, s: Controller, e: Event) -> Partition:
         return cancel_reassignment(c, s).partition
     if e.kind == EventKind.ASSIGN_DIRECTORIES:
         return directories_assigned(c, s)
+    if e.kind == EventKind.DIRECTORY_MOVED:
+        return with_new_directory(c, s, e.broker)
+    if e.kind == EventKind.DIRECTORY_FAILED:
+        return without_directory(c, s, e.broker)
     if e.kind == EventKind.CREATE_PARTITION:
         return created_partition(c, s.registration, e.wanted)
     return s.partition
@@ -248,11 +266,15 @@ def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
     if e.kind == EventKind.UNFENCE:
         return replace(r, fenced=False)
     if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        return new_incarnation(r)
+        return new_incarnation(r, e.brings_directory)
     if e.kind == EventKind.START_SHUTDOWN:
         return replace(r, in_controlled_shutdown=True, shutdown_offset=p.partition_epoch)
     if e.kind == EventKind.UNREGISTER:
         return replace(r, registered=False, fenced=True, in_controlled_shutdown=False)
+    if e.kind == EventKind.DIRECTORY_FAILED:
+        return replace(r, directory=Directory.OFFLINE)
+    if e.kind == EventKind.DIRECTORY_MOVED:
+        return replace(r, directory=Directory.ONLINE)
     return r
 
 

@@ -21,12 +21,14 @@ from elrcheck.model.config import Config, LklStorage, RecoveryStrategy
 from elrcheck.model.control_plane.recovery import no_longer_than
 from elrcheck.model.state import (
     InfoStage,
+    LogDir,
     Offset,
     Partition,
     Recovery,
     State,
     Status,
     effective_min_isr,
+    hosts,
     is_prefix,
 )
 
@@ -75,12 +77,16 @@ def moving(p: Partition) -> bool:
 def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     """Once ISR and ELR have min ISR members together, only an unclean registration removes one.
 
-    An unclean election, or an operator who changes min ISR, replicas or the feature, starts afresh.
+    So does one without the directory in which the controller believes the replica. An unclean election,
+    or an operator who changes min ISR, replicas or the feature, starts afresh.
     """
     before = s.partition.isr | s.partition.elr
     after = t.partition.isr | t.partition.elr
     armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
-    unclean = any(registered_anew(s, t, b) and uncleanly(s, b) for b in c.brokers)
+    unclean = any(
+        registered_anew(s, t, b) and (uncleanly(s, b) or s.broker[b].log_dir != LogDir.PRESENT)
+        for b in c.brokers
+    )
     return conj(
         stays=implies(armed and not unclean, len(after) >= min(len(before), min_isr_of(s))),
         loses_one=implies(armed and unclean, len(after) + 1 >= min(len(before), min_isr_of(s))),
@@ -154,7 +160,8 @@ def counted_on(c: Config, s: State, b: Replica) -> bool:
 def TruncationSafety(c: Config, s: State, t: State) -> bool:
     """A follower in the current leader epoch, or a candidate, never truncates a committed record.
 
-    Data lost in a crash, or deleted with a replica that a reassignment has removed, does not count.
+    Data lost in a crash or with its directory does not count, nor does data deleted with a replica that a
+    reassignment has removed.
     """
     return conj(
         keeps_committed=all(
@@ -162,6 +169,7 @@ def TruncationSafety(c: Config, s: State, t: State) -> bool:
                 counted_on(c, s, b)
                 and s.broker[b].status == Status.RUNNING
                 and t.broker[b].status == Status.RUNNING
+                and hosts(t.broker[b])
                 and b in t.broker[b].view.replicas
                 and is_prefix(s.committed, s.broker[b].log),
                 is_prefix(s.committed, t.broker[b].log),
@@ -268,8 +276,8 @@ def may_elect_uncleanly(c: Config, s: State) -> bool:
 
 @op
 def losses(s: State) -> int:
-    """How often a broker may have lost records so far."""
-    return s.spent.crashes
+    """How often a broker may have lost records so far: in a crash, or with a log directory."""
+    return s.spent.crashes + s.spent.directory_failures + s.spent.directory_losses
 
 
 @always("P-30", bounded_only="the number of losses is a budget")

@@ -15,16 +15,18 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.replication_control import active
+from elrcheck.model.replication_control import active, has_online_directory, may_lead
 from elrcheck.model.state import (
     Error,
     Log,
+    LogDir,
     Offset,
     Recovery,
     Stage,
     State,
     Status,
     effective_min_isr,
+    hosts,
     is_prefix,
     leader_min_isr,
     leads,
@@ -286,8 +288,10 @@ def registered_anew(s: State, t: State, b: Replica) -> bool:
 
 @op
 def uncleanly(s: State, b: Replica) -> bool:
-    """b presents no proof that its registered incarnation shut down cleanly."""
-    return s.broker[b].clean_file != s.registration[b].epoch
+    """b presents no proof that its registered incarnation shut down cleanly and with all its data."""
+    broker = s.broker[b]
+    lost = broker.log_dir != LogDir.PRESENT and broker.log_dir != LogDir.MOVED
+    return lost or broker.clean_file != s.registration[b].epoch
 
 
 @op
@@ -300,9 +304,12 @@ def granted_now(s: State, t: State, leader: Replica) -> bool:
 
 @op
 def sender_died(s: State, t: State, leader: Replica) -> bool:
-    """The controller handled an AlterPartition whose sender is dead."""
-    sent = s.broker[leader].alter.stage == Stage.SENT and t.broker[leader].alter.stage == Stage.IDLE
-    return sent and s.broker[leader].status != Status.RUNNING and t.broker[leader].status != Status.RUNNING
+    """The controller handled an AlterPartition whose sender is dead, or has lost its replica."""
+    before = s.broker[leader]
+    after = t.broker[leader]
+    sent = before.alter.stage == Stage.SENT and after.alter.stage == Stage.IDLE
+    dead = before.status != Status.RUNNING and after.status != Status.RUNNING
+    return sent and (dead or (not hosts(before) and not hosts(after)))
 
 
 @op
@@ -339,12 +346,21 @@ def LeaderInIsr(c: Config, s: State) -> bool:
     return conj(leader_in_isr=implies(s.partition.leader is not None, s.partition.leader in s.partition.isr))
 
 
+@op
+def offline(c: Config, s: State) -> RSet:
+    """Brokers whose log directory is offline, as far as the controller knows: they cannot be elected."""
+    return frozenset(b for b in c.brokers if not has_online_directory(s.registration[b]))
+
+
 @always("P-18")
 def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
-    """With ELR on, the partition is leaderless exactly when the ISR is empty."""
+    """With ELR on, the partition is leaderless exactly when the ISR is empty.
+
+    A member whose log directory is offline, as far as the controller knows, cannot lead and does not count.
+    """
     return conj(
         leaderless_iff_empty=implies(
-            s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr == EMPTY)
+            s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr - offline(c, s) == EMPTY)
         )
     )
 
@@ -360,10 +376,14 @@ def IsrMembersActive(c: Config, s: State) -> bool:
 
 @always("P-20")
 def NoNeedlessStall(c: Config, s: State) -> bool:
-    """No partition is leaderless while an eligible replica is active."""
+    """No partition is leaderless while an eligible replica is active.
+
+    An ISR member, even one whose log directory is offline, keeps the ELR from being asked.
+    """
     return conj(
         elected_from_elr=implies(
-            s.partition.leader is None, eligible(c, s) & active(c, s.registration) == EMPTY
+            s.partition.leader is None and s.partition.isr & offline(c, s) == EMPTY,
+            eligible(c, s) & may_lead(c, s.registration) == EMPTY,
         )
     )
 

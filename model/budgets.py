@@ -33,5 +33,7 @@ class Spent:
     min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")] = 0
     feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")] = 0
     directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")] = 0
+    directory_failures: Annotated[int, nat("DirectoryFailures", cap="directory_failures")] = 0
+    directory_losses: Annotated[int, nat("DirectoryLosses", cap="directory_losses")] = 0
     failovers: Annotated[int, nat("Failovers", cap="failovers")] = 0
     late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0

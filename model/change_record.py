@@ -10,7 +10,7 @@ import enum
 from elrcheck.lang.runtime import op, record
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
-from elrcheck.model.replication_control import Controller
+from elrcheck.model.replication_control import Controller, has_online_directory
 from elrcheck.model.state import MinIsr, Recovery, ReplicaList, configured_min_isr
 
 
@@ -66,7 +66,11 @@ class Draft:
 
 @op
 def target(controller: Controller, isr: RSet, election: Election, acceptable: RSet, unclean: RSet) -> Target:
-    """A target that leaves the assignment and the recovery state as they are."""
+    """A target that leaves the assignment and the recovery state as they are.
+
+    acceptable: as the event sees the brokers. A replica must be in an online directory, too, by what was
+    recorded before the event (LeaderAcceptor.test).
+    """
     p = controller.partition
     return Target(
         replicas=p.replicas,
@@ -74,7 +78,7 @@ def target(controller: Controller, isr: RSet, election: Election, acceptable: RS
         removing=p.removing,
         isr=isr,
         election=election,
-        acceptable=acceptable,
+        acceptable=frozenset(b for b in acceptable if has_online_directory(controller.registration[b])),
         unclean=unclean,
         recovery=p.recovery,
         min_isr=configured_min_isr(controller.settings),

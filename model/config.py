@@ -153,6 +153,14 @@ class Reelection(enum.Enum):
     RESET_ON_GAP = "everything, unless it has missed an epoch: the new one is more than one above its own"
 
 
+class LostDirectory(enum.Enum):
+    """A broker registers without the log directory in which it had its replica (F-52)."""
+
+    IGNORED = "nothing: a clean shutdown counts, whichever directories it was a shutdown of"
+    REGISTRATION = "it leaves ISR and ELR, if the controller knows that the replica was in that directory"
+    CLEAN_FILE = "the clean-shutdown file counts only while every directory that it was written for is there"
+
+
 class FetchFencing(enum.Enum):
     """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
 
@@ -265,6 +273,11 @@ class Config:
     alter_checks_epochs: bool = True
     # A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2).
     register_before_fence: bool = True
+    lost_directory: LostDirectory = LostDirectory.REGISTRATION
+    # A report that a replica is in an online directory may elect it; the code asks for the recorded one.
+    report_elects: bool = True
+    # A starting broker may report a directory in the name of its previous incarnation (AssignmentsManager).
+    assigns_before_registration: bool = False
 
     # ---- the leader
     hwm_gate: HwmGate = HwmGate.COMMITTED
@@ -307,6 +320,8 @@ class Config:
     # A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
     # there. AlterPartitionResponse has no such field in any version (v0 to v3).
     alter_answer_carries_min_isr: bool = False
+    # The controller knows the log directory of every replica at the start (KIP-858).
+    directories_assigned: bool = True
     # An AlterPartition response may be lost; the leader then sends the same request again.
     response_loss: bool = True
     # A fetch response may be lost after the leader has taken note of the fetch.
@@ -351,6 +366,10 @@ class Config:
     feature_changes: int = 0
     # Assignments of replicas to log directories.
     directory_changes: int = 0
+    # Log directories that fail while their broker runs.
+    directory_failures: int = 0
+    # Log directories that are lost while their broker is down.
+    directory_losses: int = 0
     # Failovers of the controller while it recovers the partition; others change nothing here.
     failovers: int = 0
     # Fetches whose answer takes its time, so that other events come between.
@@ -365,7 +384,7 @@ class Config:
     def disturbances(self) -> int:
         """Budgeted events that make the controller drop a broker."""
         down = self.crashes + self.kills + self.clean_stops + self.shutdowns + self.unregistrations
-        return down + self.fences
+        return down + self.fences + self.directory_failures + self.directory_losses
 
     @property
     def operations(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from elrcheck.lang.runtime import op, record
 from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.config import Config
-from elrcheck.model.state import Partition, Registration, Settings, State
+from elrcheck.model.state import Directory, Partition, Registration, Settings, State
 
 
 @record
@@ -42,3 +42,15 @@ def active(c: Config, registration: Vec[Registration]) -> RSet:
 def registered(c: Config, registration: Vec[Registration]) -> RSet:
     """The registered brokers, fenced or not."""
     return frozenset(b for b in c.brokers if registration[b].registered)
+
+
+@op
+def has_online_directory(r: Registration) -> bool:
+    """ClusterControlManager.hasOnlineDir: b has the directory of its replica, or none is recorded."""
+    return r.directory != Directory.OFFLINE
+
+
+@op
+def may_lead(c: Config, registration: Vec[Registration]) -> RSet:
+    """ReplicationControlManager.LeaderAcceptor: active brokers whose replica is in an online directory."""
+    return frozenset(b for b in active(c, registration) if has_online_directory(registration[b]))

@@ -10,6 +10,7 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, Propagation
 from elrcheck.model.state import (
     Broker,
+    Directory,
     Metadata,
     Partition,
     Recovery,
@@ -89,6 +90,7 @@ def Init(c: Config) -> State:
                 shutdown_offset=0,
                 epoch=1,
                 stale_entries=0,
+                directory=Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED,
             )
             for b in c.brokers
         ),

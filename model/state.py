@@ -53,6 +53,31 @@ class Status(enum.Enum):
     RUNNING = 2
 
 
+class LogDir(enum.Enum):
+    """The log directory of a broker that held its replica, as the broker finds it; it has others.
+
+    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: not in log.dirs any more.
+    MOVED: the replica is in another one, which the broker has not reported yet.
+    """
+
+    PRESENT = 0
+    FAILED = 1
+    REPLACED = 2
+    DROPPED = 3
+    MOVED = 4
+
+
+class Directory(enum.Enum):
+    """What the controller has recorded: the directory of a replica, and whether its broker has that one.
+
+    UNASSIGNED counts as online (DirectoryId.isOnline). DirectoryId.LOST, which no release sends, is OFFLINE.
+    """
+
+    UNASSIGNED = 0
+    ONLINE = 1
+    OFFLINE = 2
+
+
 class Stage(enum.Enum):
     """Where a leader's AlterPartition stands. WAITING: refused as stale, pending until new metadata."""
 
@@ -115,6 +140,7 @@ class Registration:
     registered: unregistering keeps the epoch, so that a later registration is a new one.
     shutdown_offset: the partition epoch when a controlled shutdown began (controlledShutdownOffset).
     stale_entries: how often the controller's index BrokersToElrs names the broker for nothing.
+    directory: of the replica (PartitionRegistration.directories), seen against the broker's own list of them.
     """
 
     registered: bool
@@ -123,6 +149,7 @@ class Registration:
     shutdown_offset: PartitionEpoch
     epoch: BrokerEpoch
     stale_entries: StaleEntries = 0
+    directory: Directory = Directory.ONLINE
 
 
 @record
@@ -264,6 +291,7 @@ class Broker:
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
     min_isr: the min.insync.replicas it has applied, if it can change.
     settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
+    clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     """
 
     status: Status
@@ -278,6 +306,7 @@ class Broker:
     settled: Settled
     peers: Vec[Peer]
     alter: Exchange
+    log_dir: LogDir = LogDir.PRESENT
 
 
 @record
@@ -359,9 +388,16 @@ def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
 
 
 @op
+def hosts(broker: Broker) -> bool:
+    """The broker can use its replica: the log directory has not failed (HostedPartition.Online)."""
+    return broker.log_dir != LogDir.FAILED
+
+
+@op
 def leads(s: State, b: Replica) -> bool:
     """b is running and believes that it is the leader, which a zombie leader does too."""
-    return s.broker[b].status == Status.RUNNING and s.broker[b].view.leader == b
+    broker = s.broker[b]
+    return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
 
 
 @op

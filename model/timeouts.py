@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica
-from elrcheck.model.state import State, Status
+from elrcheck.model.state import State, Status, hosts
 
 
 @op
@@ -17,10 +17,20 @@ def session_is_over(s: State, b: Replica) -> bool:
 
 
 @op
+def has_registered(s: State, b: Replica) -> bool:
+    """b runs, so that what it sends is in its own name."""
+    return s.broker[b].status == Status.RUNNING
+
+
+@op
 def answer_cannot_come(s: State) -> bool:
     """The process that should answer the late fetch is gone, so the follower's request times out."""
     return any(
         not x.answered
-        and (s.broker[x.leader].status != Status.RUNNING or s.broker[x.leader].epoch != x.leader_broker_epoch)
+        and (
+            s.broker[x.leader].status != Status.RUNNING
+            or s.broker[x.leader].epoch != x.leader_broker_epoch
+            or not hosts(s.broker[x.leader])
+        )
         for x in s.fetching
     )

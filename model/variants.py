@@ -14,6 +14,7 @@ from elrcheck.model.config import (
     LastKnownLeader,
     LklRule,
     LklStorage,
+    LostDirectory,
     MinIsrChange,
     ReassignGate,
     RecoveryQuorum,
@@ -41,7 +42,13 @@ class Variant:
         check_knobs(f"variant {self.name}", self.knobs)
 
 
+_DIRECTORIES = {
+    "lost_directory": LostDirectory.IGNORED,
+    "report_elects": False,
+    "assigns_before_registration": True,
+}
 _CODE = {
+    **_DIRECTORIES,
     "lkl_storage": LklStorage.OVERLOAD,
     "lkl_stores_none": True,
     "elr_intersect_replicas": False,
@@ -73,6 +80,7 @@ _CODE_4_1_1 = {
     "lkl_rule": LklRule.LEADERLESS,
 }
 _LEGACY = {
+    **_DIRECTORIES,
     "elr_enabled": False,
     "lkl_storage": LklStorage.OVERLOAD,
     "rereg_without_elr": Reregistration.IGNORE,

@@ -17,7 +17,7 @@ from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import AcksAdmission, Config
-from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, Status, leader_min_isr
+from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, Status, hosts, leader_min_isr
 
 
 class ProduceAnswer(enum.Enum):
@@ -29,12 +29,13 @@ class ProduceAnswer(enum.Enum):
     NOT_ENOUGH_REPLICAS_AFTER_APPEND = 3
     NOT_LEADER_OR_FOLLOWER = 4
     REQUEST_TIMED_OUT = 5
+    KAFKA_STORAGE_ERROR = 6
 
 
 @op
 def leads_partition(broker: Broker, b: Replica) -> bool:
     """b is running and leads by its own view."""
-    return broker.status == Status.RUNNING and broker.view.leader == b
+    return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
 
 
 @op
@@ -76,6 +77,8 @@ def answer_after(
     """
     if after.status != Status.RUNNING:
         return ProduceAnswer.REQUEST_TIMED_OUT
+    if not hosts(after):
+        return ProduceAnswer.KAFKA_STORAGE_ERROR
     if after.view.leader != leader_id:
         return ProduceAnswer.NOT_LEADER_OR_FOLLOWER
     if after.high_watermark <= k:

@@ -26,6 +26,7 @@ from elrcheck.model.state import (
     Stage,
     State,
     Status,
+    hosts,
     leader_min_isr,
     leads,
 )
@@ -85,6 +86,7 @@ def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     require(serves(c, s, leader), "leader serves")
     require(f != leader and f in sender.view.replicas - sender.view.isr, "f is outside the ISR")
     require(may_join(c, sender, f), "f has caught up")
+    require(hosts(s.broker[f]), "f fetches")
     proposed = proposal(c, s, leader, sender.view.isr | {f})
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=proposed)))
 

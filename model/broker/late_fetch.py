@@ -25,7 +25,7 @@ from elrcheck.model.broker.logs import (
 )
 from elrcheck.model.broker.replica import epoch_accepted, noted
 from elrcheck.model.config import Config
-from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, leads
+from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, hosts, leads
 from elrcheck.model.timeouts import answer_cannot_come
 
 
@@ -59,6 +59,7 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     require(
         follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
     )
+    require(hosts(follower_broker), "f can use its replica")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
     require(leads(s, leader), "leader leads")
     same_epoch = epoch_accepted(c, follower_broker.view.leader_epoch, leader_broker.view.leader_epoch)
@@ -98,7 +99,9 @@ def ReadForLateFetch(c: Config, s: State) -> State:
     fetch = s.fetching[0]
     reader = s.broker[fetch.leader]
     require(not fetch.answered, "the log has not been read yet")
-    still_runs = reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch
+    still_runs = (
+        reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch and hosts(reader)
+    )
     require(still_runs, "the process that got the fetch still runs")
     nothing: Log = ()
     read = nothing + (reader.log[fetch.offset],) if fetch.offset < len(reader.log) else nothing  # noqa: RUF005
@@ -113,6 +116,7 @@ def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
     """
     return (
         follower.status == Status.RUNNING
+        and hosts(follower)
         and follower.epoch == fetch.follower_epoch
         and len(follower.log) == fetch.offset
         and (follower.view.leader == fetch.leader or not c.response_checks_leader)

@@ -30,6 +30,7 @@ from elrcheck.model.state import (
     State,
     Status,
     View,
+    hosts,
     known_min_isr,
     leads,
     snapshot,
@@ -114,7 +115,10 @@ def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: Vie
 def with_metadata(
     c: Config, settings: Settings, before: Broker, b: Replica, to: Snapshot, at: PartitionEpoch
 ) -> Broker:
-    """b once it has applied record number `at` (ReplicaManager.applyDelta); a pending proposal is dropped."""
+    """b once it has applied record number `at` (ReplicaManager.applyDelta); a pending proposal is dropped.
+
+    A replica in a failed directory becomes neither leader nor follower (getOrCreatePartition).
+    """
     broker = replace(before, min_isr=learnt_min_isr(c, settings, before, b, to))
     if to.leader_epoch == broker.view.leader_epoch and not c.applies_equal_epoch:
         return broker
@@ -125,6 +129,8 @@ def with_metadata(
         isr=to.isr if to.leader == b else EMPTY,
         replicas=to.replicas,
     )
+    if not hosts(broker):
+        return replace(broker, view=view, alter=no_exchange(c))
     leader = made_leader(c, settings, broker, b, to, view)
     follower = made_follower(c, broker, b, to, view)
     return forget_registration(c, leader if to.leader == b else follower)

@@ -37,6 +37,7 @@ from elrcheck.model.state import (
     Settings,
     State,
     Status,
+    hosts,
     leads,
 )
 
@@ -140,6 +141,7 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     require(
         follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
     )
+    require(hosts(follower_broker), "f can use its replica")
     require(not awaits_answer(s, f), "f does not wait for an answer in this epoch")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
     require(leads(s, leader) and serves(c, s, leader), "leader leads")

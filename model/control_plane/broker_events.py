@@ -13,6 +13,11 @@ from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_members, forget_useless_registration
+from elrcheck.model.broker.log_directories import (
+    brings_directory,
+    directory_at_registration,
+    presented_epoch,
+)
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller import (
@@ -29,6 +34,7 @@ from elrcheck.model.control_plane.controller import (
     unfenced_partition,
     unregistered_partition,
     unregistration_fails,
+    vouches,
 )
 from elrcheck.model.replication_control import active, controller_of
 from elrcheck.model.state import (
@@ -39,6 +45,7 @@ from elrcheck.model.state import (
     Stage,
     State,
     Status,
+    hosts,
     known_min_isr,
 )
 from elrcheck.model.timeouts import session_is_over
@@ -109,7 +116,8 @@ def Register(c: Config, s: State, b: Replica) -> State:
     old = s.registration[b]
     require(broker.status == Status.STARTING, "b is starting")
     require(old.fenced or c.register_before_fence, "b was fenced first")
-    clean = shutdown_was_clean(c, broker.clean_file, old.epoch)
+    stopped_cleanly = shutdown_was_clean(c, presented_epoch(c, broker), old.epoch)
+    clean = vouches(c, old, stopped_cleanly, brings_directory(broker))
     require(not registration_fails(c, controller_of(s), b, clean), "the controller does not fault")
     after = registered_partition(c, controller_of(s), b, clean)
     changed = partition_changed(c, s, after)
@@ -125,10 +133,11 @@ def Register(c: Config, s: State, b: Replica) -> State:
         settled=0,
         peers=no_peers(c),
         alter=no_exchange(c),
+        log_dir=directory_at_registration(broker),
     )
     return replace(
         changed,
-        registration=put(s.registration, b, new_incarnation(old)),
+        registration=put(s.registration, b, new_incarnation(old, brings_directory(broker))),
         broker=put(changed.broker, b, forget_useless_registration(c, broker, running)),
         lossy=s.lossy - {b},
     )
@@ -252,6 +261,6 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     )
     decision = alter_partition(c, controller_of(s), request)
     changed = partition_changed(c, s, decision.partition)
-    alive = sender.status == Status.RUNNING
+    alive = sender.status == Status.RUNNING and hosts(sender)
     told = answer(c, s.settings, leader, sent, decision) if alive else no_exchange(c)
     return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=told)))

@@ -13,11 +13,12 @@ from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
 from elrcheck.model.change_record import Target, election_type, target
-from elrcheck.model.config import CleanCheck, Config, Reregistration
+from elrcheck.model.config import CleanCheck, Config, LostDirectory, Reregistration
 from elrcheck.model.control_plane.partition import change, decide, election_fails
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
+    Directory,
     Epoch,
     Error,
     Partition,
@@ -152,6 +153,17 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 
 @op
+def vouches(c: Config, old: Registration, stopped_cleanly: bool, brings_directory: bool) -> bool:
+    """A clean shutdown proves the replica complete: a registration without its directory should not (F-52).
+
+    ClusterControlManager.registerBroker compares epochs only, and never the directories.
+    """
+    known = old.directory != Directory.UNASSIGNED
+    lost = c.lost_directory == LostDirectory.REGISTRATION and known and not brings_directory
+    return stopped_cleanly and not lost
+
+
+@op
 def registers_uncleanly(c: Config, controller: Controller, b: Replica, clean: bool) -> bool:
     """The registration of b counts as one after an unclean shutdown, while ELR is on.
 
@@ -208,8 +220,12 @@ def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Par
 
 
 @op
-def new_incarnation(old: Registration) -> Registration:
-    """A registration always starts fenced, with a broker epoch never used before."""
+def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
+    """A registration always starts fenced, with a broker epoch never used before.
+
+    It lists the broker's log directories: the recorded one is online if it is among them (KIP-858).
+    """
+    found = Directory.ONLINE if brings_directory else Directory.OFFLINE
     return Registration(
         registered=True,
         fenced=True,
@@ -217,6 +233,7 @@ def new_incarnation(old: Registration) -> Registration:
         shutdown_offset=0,
         epoch=old.epoch + 1,
         stale_entries=old.stale_entries,
+        directory=old.directory if old.directory == Directory.UNASSIGNED else found,
     )
 
 

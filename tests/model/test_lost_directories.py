@@ -1,0 +1,228 @@
+"""A log directory is lost: the runs of F-52, as real brokers went through them, step by step in the model.
+
+Three brokers, min ISR 2, two records acknowledged with acks=all. Which records are left in the end was
+observed on Kafka 4.1.1 and 4.3.0; 0 of 300 and 16 of 300 there are 0 and 1 of 2 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from elrcheck.invariants.properties import LeaderCompleteness
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model.broker.isr_proposals import ExpandIsr, LeaderLearns
+from elrcheck.model.broker.lifecycle import CleanStop, Start
+from elrcheck.model.broker.log_directories import FailDirectory, LoseDirectory
+from elrcheck.model.broker.metadata import ApplyMetadata
+from elrcheck.model.broker.replica import Fetch, Produce
+from elrcheck.model.config import Config, LostDirectory
+from elrcheck.model.control_plane.broker_events import ControllerAlters, Fence, Register, Unfence
+from elrcheck.model.control_plane.directories import ReportFailedDirectory, ReportNewDirectory
+from elrcheck.model.control_plane.elections import ElectPreferred
+from elrcheck.model.start import Init
+from elrcheck.model.state import Acks, LogDir, State, Status
+from elrcheck.model.variants import VARIANTS
+
+SIZES = {
+    "records": 2,
+    "acks_one": 0,
+    "clean_stops": 4,
+    "directory_losses": 1,
+    "directory_failures": 1,
+    "elections": 1,
+}
+KNOBS = {variant.name: variant.knobs for variant in VARIANTS}
+KAFKA_4_1 = KNOBS["code_4_1"]
+KAFKA_4_3 = {**KAFKA_4_1, "dirs_wipe_elr": False}
+
+
+class Run:
+    """One cluster. Every method is what an operator, or a clock, makes happen; metadata arrives at once."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.state: State = Init(config)
+
+    def do(self, action: Callable[..., State], *choices: object) -> bool:
+        """The step, if it is possible; then every running broker applies what the controller wrote."""
+        try:
+            self.state = action(self.config, self.state, *choices)
+        except NotEnabled:
+            return False
+        for b in self.config.brokers:
+            try:
+                self.state = ApplyMetadata(self.config, self.state, b)
+            except NotEnabled:
+                continue
+        return True
+
+    def write(self) -> None:
+        """Both records are written and acknowledged."""
+        leader = self.leader()
+        for _ in range(2):
+            assert self.do(Produce, leader, Acks.ALL)
+        for _ in range(3):
+            for f in sorted(self.state.partition.isr - {leader}):
+                self.do(Fetch, f, leader, False)
+        assert len(self.state.committed) == 2
+
+    def leader(self) -> int:
+        leader = self.state.partition.leader
+        assert leader is not None
+        return leader
+
+    def stop(self, b: int) -> None:
+        assert self.do(CleanStop, b) and self.do(Fence, b)
+
+    def lose(self, b: int, found: LogDir) -> None:
+        assert self.do(LoseDirectory, b, found)
+
+    def fail(self, b: int) -> None:
+        """The directory fails while b runs, and a heartbeat says so."""
+        assert self.do(FailDirectory, b) and self.do(ReportFailedDirectory, b)
+
+    def start(self, b: int) -> None:
+        """b comes back; an operator asks for the preferred leader if there is none."""
+        assert self.do(Start, b) and self.do(Register, b)
+        self.do(ReportNewDirectory, b)
+        assert self.do(Unfence, b)
+        if self.state.partition.leader is None:
+            self.do(ElectPreferred)
+
+    def copy(self, b: int) -> None:
+        """b fetches one record of the leader."""
+        assert self.do(Fetch, b, self.leader(), False)
+
+    def join(self, b: int) -> None:
+        """b catches up with the leader and joins the ISR."""
+        for _ in range(5):
+            self.do(Fetch, b, self.leader(), False)
+        if b not in self.state.partition.isr:
+            leader = self.leader()
+            assert self.do(ExpandIsr, leader, b) and self.do(ControllerAlters, leader)
+            self.do(LeaderLearns, leader)
+
+    def left(self) -> int:
+        """What is left of the acknowledged records once every broker that is down is back and in sync."""
+        for b in self.config.brokers:
+            if self.state.broker[b].status == Status.OFFLINE:
+                self.start(b)
+        for b in sorted(self.config.brokers - {self.leader()}):
+            if self.state.broker[b].log_dir != LogDir.FAILED:
+                self.join(b)
+        log = self.state.broker[self.leader()].log
+        kept = sum(1 for k, entry in enumerate(self.state.committed) if log[k : k + 1] == (entry,))
+        assert bool(LeaderCompleteness(self.config, self.state)) == (kept == len(self.state.committed))
+        return kept
+
+
+def h1(run: Run) -> None:
+    """Orderly stops of 2, 0, 1; the directory of 0 is dropped from log.dirs; 0 starts first."""
+    run.write()
+    for b in (2, 0, 1):
+        run.stop(b)
+    run.lose(0, LogDir.DROPPED)
+    run.start(0)
+
+
+def h1r(run: Run) -> None:
+    """As h1, but 0 was the last leader."""
+    run.write()
+    for b in (2, 1, 0):
+        run.stop(b)
+    run.lose(0, LogDir.DROPPED)
+    run.start(0)
+
+
+def live(run: Run) -> None:
+    """0 comes back without its directory and copies again; the leader stops before 0 is in sync."""
+    run.write()
+    run.stop(2)
+    run.stop(0)
+    run.lose(0, LogDir.DROPPED)
+    run.start(0)
+    run.copy(0)
+    run.stop(1)
+
+
+def h1b(run: Run) -> None:
+    """As h1, but an empty, formatted directory takes the place of the lost one."""
+    run.write()
+    for b in (2, 0, 1):
+        run.stop(b)
+    run.lose(0, LogDir.REPLACED)
+    run.start(0)
+
+
+def h1c(run: Run) -> None:
+    """As h1, but the directory stays in log.dirs, unusable."""
+    run.write()
+    for b in (2, 0, 1):
+        run.stop(b)
+    run.lose(0, LogDir.FAILED)
+    run.start(0)
+
+
+def h2(run: Run) -> None:
+    """The directory of 0 fails while 0 runs, so that 0 goes from ISR to ELR; 0 and 1 stop; it is dropped."""
+    run.write()
+    run.stop(2)
+    run.fail(0)
+    assert 0 not in run.state.partition.isr
+    for b in (0, 1):
+        run.stop(b) if b in run.state.partition.isr else run.do(CleanStop, b) and run.do(Fence, b)
+    run.lose(0, LogDir.DROPPED)
+    run.start(0)
+
+
+def live2(run: Run) -> None:
+    """The directory of 0 fails while 0 runs and is dropped; 0 copies again; the leader stops."""
+    run.write()
+    run.stop(2)
+    run.fail(0)
+    run.stop(0)
+    run.lose(0, LogDir.DROPPED)
+    run.start(0)
+    run.copy(0)
+    run.stop(1)
+
+
+OFF = {"elr_enabled": False}
+# The table of docs/findings.md: the run, whether ELR is off, what is left on 4.1 and on 4.3.
+ROWS: tuple[tuple[str, Callable[[Run], None], dict[str, bool], int, int], ...] = (
+    ("h1", h1, {}, 2, 0),
+    ("h1r", h1r, {}, 0, 0),
+    ("live", live, {}, 2, 1),
+    ("h1b", h1b, {}, 2, 2),
+    ("h1c", h1c, {}, 2, 2),
+    ("h2", h2, {}, 2, 0),
+    ("live2", live2, {}, 2, 1),
+    ("h3", h1, OFF, 2, 2),
+    ("off", live, OFF, 2, 2),
+    ("h3r", h1r, OFF, 0, 0),
+)
+
+
+def after(story: Callable[[Run], None], knobs: dict[str, object]) -> int:
+    run = Run(replace(Config(), **{**SIZES, **knobs}))
+    story(run)
+    return run.left()
+
+
+@pytest.mark.parametrize(("story", "off", "left_4_1", "left_4_3"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
+def test_what_real_brokers_lost(
+    story: Callable[[Run], None], off: dict[str, bool], left_4_1: int, left_4_3: int
+) -> None:
+    assert after(story, {**KAFKA_4_1, **off}) == left_4_1
+    assert after(story, {**KAFKA_4_3, **off}) == left_4_3
+
+
+@pytest.mark.parametrize("rule", [LostDirectory.REGISTRATION, LostDirectory.CLEAN_FILE], ids=lambda r: r.name)
+@pytest.mark.parametrize("story", [h1, h1r, live, h1b, h1c, h2, live2], ids=lambda story: story.__name__)
+def test_with_the_fix_nothing_is_lost(story: Callable[[Run], None], rule: LostDirectory) -> None:
+    """A leader may have to be waited for, but it has everything."""
+    assert after(story, {**KAFKA_4_3, "lost_directory": rule}) == 2
+    assert after(story, {"lost_directory": rule}) == 2
