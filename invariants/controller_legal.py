@@ -11,8 +11,8 @@ from elrcheck.invariants.controller_events import distinct
 from elrcheck.lang.runtime import EMPTY, conj, implies, op
 from elrcheck.lang.types import RSet
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.replication_control import Controller, active, registered
-from elrcheck.model.state import MinIsr, Partition, effective_min_isr
+from elrcheck.model.replication_control import Controller, active, may_lead, registered
+from elrcheck.model.state import Directory, MinIsr, Partition, effective_min_isr
 
 
 @op
@@ -106,7 +106,7 @@ def members_are_replicas(s: Controller) -> bool:
 @op
 def nobody_waits(c: Config, s: Controller) -> bool:
     p = s.partition
-    return implies(p.leader is None, members(p) & active(c, s.registration) == EMPTY)
+    return implies(p.leader is None, members(p) & may_lead(c, s.registration) == EMPTY)
 
 
 @op
@@ -130,8 +130,14 @@ def last_known_is_legal(c: Config, s: Controller) -> bool:
 
 
 @op
+def directories_are_online(c: Config, s: Controller) -> bool:
+    """No event has taken a log directory away yet. Assumed before an event, not demanded after it."""
+    return all(s.registration[b].directory == Directory.ONLINE for b in c.brokers)
+
+
+@op
 def legal(c: Config, s: Controller) -> bool:
-    """The assumption of every proof: a situation that satisfies the rules CT-1 to CT-11."""
+    """The assumption of every proof: rules CT-1 to CT-11 hold, and no log directory is offline."""
     return (
         settings_are_legal(c, s)
         and assignment_is_legal(s)
@@ -143,5 +149,6 @@ def legal(c: Config, s: Controller) -> bool:
         and members_are_replicas(s)
         and s.partition.elr <= registered(c, s.registration)
         and nobody_waits(c, s)
+        and directories_are_online(c, s)
         and last_known_is_legal(c, s)
     )

@@ -130,7 +130,7 @@ def ElrRegistered(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-10", "P-20, KIP-966")
 def NobodyWaits(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """No partition is leaderless while an ISR or ELR member is active."""
+    """No partition is leaderless while an ISR or ELR member is active, with its log directory online."""
     return nobody_waits(c, t)
 
 
@@ -220,7 +220,7 @@ def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bo
     p = s.partition
     q = t.partition
     changed = replace(q, partition_epoch=p.partition_epoch) != p
-    recorded = changed or e.kind == EventKind.ASSIGN_DIRECTORIES
+    recorded = changed or e.kind == EventKind.ASSIGN_DIRECTORIES or e.kind == EventKind.DIRECTORY_MOVED
     if e.kind == EventKind.CREATE_PARTITION:
         return q.partition_epoch == 0
     return q.partition_epoch == (p.partition_epoch + 1 if recorded else p.partition_epoch)
@@ -247,7 +247,8 @@ def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 @rule("CT-17", "B.1 step 2, P-9, KIP-966")
 def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """Below min ISR, replicas in ISR or ELR stay there unless they are removed or unclean."""
-    gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER
+    lost = registers(e) and not e.brings_directory
+    gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER or lost
     kept = members(s.partition) & frozenset(t.partition.replicas)
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
     return implies(
@@ -258,12 +259,15 @@ def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-18", "B.3, P-14, KIP-966")
 def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """With ELR on, a broker that registers after an unclean shutdown is no candidate and does not lead."""
-    return implies(
-        e.kind == EventKind.REGISTER_UNCLEAN
-        and s.settings.elr_enabled
-        and (c.unknown_id_is_unclean or s.registration[e.broker].registered),
-        e.broker not in members(t.partition) and t.partition.leader != e.broker,
+    """With ELR on, a broker that registers after an unclean shutdown is no candidate and does not lead.
+
+    Nor is one that registers without the log directory of its replica (F-52).
+    """
+    excluded = e.broker not in members(t.partition) and t.partition.leader != e.broker
+    on = s.settings.elr_enabled and (c.unknown_id_is_unclean or s.registration[e.broker].registered)
+    return conj(
+        unclean=implies(on and e.kind == EventKind.REGISTER_UNCLEAN, excluded),
+        without_directory=implies(on and registers(e) and not e.brings_directory, excluded),
     )
 
 

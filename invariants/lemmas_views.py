@@ -6,7 +6,7 @@ from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import is_active
-from elrcheck.model.state import Error, Stage, State, Status, effective_min_isr
+from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status, effective_min_isr
 
 # ---------------------------------------------------------------------------- controller
 
@@ -36,6 +36,16 @@ def ControllerRecord(c: Config, s: State) -> bool:
 
 
 # ---------------------------------------------------------------------------- processes
+
+
+@lemma
+def Directories(c: Config, s: State) -> bool:
+    """Where no log directory is lost, every broker has the one of its replica, and the controller knows."""
+    lost = c.directory_losses > 0 or c.directory_failures > 0 or not c.directories_assigned
+    return lost or all(
+        s.registration[b].directory == Directory.ONLINE and s.broker[b].log_dir == LogDir.PRESENT
+        for b in c.brokers
+    )
 
 
 @lemma

@@ -360,8 +360,13 @@ def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
     """
     return conj(
         leaderless_iff_empty=implies(
-            s.settings.elr_enabled, (s.partition.leader is None) == (s.partition.isr - offline(c, s) == EMPTY)
-        )
+            s.settings.elr_enabled and s.partition.isr & offline(c, s) == EMPTY,
+            (s.partition.leader is None) == (s.partition.isr == EMPTY),
+        ),
+        leaderless_iff_offline=implies(
+            s.settings.elr_enabled and s.partition.isr & offline(c, s) != EMPTY,
+            (s.partition.leader is None) == (s.partition.isr <= offline(c, s)),
+        ),
     )
 
 

@@ -14,10 +14,13 @@ from elrcheck.commands.what_if.decisions import (
     balance,
     controlled_shutdown,
     create,
+    directory_failed,
     elect_periodically,
     fence,
     register,
+    report_directory,
     unfence,
+    unregister,
 )
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
 from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome, subject
@@ -25,7 +28,7 @@ from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.partition import change
-from elrcheck.model.replication_control import active
+from elrcheck.model.replication_control import may_lead
 from elrcheck.model.state import Error, Recovery, configured_min_isr
 
 # ---------------------------------------------------------------------------- broker events
@@ -44,7 +47,24 @@ def _unfence(request: Request, op: Node) -> Outcome:
 def _register(request: Request, op: Node) -> Outcome:
     b = request.ids.inside(op["broker"])
     presented = request.registration[b].epoch if op["clean"].boolean() else 0
-    return outcome(register(request.config, controller_of(request), b, presented))
+    brings = op.maybe("brings_directory", lambda node: node.boolean(), True)
+    return outcome(register(request.config, controller_of(request), b, presented, brings))
+
+
+def _unregister(request: Request, op: Node) -> Outcome:
+    """The broker stays in the answer, fenced: its epoch says that a later registration is a new one."""
+    b = request.ids.inside(op["broker"])
+    return outcome(unregister(request.config, controller_of(request), b))
+
+
+def _directory_failed(request: Request, op: Node) -> Outcome:
+    b = request.ids.inside(op["broker"])
+    return outcome(directory_failed(request.config, controller_of(request), b))
+
+
+def _assign_directories(request: Request, op: Node) -> Outcome:
+    b = request.ids.inside(op["broker"])
+    return outcome(report_directory(request.config, controller_of(request), b))
 
 
 def _controlled_shutdown(request: Request, op: Node) -> Outcome:
@@ -132,7 +152,8 @@ def _change(request: Request, op: Node) -> Outcome:
     adding = listed("target_adding", request.lists["adding"])
     removing = listed("target_removing", request.lists["removing"])
     recovery = op.maybe("leader_recovery_state", lambda node: node.member(Recovery), p.recovery)
-    acceptable = frozenset(listed("acceptable_leaders", tuple(active(request.config, request.registration))))
+    usual = tuple(may_lead(request.config, request.registration))
+    acceptable = frozenset(listed("acceptable_leaders", usual))
     after = change(
         request.config,
         p,
@@ -156,7 +177,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("fence", _fence, ("broker",)),
     Operation("unfence", _unfence, ("broker",)),
     Operation("controlled_shutdown", _controlled_shutdown, ("broker",)),
-    Operation("register", _register, ("broker", "clean")),
+    Operation("register", _register, ("broker", "clean"), ("brings_directory",)),
+    Operation("unregister", _unregister, ("broker",)),
+    Operation("directory_failed", _directory_failed, ("broker",)),
+    Operation("assign_directories", _assign_directories, ("broker",)),
     Operation(
         "alter_partition",
         _alter_partition,

@@ -26,8 +26,10 @@ from elrcheck.model.control_plane.controller import (
     unfenced_partition,
     unregistered_partition,
     unregistration_fails,
+    vouches,
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
+from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
     AdminDecision,
     AdminError,
@@ -54,7 +56,7 @@ from elrcheck.model.control_plane.partition import change
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Partition, Registration
+from elrcheck.model.state import Directory, Partition, Registration
 
 NONE = "NONE"
 FAULT = AdminError.UNKNOWN_SERVER_ERROR.name
@@ -121,16 +123,19 @@ def unfence(c: Config, s: Controller, b: int) -> Decided:
     return _broker(s, unfenced_partition(c, s, b), b, replace(r, fenced=False))
 
 
-def register(c: Config, s: Controller, b: int, presented: int) -> Decided:
+def register(
+    c: Config, s: Controller, b: int, presented: int, brings_directory: bool = True
+) -> Decided:
     """A new incarnation, whose clean-shutdown file names the broker epoch `presented`, 0 without one.
 
-    The session of an unfenced one counts as expired, so it is never a duplicate.
+    The session of an unfenced one counts as expired, so it is never a duplicate. brings_directory: its log
+    directories include the one recorded for its replica.
     """
     old = s.registration[b]
-    clean = shutdown_was_clean(c, presented, old.epoch)
+    clean = vouches(c, old, shutdown_was_clean(c, presented, old.epoch), brings_directory)
     if registration_fails(c, s, b, clean):
         return Decided(FAULT, s)
-    return _broker(s, registered_partition(c, s, b, clean), b, new_incarnation(old))
+    return _broker(s, registered_partition(c, s, b, clean), b, new_incarnation(old, brings_directory))
 
 
 def controlled_shutdown(c: Config, s: Controller, b: int) -> Decided:
@@ -149,6 +154,22 @@ def unregister(c: Config, s: Controller, b: int) -> Decided:
     if unregistration_fails(c, s, b):
         return Decided(FAULT, s)
     return _broker(s, unregistered_partition(c, s, b), b, gone)
+
+
+def directory_failed(c: Config, s: Controller, b: int) -> Decided:
+    """A heartbeat of b names the directory recorded for its replica as offline."""
+    r = s.registration[b]
+    if r.directory != Directory.ONLINE:
+        return Decided(NONE, s)
+    return _broker(s, without_directory(c, s, b), b, replace(r, directory=Directory.OFFLINE))
+
+
+def report_directory(c: Config, s: Controller, b: int) -> Decided:
+    """b reports that its replica is in a directory that is online (AssignReplicasToDirs)."""
+    if b not in s.partition.replicas:
+        return Decided("NOT_LEADER_OR_FOLLOWER", s)
+    online = replace(s.registration[b], directory=Directory.ONLINE)
+    return _broker(s, with_new_directory(c, s, b), b, online)
 
 
 def alter(c: Config, s: Controller, request: AlterRequest) -> Decided:

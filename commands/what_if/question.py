@@ -17,7 +17,7 @@ from elrcheck.base.strict import Codes, Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config, LklStorage
-from elrcheck.model.state import Partition, Recovery, Registration, Settings
+from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import variant_named, variant_names
 
 CODES = Codes(
@@ -129,13 +129,14 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
-        broker.object(("fenced", "in_controlled_shutdown", "epoch"))
+        broker.object(("fenced", "in_controlled_shutdown", "epoch"), ("directory",))
         found[int(key)] = Registration(
             registered=True,
             fenced=broker["fenced"].boolean(),
             in_controlled_shutdown=broker["in_controlled_shutdown"].boolean(),
             shutdown_offset=0,
             epoch=broker["epoch"].natural() + 1,
+            directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
     if not found:
         brokers.fail("there is no broker")
@@ -213,13 +214,14 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
 
 
 def brokers_json(request: Request, registration: Iterable[Registration]) -> dict[str, Any]:
-    """Converts the registrations to the shape and order of the request."""
+    """Converts the registrations to the shape and order of the request; directories not named are online."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {
         str(key): {
             "fenced": by_id[key].fenced,
             "in_controlled_shutdown": by_id[key].in_controlled_shutdown,
             "epoch": by_id[key].epoch - 1,
+            **({} if by_id[key].directory == Directory.ONLINE else {"directory": by_id[key].directory.name}),
         }
         for key in request.keys
     }

@@ -25,7 +25,7 @@ from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
-from elrcheck.model.state import Recovery
+from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
 from elrcheck.report.schema import DIALECT, Schema, array_of, file_name, report_schemas
 from elrcheck.traces.tracefile import SCHEMA as TRACE
@@ -146,13 +146,19 @@ REGISTRATIONS: Schema = {
     "propertyNames": {"pattern": "^(0|-?[1-9][0-9]{0,18})$"},
     "minProperties": 1,
     "additionalProperties": an_object(
-        {"fenced": BOOLEAN, "in_controlled_shutdown": BOOLEAN, "epoch": NATURAL}
+        {"fenced": BOOLEAN, "in_controlled_shutdown": BOOLEAN, "epoch": NATURAL},
+        {
+            "directory": described(
+                one_of(Directory.__members__), "Of the broker's replica, as recorded; ONLINE if left out."
+            )
+        },
     ),
 }
 NO_BROKER: Schema = {"anyOf": [BROKER, {"type": "null"}]}
 FIELDS: Mapping[str, Schema] = {
     "broker": INTEGER,
     "clean": BOOLEAN,
+    "brings_directory": described(BOOLEAN, "The recorded log directory is among its own; true if left out."),
     "sender": INTEGER,
     "sender_broker_epoch": {"type": "integer", "minimum": -1},
     "leader_epoch": INTEGER,

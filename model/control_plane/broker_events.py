@@ -197,7 +197,7 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
 @action(
     fairness=Unfair("a request of an operator"),
     event="UNREGISTER",
-    because="what-if has no operation for it so far",
+    what_if="unregister",
 )
 def Unregister(c: Config, s: State, b: Replica) -> State:
     """An operator unregisters a broker that is down (ClusterControlManager.unregisterBroker)."""

@@ -227,7 +227,7 @@ def directories_fail(c: Config, controller: Controller) -> bool:
 @action(
     fairness=Unfair("a report of a broker, once"),
     event="ASSIGN_DIRECTORIES",
-    because="what-if has no operation for it so far",
+    what_if="assign_directories",
 )
 def AssignDirectories(c: Config, s: State) -> State:
     """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""

@@ -147,7 +147,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "isr_active",
             "partition.isr - active(c, s.registration)={2}",
         ),
-        "P-20": ((empty,), "elected_from_elr", "eligible(c, s) & active(c, s.registration)={2}"),
+        "P-20": ((empty,), "elected_from_elr", "eligible(c, s) & may_lead(c, s.registration)={2}"),
         "P-21": (
             (case.partition(partition_epoch=3, leader_epoch=2), case.partition(partition_epoch=4)),
             "leader_epoch_never_back",

@@ -22,11 +22,12 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import type_of
+from elrcheck.model.broker.log_directories import presented_epoch
 from elrcheck.model.config import Config, MinIsrChange
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import InfoStage, LogInfo, Recovery, State
+from elrcheck.model.state import InfoStage, LogDir, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
 
 CHECKED_VARIANTS = [v.name for v in VARIANTS]
@@ -44,6 +45,8 @@ BUDGETS = (
     "reassignments",
     "min_isr_changes",
     "directory_changes",
+    "directory_failures",
+    "directory_losses",
 )
 
 
@@ -160,6 +163,7 @@ BLANK = Event(
     kind=EventKind.FENCE,
     broker=0,
     presented=0,
+    brings_directory=True,
     request=AlterRequest(0, 0, 0, 0, frozenset(), (0, 0, 0), Recovery.RECOVERED),
     wanted=(),
     value=0,
@@ -172,6 +176,8 @@ OF_BROKER = {
     "GrantShutdown": EventKind.GRANT_SHUTDOWN,
     "Unregister": EventKind.UNREGISTER,
     "DesignateLeader": EventKind.DESIGNATE,
+    "ReportFailedDirectory": EventKind.DIRECTORY_FAILED,
+    "ReportNewDirectory": EventKind.DIRECTORY_MOVED,
 }
 WITHOUT_ARGUMENT = {
     "ElectPreferred": EventKind.ELECT_PREFERRED,
@@ -183,7 +189,7 @@ WITHOUT_ARGUMENT = {
 LEVELS = {MinIsrLevel.TOPIC: EventKind.MIN_ISR_TOPIC, MinIsrLevel.CLUSTER: EventKind.MIN_ISR_CLUSTER}
 
 
-def event_of(s: State, label: Label) -> Event | None:
+def event_of(config: Config, s: State, label: Label) -> Event | None:
     """The event that an action is for the controller; None if it is none."""
     args = label.args
     match label.action:
@@ -192,11 +198,12 @@ def event_of(s: State, label: Label) -> Event | None:
         case name if name in WITHOUT_ARGUMENT:
             return replace(BLANK, kind=WITHOUT_ARGUMENT[name])
         case "Register":
-            presented = s.broker[args[0]].clean_file
+            presented = presented_epoch(config, s.broker[args[0]])
             old = s.registration[args[0]]
             clean = old.registered and presented == old.epoch
             kind = EventKind.REGISTER_CLEAN if clean else EventKind.REGISTER_UNCLEAN
-            return replace(BLANK, kind=kind, broker=args[0], presented=presented)
+            brings = s.broker[args[0]].log_dir == LogDir.PRESENT
+            return replace(BLANK, kind=kind, broker=args[0], presented=presented, brings_directory=brings)
         case "ControllerAlters":
             x = s.broker[args[0]].alter
             request = AlterRequest(
@@ -238,7 +245,7 @@ def test_events_do_what_the_actions_do(model: Model, variant: str) -> None:
     named = {fn.name: fn.marks.events for fn in model.actions}
     for s in reachable(plain, 250, 3):
         for label, t in plain.successors(s):
-            e = event_of(s, label)
+            e = event_of(config, s, label)
             if e is None:
                 assert of_state(t) == of_state(s), label
                 continue

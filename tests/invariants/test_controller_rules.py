@@ -42,6 +42,7 @@ EVENT = Event(
     kind=EventKind.FENCE,
     broker=0,
     presented=0,
+    brings_directory=True,
     request=AlterRequest(0, 1, 5, 9, frozenset({0, 1, 2}), (0, 0, 0, 0), Recovery.RECOVERED),
     wanted=(0, 1),
     value=2,

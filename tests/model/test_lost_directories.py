@@ -212,7 +212,9 @@ def after(story: Callable[[Run], None], knobs: dict[str, object]) -> int:
     return run.left()
 
 
-@pytest.mark.parametrize(("story", "off", "left_4_1", "left_4_3"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
+@pytest.mark.parametrize(
+    ("story", "off", "left_4_1", "left_4_3"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
 def test_what_real_brokers_lost(
     story: Callable[[Run], None], off: dict[str, bool], left_4_1: int, left_4_3: int
 ) -> None:

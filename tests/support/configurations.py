@@ -18,6 +18,7 @@ from elrcheck.model.config import (
     Config,
     FetchFencing,
     HwmGate,
+    LostDirectory,
     MinIsrPropagation,
     Propagation,
     ReassignGate,
@@ -40,6 +41,8 @@ COMBINED: dict[str, dict[str, Any]] = {
         "feature_changes": 1,
         "directory_changes": 1,
         "tracks_acks": True,
+        "directory_failures": 1,
+        "directory_losses": 1,
     },
     "broker": {
         "shutdowns": 1,
@@ -75,6 +78,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "min ISR change": {"min_isr_changes": 1},
     "feature change": {"feature_changes": 1},
     "directories": {"directory_changes": 1},
+    "lost directories": {"directory_failures": 1, "directory_losses": 1},
     "aggressive recovery": {"unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE},
     "no recovery": {"unclean_recovery_strategy": RecoveryStrategy.NONE},
     "shadow ISR": {"shadow_isr": True},
@@ -143,6 +147,13 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "election_ends_recovery": False,
         "reassign_gate": ReassignGate.TRUNK_2025,
     },
+    "directories without proof": {
+        "directory_losses": 1,
+        "directories_assigned": False,
+        "lost_directory": LostDirectory.CLEAN_FILE,
+        "assigns_before_registration": True,
+        "report_elects": False,
+    },
     "synchronisation skipped": {"shadow_isr": True, "sync_may_be_skipped": True},
 }
 # What a variant does differently shows only when operators act.
@@ -186,6 +197,13 @@ NEEDS: tuple[Need, ...] = (
     Need("a budget", lambda c: c.reassignments > 0, ("Reassign", "CancelReassignment")),
     Need("a budget", lambda c: c.feature_changes > 0, ("ChangeFeature",)),
     Need("a budget", lambda c: c.directory_changes > 0, ("AssignDirectories",)),
+    Need("a budget", lambda c: c.directory_failures > 0, ("FailDirectory", "ReportFailedDirectory")),
+    Need("a budget", lambda c: c.directory_losses > 0, ("LoseDirectory",)),
+    Need(
+        "a budget, or a directory that the controller does not know yet",
+        lambda c: c.directory_losses > 0 or not c.directories_assigned,
+        ("ReportNewDirectory",),
+    ),
     Need("a budget", lambda c: c.min_isr_changes > 0, ("ChangeMinIsr",)),
     Need(
         "a budget",

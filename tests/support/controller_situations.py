@@ -8,7 +8,7 @@ from elrcheck.invariants.controller_events import Event, EventKind
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
+from elrcheck.model.state import Directory, InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
 
 def some(rng: random.Random, members: list[int]) -> frozenset[int]:
@@ -46,6 +46,7 @@ def situation(rng: random.Random, config: Config) -> Controller:
             in_controlled_shutdown=rng.random() < 0.1,
             shutdown_offset=0,
             epoch=rng.randint(1, 2),
+            directory=rng.choice(list(Directory)) if anything else Directory.ONLINE,
         )
         for b in brokers
     )
@@ -84,6 +85,7 @@ def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) ->
         kind=kind,
         broker=b,
         presented=rng.randint(0, 2),
+        brings_directory=rng.random() < 0.8,
         request=request,
         wanted=tuple(rng.sample(brokers, rng.randint(1, len(brokers)))),
         value=rng.randint(1, config.broker_count),

@@ -163,7 +163,8 @@ def test_an_unknown_operation_is_told_all_there_are() -> None:
     fault = refusal(changed("op/type", "reasign"))
     assert (fault.code, fault.where) == ("what-if-unknown-op", "op.type")
     supported = [
-        "fence", "unfence", "controlled_shutdown", "register", "alter_partition", "create_partition",
+        "fence", "unfence", "controlled_shutdown", "register", "unregister", "directory_failed",
+        "assign_directories", "alter_partition", "create_partition",
         "balance_preferred", "maybe_elect_unclean", "elect_leaders", "reassign", "cancel_reassignment",
         "set_min_isr", "change",
     ]  # fmt: skip
