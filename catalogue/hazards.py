@@ -21,6 +21,7 @@ from elrcheck.model.config import (
     HwmGate,
     LastKnownLeader,
     LklStorage,
+    LostDirectory,
     MinIsrChange,
     MinIsrPropagation,
     ReassignGate,
@@ -334,6 +335,15 @@ HAZARDS: tuple[Hazard, ...] = (
         expected=("P-2", "P-26"),
         settings={"broker_count": 3, "fences": 2, "elections": 1},
         knobs={"reelection": Reelection.KEPT},
+    ),
+    # ---- log directories
+    Hazard(
+        "F-52",
+        "none found",
+        "A broker that lost the log directory of its replica counts as cleanly stopped",
+        expected=("P-14", "P-2", "P-13", "P-1", "P-6", "P-8", "P-30"),
+        settings={"clean_stops": 1, "fences": 1, "directory_losses": 1},
+        knobs={"lost_directory": LostDirectory.IGNORED},
     ),
     # ---- min ISR raised while the leader shrinks its ISR
     Hazard(

@@ -24,7 +24,7 @@ from elrcheck.model.control_plane.directories import ReportFailedDirectory, Repo
 from elrcheck.model.control_plane.elections import ElectPreferred
 from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, LogDir, State, Status
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.variants import variant_named
 
 SIZES = {
     "records": 2,
@@ -34,9 +34,8 @@ SIZES = {
     "directory_failures": 1,
     "elections": 1,
 }
-KNOBS = {variant.name: variant.knobs for variant in VARIANTS}
-KAFKA_4_1 = KNOBS["code_4_1"]
-KAFKA_4_3 = {**KAFKA_4_1, "dirs_wipe_elr": False}
+KAFKA_4_1 = variant_named("code_4_1_1").knobs
+KAFKA_4_3 = variant_named("code_4_3").knobs
 
 
 class Run:
