@@ -45,14 +45,13 @@ from elrcheck.model.control_plane.operator_settings import (
     MinIsrLevel,
     directories_assigned,
     directories_fail,
-    directories_target,
+    directories_reported,
     index_after,
     min_isr_changed,
     min_isr_error,
     with_feature,
     with_min_isr,
 )
-from elrcheck.model.control_plane.partition import change
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
 from elrcheck.model.replication_control import Controller
@@ -230,15 +229,10 @@ def switch_feature(c: Config, s: Controller, enabled: bool) -> Decided:
 
 
 def assign_directories(c: Config, s: Controller, moved: bool = True) -> Decided:
-    """A broker reports the log directory of its replica; moved: the controller had another one for it.
-
-    The change builder runs in either case, and without a new directory it may still find something to change.
-    """
+    """A broker reports the log directory of its replica; moved: the controller had another one for it."""
     if directories_fail(c, s):
         return Decided(FAULT, s)
-    if not moved:
-        return _quiet(s, change(c, s.partition, directories_target(c, s)))
-    return _quiet(s, directories_assigned(c, s))
+    return _quiet(s, directories_assigned(c, s) if moved else directories_reported(c, s))
 
 
 def create(c: Config, registration: tuple[Registration, ...], replicas: tuple[int, ...],

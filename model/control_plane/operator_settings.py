@@ -199,15 +199,21 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
 
 
 @op
-def directories_assigned(c: Config, controller: Controller) -> Partition:
-    """handleAssignReplicasToDirs: only the directories change, which this model does not hold.
+def directories_reported(c: Config, controller: Controller) -> Partition:
+    """handleAssignReplicasToDirs, where the report says nothing new: the builder runs all the same.
 
-    The election is ONLINE, whatever the topic's unclean.leader.election.enable.
-
-    4.0 and 4.1 build the change as if ELR were off, which wipes the ELR fields (C-43, F-23).
+    The election is ONLINE, whatever the topic's unclean.leader.election.enable. Up to 4.2 the change is built
+    as if ELR were off, which wipes the ELR fields (C-43, F-23).
     """
     p = controller.partition
-    after = change(c, p, directories_target(c, controller))
+    return p if directories_fail(c, controller) else change(c, p, directories_target(c, controller))
+
+
+@op
+def directories_assigned(c: Config, controller: Controller) -> Partition:
+    """handleAssignReplicasToDirs, where a replica is in another directory, which this model does not hold."""
+    p = controller.partition
+    after = directories_reported(c, controller)
     failed = directories_fail(c, controller)
     return p if failed else replace(after, partition_epoch=p.partition_epoch + 1)
 

@@ -136,6 +136,9 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "bump_leader_epoch_on_isr_shrink": True,
         "recovery_state_supported": False,
         "topic_has_min_isr": False,
+        "strangers_fail": False,
+        "unknown_id_is_unclean": False,
+        "partition_zero_replicas": 1,
     },
     "controller: recovery": {
         **COMBINED["operator"],
