@@ -120,6 +120,10 @@ def last_known_is_legal(c: Config, s: Controller) -> bool:
         leader_is_replica=p.last_known_leader is None or p.last_known_leader in frozenset(p.replicas),
         without_leader=implies(p.leader is not None, p.last_known_leader is None),
         no_candidates=implies(separate, p.last_known_elr & members(p) == EMPTY),
+        none_stored=implies(
+            p.last_known_none,
+            c.lkl_stores_none and c.elr_enabled and p.leader is None and p.last_known_elr == EMPTY,
+        ),
         overload=separate
         or (
             p.last_known_leader is None

@@ -1,0 +1,246 @@
+"""Rules in which releases of Kafka differ, or that were once read differently: one decision each.
+
+The expected outcomes are what Kafka's own controller classes of these releases did with the same event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from elrcheck.commands.what_if import decisions
+from elrcheck.commands.what_if.decisions import FAULT, NONE, Decided, ElectionType
+from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Partition, Recovery, Registration, Settings
+from elrcheck.model.variants import VARIANTS, variant_named, variant_names
+
+RELEASED = ("code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3")
+
+
+def config(variant: str, **more: Any) -> Config:
+    found = variant_named(variant)
+    assert found is not None
+    return Config(**{**found.knobs, **more})
+
+
+def controller(
+    replicas: tuple[int, ...],
+    isr: Iterable[int] = (),
+    *,
+    live: Iterable[int] = (0, 1, 2),
+    gone: Iterable[int] = (),
+    min_isr: int = 2,
+    elr_on: bool = True,
+    **more: Any,
+) -> Controller:
+    members = frozenset(isr)
+    values: dict[str, Any] = {
+        "adding": EMPTY,
+        "removing": EMPTY,
+        "elr": EMPTY,
+        "last_known_elr": EMPTY,
+        "last_known_leader": None,
+        "leader": min(members) if members else None,
+        "leader_epoch": 5,
+        "partition_epoch": 9,
+        "recovery": Recovery.RECOVERED,
+        **more,
+    }
+    registration = tuple(
+        Registration(
+            registered=b not in gone,
+            fenced=b not in live,
+            in_controlled_shutdown=False,
+            shutdown_offset=0,
+            epoch=100 + b,
+        )
+        for b in range(3)
+    )
+    settings = Settings(
+        topic_min_isr=min_isr, cluster_min_isr=min_isr, broker_min_isr=(None,) * 3, elr_enabled=elr_on
+    )
+    return Controller(settings, Partition(replicas=replicas, isr=members, **values), registration)
+
+
+def line(decided: Decided) -> str:
+    """error: leader | ISR | ELR | LastKnownELR | leader epoch.partition epoch"""
+    p = decided.controller.partition
+
+    def text(members: frozenset[int]) -> str:
+        return ",".join(map(str, sorted(members))) or "-"
+
+    last = "none" if p.last_known_none else text(p.last_known_elr)
+    leader = "-" if p.leader is None else p.leader
+    epochs = f"{p.leader_epoch}.{p.partition_epoch}"
+    return f"{decided.error}: {leader} | {text(p.isr)} | {text(p.elr)} | {last} | {epochs}"
+
+
+# ------------------------------------------------------------------------------ the same in all of them
+
+
+@pytest.mark.parametrize("variant", RELEASED)
+def test_an_unregistered_id_registers_uncleanly_even_with_its_file(variant: str) -> None:
+    s = controller((0, 1), (0,), live=(0,), gone=(1,), elr=frozenset({1}))
+    assert line(decisions.register(config(variant), s, 1, s.registration[1].epoch)) == (
+        "NONE: 0 | 0 | - | - | 5.10"
+    )
+    off = controller((0, 1), (0,), live=(0,), gone=(1,), elr_on=False)
+    assert line(decisions.register(config(variant), off, 1, 0)) == "NONE: 0 | 0 | - | - | 5.9"
+
+
+def test_unfencing_a_stranger_looks_at_a_partition_without_a_leader() -> None:
+    """4.0 then elects the last known leader, which is fenced (KAFKA-19522)."""
+    s = controller((0, 1), live=(), last_known_elr=frozenset({0}))
+    assert line(decisions.unfence(config("code_4_0"), s, 2)) == "NONE: 0 | 0 | - | - | 6.10"
+    assert line(decisions.unfence(config("code_4_1_0"), s, 2)) == "NONE: - | - | - | 0 | 5.9"
+
+
+@pytest.mark.parametrize("variant", [*RELEASED, "kip_full"])
+def test_balancing_does_not_ask_for_the_preferred_replica_first(variant: str) -> None:
+    """The builder runs, and may complete a reassignment although the first replica cannot lead."""
+    s = controller((0, 1, 2), (1, 2), live=(1, 2), min_isr=1, leader=1, removing=frozenset({0}))
+    assert line(decisions.balance(config(variant), s)) == "NONE: 1 | 1,2 | - | - | 6.10"
+
+
+@pytest.mark.parametrize("variant", RELEASED)
+def test_a_report_of_a_directory_elects_cleanly_only(variant: str) -> None:
+    c = config(variant, unclean_leader_election_enable=True)
+    s = controller((0, 1), live=(1,), elr=frozenset({0}))
+    after = decisions.assign_directories(c, s)
+    assert after.controller.partition.leader is None
+    assert after.controller.partition.partition_epoch == 10
+
+
+@pytest.mark.parametrize(("variant", "elr"), [(v, "1" if v == "code_4_3" else "-") for v in RELEASED])
+def test_a_report_without_news_runs_the_builder_all_the_same(variant: str, elr: str) -> None:
+    s = controller((0, 1), (0,), live=(0,), elr=frozenset({1}))
+    epoch = 9 if elr == "1" else 10
+    again = decisions.assign_directories(config(variant), s, moved=False)
+    assert line(again) == f"NONE: 0 | 0 | {elr} | - | 5.{epoch}"
+
+
+# ------------------------------------------------------------------------------ an election that fails
+
+
+@pytest.mark.parametrize("variant", RELEASED)
+def test_a_reassignment_cannot_elect_a_broker_that_it_adds(variant: str) -> None:
+    """F-20: broker 0 was removed and is in the ELR; its directory is not known to the old registration."""
+    s = controller((1,), live=(0,), elr=frozenset({0}), min_isr=2)
+    assert line(decisions.move(config(variant), s, (0, 1))) == f"{FAULT}: - | - | 0 | - | 5.9"
+    fenced = controller((1,), live=(), elr=frozenset({0}), min_isr=2)
+    moved = decisions.move(config(variant), fenced, (0, 1))
+    assert moved.error == NONE
+    assert line(decisions.unfence(config(variant), moved.controller, 0)).startswith("NONE: 0 | 0 | - ")
+
+
+def test_a_last_known_leader_that_is_no_replica_makes_every_election_a_fault() -> None:
+    c = config("code_4_1_1", unclean_leader_election_enable=True)
+    s = controller((1, 2), live=(0,), last_known_elr=frozenset({0}))
+    asked = [
+        decisions.balance(c, s),
+        decisions.elect_periodically(c, s),
+        decisions.elect_leaders(c, s, ElectionType.PREFERRED),
+        decisions.elect_leaders(c, s, ElectionType.UNCLEAN),
+        decisions.unfence(c, s, 1),
+    ]
+    assert {line(one) for one in asked} == {f"{FAULT}: - | - | - | 0 | 5.9"}
+    assert all(one.controller == s for one in asked)
+    last = controller((1, 2), (1,), live=(0, 1), last_known_elr=frozenset({0}))
+    assert decisions.fence(c, last, 1).error == NONE  # the ISR was not empty, so 1 is in the ELR now
+    alone = controller((1, 2), live=(0,), elr=frozenset({1}), last_known_elr=frozenset({0}))
+    assert decisions.register(c, alone, 1, 0) == Decided(FAULT, alone)
+    assert decisions.unregister(c, alone, 1).error == NONE  # the code leaves 1 in the ELR
+
+
+# ------------------------------------------------------------------------------ the last known leader
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"),
+    [
+        ("code_4_0", "NONE: - | - | - | none | 5.10"),
+        ("code_4_1_0", "NONE: - | - | - | none | 5.10"),
+        ("code_4_1_1", "NONE: - | - | - | - | 5.10"),
+        ("code_4_3", "NONE: - | - | - | - | 5.10"),
+    ],
+)
+def test_the_last_known_leader_of_a_partition_without_one(variant: str, expected: str) -> None:
+    """F-26: ELR is switched on while the fenced 0 is the ISR of a partition without a leader."""
+    s = controller((0,), (0,), live=(), leader=None)
+    assert line(decisions.register(config(variant), s, 0, 0)) == expected
+
+
+def test_4_0_elects_nobody_once_minus_one_is_stored() -> None:
+    s = controller((0, 1), live=(0, 1), last_known_none=True)
+    refused = decisions.elect_leaders(config("code_4_0"), s, ElectionType.UNCLEAN)
+    assert line(refused) == "ELIGIBLE_LEADERS_NOT_AVAILABLE: - | - | - | none | 5.9"
+    granted = decisions.elect_leaders(config("code_4_1_0"), s, ElectionType.UNCLEAN)
+    assert line(granted) == "NONE: 0 | 0 | - | - | 6.10"
+
+
+def test_4_1_1_forgets_the_last_known_leader_only_with_a_leader() -> None:
+    """A stored one stays while nothing names a leader; 4.1.0 forgets it with the next record."""
+    s = controller((0, 1), (0, 1), last_known_elr=frozenset({0}))
+    for variant, last in (("code_4_1_0", "-"), ("code_4_1_1", "0")):
+        after = decisions.fence(config(variant), s, 1)
+        assert line(after) == f"NONE: 0 | 0 | 1 | {last} | 5.10"
+
+
+def test_4_1_1_stores_minus_one_with_a_restated_absence() -> None:
+    """A reassignment that drops a replica names the leader again, and there is none."""
+    s = controller((0, 1), (0,), live=(), leader=None, adding=frozenset({1}))
+    c = config("code_4_1_1", unclean_leader_election_enable=True)
+    assert line(decisions.move(c, s, None)) == "NONE: - | 0 | - | none | 6.10"
+
+
+# ------------------------------------------------------------------------------ the index, partition 0
+
+
+def test_a_cleared_elr_stays_in_the_index() -> None:
+    s = controller((0, 1), (0,), live=(0,), elr=frozenset({1}))
+    c = config("code_4_1_1")
+    cleared = decisions.write_min_isr(c, s, MinIsrLevel.CLUSTER, 2).controller
+    assert [r.stale_entries for r in cleared.registration] == [0, 1, 0]
+    once = controller((0, 1), (0, 1))
+    twice = Controller(once.settings, once.partition, cleared.registration)
+    assert line(decisions.register(c, twice, 1, 0)) == "NONE: 0 | 0 | - | - | 5.11"
+    assert line(decisions.register(c, once, 1, 0)) == "NONE: 0 | 0 | - | - | 5.10"
+    again = decisions.register(c, twice, 1, 0).controller
+    assert again.registration[1].stale_entries == 1
+    off = config("code_4_1_1", elr_index_goes_stale=False)
+    unchanged = decisions.write_min_isr(off, s, MinIsrLevel.CLUSTER, 2).controller
+    assert [r.stale_entries for r in unchanged.registration] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("zero", "elr"), [(0, "-"), (1, "-"), (2, "1")])
+def test_the_effective_min_isr_is_that_of_partition_zero(zero: int, elr: str) -> None:
+    """A partition of one replica, min ISR 2: its ELR is cleared unless partition 0 has two replicas."""
+    s = controller((0,), (0,), elr=frozenset({1}))
+    c = config("code_4_1_1", partition_zero_replicas=zero)
+    assert line(decisions.assign_directories(config("code_4_3", partition_zero_replicas=zero), s)) == (
+        f"NONE: 0 | 0 | {elr} | - | 5.10"
+    )
+    assert decisions.fence(c, s, 0).controller.partition.leader is None
+
+
+# ------------------------------------------------------------------------------ names
+
+
+def test_an_alias_is_a_name_of_its_own() -> None:
+    plain, alias = variant_named("code_4_1_1"), variant_named("code_4_1")
+    assert plain is not None
+    assert alias is not None
+    assert (alias.name, alias.knobs, alias.kafka) == ("code_4_1", plain.knobs, plain.kafka)
+    assert variant_named("code_4_2") is None
+    assert len(set(variant_names())) == len(variant_names())
+
+
+def test_each_release_has_one_variant() -> None:
+    releases = [release for variant in VARIANTS for release in variant.kafka]
+    assert len(set(releases)) == len(releases)
+    assert {"3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0"} <= set(releases)
