@@ -141,7 +141,7 @@ GONE = {"isr": [], "leader": -1}
          "NONE: 3 | 3 | - | - | 6.10"),
         (UNCLEAN, None, {}, {}, "ELECTION_NOT_NEEDED: 1 | 1,2,3 | - | - | 5.9"),
         # E-21: the topic's setting is ignored.
-        (UNCLEAN, brokers(2, fenced=(1, 3)), {}, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | - | 6.10"),
+        (UNCLEAN, brokers(2, fenced=(1, 3)), {}, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | 1 | 6.10"),
         (UNCLEAN, brokers(2, fenced=(1, 3)), {"variant": "legacy"}, {"isr": [1], "leader": -1},
          "NONE: 2 | 2 | - | - | 6.10"),
         (UNCLEAN, brokers(fenced=(1, 2, 3)), {}, {**GONE, "elr": [1]},
@@ -156,7 +156,7 @@ GONE = {"isr": [], "leader": -1}
         (BALANCE, brokers(2, 3, stopping=(1,)), {}, {"leader": 2}, "NONE: 2 | 1,2,3 | - | - | 5.9"),
         (PERIODIC, None, ALLOWED, {}, "NONE: 1 | 1,2,3 | - | - | 5.9"),
         (PERIODIC, brokers(2, fenced=(1, 3)), {}, {**GONE, "elr": [1]}, "NONE: -1 | - | 1 | - | 5.9"),
-        (PERIODIC, brokers(2, fenced=(1, 3)), ALLOWED, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | - | 6.10"),
+        (PERIODIC, brokers(2, fenced=(1, 3)), ALLOWED, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | 1 | 6.10"),
     ],
 )  # fmt: skip
 def test_elections(op: Json, live: Json | None, top: Json, before: Json, expected: str) -> None:
@@ -171,7 +171,7 @@ def test_elections(op: Json, live: Json | None, top: Json, before: Json, expecte
 
 def test_a_broker_event_elects_uncleanly_where_the_topic_allows_it() -> None:
     reply = answer(question({"type": "fence", "broker": 1}, top=ALLOWED, isr=[1]))
-    assert line(reply) == "NONE: 2 | 2 | - | - | 6.10"
+    assert line(reply) == "NONE: 2 | 2 | - | 1 | 6.10"
     assert reply["partition"]["leader_recovery_state"] == "RECOVERING"
 
 

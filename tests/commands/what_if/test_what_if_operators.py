@@ -70,7 +70,8 @@ def test_a_designated_stranger_to_isr_and_elr_is_elected_uncleanly() -> None:
         ask(elect("DESIGNATION", desired_leader=3), before),
         before,
         isr=[3],
-        last_known_elr=[],
+        elr=[],
+        last_known_elr=[1, 2],
         leader=3,
         leader_epoch=6,
         partition_epoch=10,
@@ -293,3 +294,23 @@ def test_phase_one_elects_the_last_known_leader_once_it_is_back() -> None:
 def test_fencing_an_added_replica_keeps_it_out_of_the_elr_when_the_isr_is_enough() -> None:
     before = partition(replicas=[1, 2, 3, 4], isr=[1, 2, 4], adding=[4])
     changed(ask(fence(4), before, brokers(1, 2, 3, 4)), before, isr=[1, 2], partition_epoch=10)
+
+
+@pytest.mark.parametrize("target", [[1, 9], [9], [9, 9]])
+def test_a_reassignment_to_an_unknown_broker_is_refused_by_the_controller(target: list[int]) -> None:
+    """As Kafka's validateManualPartitionAssignment does; a broker given twice is a mistake of the question."""
+    before = partition()
+    refused = ask({"type": "reassign", "target": target}, before)
+    assert (refused["error"], refused["partition"]) == ("INVALID_REPLICA_ASSIGNMENT", before)
+
+
+def test_minus_one_as_the_last_known_leader_is_read_and_written() -> None:
+    """4.0 stores it where there was no leader already, and elects nobody from then on."""
+    before = partition(isr=[], leader=-1, last_known_elr=[-1])
+    del before["last_known_leader"]
+    for variant, error in (("code_4_0", "ELIGIBLE_LEADERS_NOT_AVAILABLE"), ("code_4_1_1", "NONE")):
+        reply = ask(elect("UNCLEAN"), before, variant=variant)
+        assert reply["error"] == error
+        assert (reply["partition"]["last_known_elr"] == [-1]) == (variant == "code_4_0")
+    with pytest.raises(UsageFault, match="-1 is no broker"):
+        ask(elect("UNCLEAN"), before, variant="kip_full")
