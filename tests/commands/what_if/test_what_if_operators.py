@@ -298,7 +298,7 @@ def test_fencing_an_added_replica_keeps_it_out_of_the_elr_when_the_isr_is_enough
 
 @pytest.mark.parametrize("target", [[1, 9], [9], [9, 9]])
 def test_a_reassignment_to_an_unknown_broker_is_refused_by_the_controller(target: list[int]) -> None:
-    """As Kafka's validateManualPartitionAssignment does; a broker given twice is a mistake of the question."""
+    """As Kafka's validateManualPartitionAssignment does."""
     before = partition()
     refused = ask({"type": "reassign", "target": target}, before)
     assert (refused["error"], refused["partition"]) == ("INVALID_REPLICA_ASSIGNMENT", before)
