@@ -30,6 +30,7 @@ final class Cluster {
 
     private final Managers managers;
     private final Events events;
+    private final Map<Integer, Known> loaded = new TreeMap<>();
     private final Map<Integer, Known> known = new TreeMap<>();
     private boolean sibling;
 
@@ -44,8 +45,8 @@ final class Cluster {
 
     /** topicMinIsr clusterMinIsr brokerMinIsrs topicUnclean clusterUnclean brokers partition sibling */
     void load(Words words) {
-        managers.revert();
-        known.clear();
+        managers.empty();
+        loaded.clear();
         config(ConfigResource.Type.TOPIC, TOPIC, Managers.MIN_ISR, words.optionalNumber());
         config(ConfigResource.Type.BROKER, "", Managers.MIN_ISR, words.optionalNumber());
         int[] minIsrs = words.numbers();
@@ -58,6 +59,13 @@ final class Cluster {
             broker(brokers[i], brokers[i + 1], brokers[i + 2], brokers[i + 3]);
         partitions(words);
         words.end();
+        managers.mark(Managers.LOADED);
+        start();
+    }
+
+    /** Back to what was loaded last. */
+    void again() {
+        managers.loaded();
         start();
     }
 
@@ -68,7 +76,7 @@ final class Cluster {
     }
 
     private void broker(int id, long epoch, int flags, int directories) {
-        known.put(id, new Known(epoch, 1, directories));
+        loaded.put(id, new Known(epoch, 1, directories));
         if ((flags & REGISTERED) == 0) return;
         RegisterBrokerRecord record = new RegisterBrokerRecord()
             .setBrokerId(id)
@@ -103,6 +111,8 @@ final class Cluster {
 
     /** The controller with this cluster becomes active, and every broker that is not fenced has just been heard. */
     private void start() {
+        known.clear();
+        known.putAll(loaded);
         managers.activate();
         for (BrokerRegistration broker : managers.cluster.brokerRegistrations().values())
             if (!broker.fenced()) Sessions.renew(managers, broker);

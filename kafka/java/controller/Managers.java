@@ -44,8 +44,9 @@ final class Managers {
         AnyVersion.method(SnapshotRegistry.class, "idempotentCreateSnapshot", 1),
         AnyVersion.method(SnapshotRegistry.class, "getOrCreateSnapshot", 1));
     private static final KafkaConfigSchema SCHEMA = schema();
+    static final long EMPTY = 1;
+    static final long LOADED = 2;
     private static final long REPLAYED_BEFORE = 1000;
-    private static final long MARK = 1;
 
     final Clock clock = new Clock();
     final SnapshotRegistry registry;
@@ -55,6 +56,7 @@ final class Managers {
     final ReplicationControlManager replication;
     private final AnyVersion.Replays replays;
     private long offset = REPLAYED_BEFORE;
+    private long loadedOffset = REPLAYED_BEFORE;
 
     Managers(boolean elr, MetadataVersion version) {
         Object log = LOG_CONTEXT.call(null);
@@ -165,21 +167,26 @@ final class Managers {
         cluster.activate();
     }
 
-    /** Marks the state that revert() goes back to. */
-    void mark() {
-        SNAPSHOT.call(registry, MARK);
+    /** Marks a state to go back to: EMPTY first, then LOADED. */
+    void mark(long state) {
+        SNAPSHOT.call(registry, state);
+        if (state == LOADED) loadedOffset = offset;
     }
 
-    /**
-     * Back to the marked state. The snapshot is made anew: the old one keeps what changed after it, and would
-     * grow with every question.
-     */
-    void revert() {
-        registry.revertToSnapshot(MARK);
-        registry.deleteSnapshot(MARK);
-        mark();
+    /** Back to EMPTY. Its snapshot is made anew, since the old one keeps a note of everything that ever changed. */
+    void empty() {
+        registry.revertToSnapshot(EMPTY);
+        registry.deleteSnapshot(EMPTY);
+        mark(EMPTY);
         clock.restart();
         offset = REPLAYED_BEFORE;
+    }
+
+    /** Back to LOADED. The snapshot keeps notes, so a caller goes back to EMPTY every now and then. */
+    void loaded() {
+        registry.revertToSnapshot(LOADED);
+        clock.restart();
+        offset = loadedOffset;
     }
 
     boolean elr() {

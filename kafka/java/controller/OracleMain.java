@@ -66,7 +66,7 @@ public final class OracleMain {
         switch (kind) {
             case "b" -> builders.change(words, out);
             case "r" -> builders.reassignment(words, out);
-            case "s" -> controllers.setup(words, out);
+            case "s" -> controllers.setup(line, words, out);
             case "t" -> controllers.step(words, out);
             case "f" -> out.append("f");
             default -> throw new Words.Misunderstood("unknown kind of question: " + kind);
