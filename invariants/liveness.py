@@ -15,7 +15,7 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import waits
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
-from elrcheck.model.state import Stage, State, Status, effective_min_isr, is_prefix, leads
+from elrcheck.model.state import Stage, State, Status, effective_min_isr, hosts, is_prefix, leads
 
 # ---------------------------------------------------------------------------- vocabulary
 
@@ -33,8 +33,26 @@ def leaving(s: State, b: Replica) -> bool:
 
 @op
 def present(s: State, b: Replica) -> bool:
-    """b runs and is not in controlled shutdown."""
-    return runs(s, b) and not leaving(s, b)
+    """b runs, can use its replica and is not in controlled shutdown."""
+    return runs(s, b) and not leaving(s, b) and hosts(s.broker[b])
+
+
+@op
+def away(s: State, b: Replica) -> bool:
+    """b is down, and an operator has unregistered it: it may stay away for ever."""
+    return s.broker[b].status == Status.OFFLINE and not s.registration[b].registered
+
+
+@op
+def gone(s: State, b: Replica) -> bool:
+    """b's replica may never come back: b is away, or the log directory has failed, which b runs without."""
+    return away(s, b) or not hosts(s.broker[b])
+
+
+@op
+def missing(s: State) -> bool:
+    """Some replica may never come back, so that the ISR may stay too small."""
+    return any(gone(s, b) for b in s.partition.replicas)
 
 
 @op
@@ -62,9 +80,13 @@ def owes_answers(s: State, b: Replica) -> bool:
 
 @op
 def advances(s: State, b: Replica) -> bool:
-    """b leads, in its own view as well, and the ISR has min ISR members."""
+    """b leads, in its own view as well, and the ISR has min ISR members.
+
+    None of them is gone: a leader drops such a member in time (maybeShrinkIsr), which is a budget here.
+    """
     enough = len(s.partition.isr) >= effective_min_isr(s.settings, s.partition.replicas)
-    return s.partition.leader == b and leads(s, b) and enough
+    fetching = all(not gone(s, member) for member in s.partition.isr)
+    return s.partition.leader == b and leads(s, b) and enough and fetching
 
 
 # ---------------------------------------------------------------------------- brokers
@@ -75,12 +97,14 @@ def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
     """A broker that starts, or runs while fenced, is eventually running and unfenced.
 
     Source: Vanlightly's KIP-966 specification, BrokerLifecycleManager. A broker in controlled shutdown
-    waits for nothing: its process is about to end.
+    waits for nothing: its process is about to end. One that dies while it starts, and is unregistered, may
+    stay away.
     """
     starting = s.broker[b].status == Status.STARTING
     outside = starting or (runs(s, b) and s.registration[b].fenced)
     back = runs(s, b) and not s.registration[b].fenced
-    return LeadsTo(premise=outside and not leaving(s, b), conclusion=back or leaving(s, b))
+    over = back or leaving(s, b) or away(s, b)
+    return LeadsTo(premise=outside and not leaving(s, b), conclusion=over)
 
 
 @leads_to("V-2")
@@ -88,9 +112,10 @@ def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
     """A broker's view of the partition eventually equals the controller's record.
 
     Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR matters only to the
-    leader; no other broker reads it.
+    leader; no other broker reads it. An unregistered broker that is down learns nothing.
     """
-    return LeadsTo(premise=not has_newest(s, b), conclusion=has_newest(s, b))
+    over = has_newest(s, b) or away(s, b)
+    return LeadsTo(premise=not over, conclusion=over)
 
 
 # ---------------------------------------------------------------------------- requests and records
@@ -113,10 +138,11 @@ def WriteIsAnswered(c: Config, s: State, b: Replica) -> LeadsTo:
     Source: Vanlightly's KIP-966 specification, DelayedProduce. It is acknowledged when the watermark
     passes it, and refused when that leader steps down or dies. Writes are finite, so a leader that
     owes answers again and again owes the same ones. The producer's timeout is not modelled. While a
-    broker is in controlled shutdown the ISR may be too small; that broker is about to restart.
+    broker is in controlled shutdown the ISR may be too small; that broker is about to restart. It may be
+    too small for ever while a replica is gone.
     """
     owes = owes_answers(s, b)
-    excused = any(leaving(s, other) for other in c.brokers)
+    excused = missing(s) or any(leaving(s, other) for other in c.brokers)
     return LeadsTo(premise=owes and not excused, conclusion=not owes or excused)
 
 
@@ -125,9 +151,10 @@ def CommittedIsEverywhere(c: Config, s: State, b: Replica) -> LeadsTo:
     """Every committed record is eventually in the log of every replica.
 
     Source: Vanlightly's KIP-966 specification. An acknowledged acks=all record is committed; other
-    records below the watermark are included, since consumers may have read them.
+    records below the watermark are included, since consumers may have read them. A replica that is gone,
+    or whose leader would be, waits for an operator.
     """
-    has = is_prefix(s.committed, s.broker[b].log) or b not in frozenset(s.partition.replicas)
+    has = is_prefix(s.committed, s.broker[b].log) or b not in frozenset(s.partition.replicas) or missing(s)
     return LeadsTo(premise=not has, conclusion=has)
 
 
@@ -139,10 +166,10 @@ def ReassignmentEnds(c: Config, s: State) -> LeadsTo:
     """An ongoing reassignment eventually completes or is cancelled.
 
     Source: Vanlightly's KIP-966 specification, PartitionReassignmentReplicas, KAFKA-19975. A target in
-    controlled shutdown cannot join the ISR.
+    controlled shutdown cannot join the ISR, nor can a replica that is gone.
     """
     ongoing = is_reassigning(s.partition)
-    excused = any(leaving(s, b) for b in s.partition.replicas)
+    excused = missing(s) or any(leaving(s, b) for b in s.partition.replicas)
     return LeadsTo(premise=ongoing and not excused, conclusion=not ongoing or excused)
 
 
@@ -151,11 +178,13 @@ def EligibleReplicaEndsLeaderlessness(c: Config, s: State, b: Replica) -> LeadsT
     """When an ELR member returns after a clean stop, or was never down, the partition gets a leader.
 
     Source: KIP-966. A member that is registered and still in the ELR has not lost any data. The wait
-    ends without a leader only if b goes down again or the feature is switched off.
+    ends without a leader only if b goes down again or the feature is switched off. An ISR member whose
+    replica is gone comes before the ELR, and waits for an operator.
     """
     p = s.partition
     back = present(s, b) and s.settings.elr_enabled
-    eligible = p.leader is None and b in p.elr and back
+    waited_for = any(gone(s, member) for member in p.isr)
+    eligible = p.leader is None and b in p.elr and back and not waited_for
     return LeadsTo(premise=eligible, conclusion=served(s) or not back)
 
 
@@ -164,13 +193,14 @@ def LastKnownReplicasEndLeaderlessness(c: Config, s: State) -> LeadsTo:
     """When ISR and ELR are empty and the whole LastKnownELR is back, the partition gets a leader.
 
     Source: KIP-966, unclean.recovery.strategy Balanced. With None it waits for an operator, by design.
-    If the LastKnownELR is empty too (F-26), it must be enough that all replicas are back. The wait ends
+    If the LastKnownELR is empty too (F-26), it must be enough that all replicas are back. ELR members that
+    were unregistered, and may stay away for ever, count as none (F-21). The wait ends
     without a leader only if one of them goes down again or the feature is switched off.
     """
     p = s.partition
     known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
     back = all(present(s, b) for b in known) and s.settings.elr_enabled
-    exhausted = p.leader is None and p.isr == EMPTY and p.elr == EMPTY
+    exhausted = p.leader is None and p.isr == EMPTY and all(away(s, b) for b in p.elr)
     return LeadsTo(premise=exhausted and back, conclusion=served(s) or not back)
 
 
@@ -192,8 +222,8 @@ def ReplicaRejoinsIsr(c: Config, s: State, b: Replica) -> LeadsTo:
     """If the partition has a leader, a replica outside the ISR eventually joins it.
 
     Source: Partition.maybeExpandIsr, KIP-841, KIP-903. V-7 and V-8 cover partitions without a leader,
-    and a broker in controlled shutdown may not join.
+    and a broker in controlled shutdown may not join, nor can a replica that is gone.
     """
-    replica = b in frozenset(s.partition.replicas)
-    outside = replica and b not in s.partition.isr and s.partition.leader is not None and not leaving(s, b)
+    replica = b in frozenset(s.partition.replicas) and not leaving(s, b) and not gone(s, b)
+    outside = replica and b not in s.partition.isr and s.partition.leader is not None
     return LeadsTo(premise=outside, conclusion=not outside)

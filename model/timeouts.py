@@ -17,6 +17,12 @@ def session_is_over(s: State, b: Replica) -> bool:
 
 
 @op
+def is_expected_back(s: State, b: Replica) -> bool:
+    """No operator has unregistered b, so somebody starts its process again."""
+    return s.registration[b].registered
+
+
+@op
 def has_registered(s: State, b: Replica) -> bool:
     """b runs, so that what it sends is in its own name."""
     return s.broker[b].status == Status.RUNNING

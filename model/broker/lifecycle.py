@@ -15,6 +15,7 @@ from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, Offset, Stage, State, Status
+from elrcheck.model.timeouts import is_expected_back
 
 
 @op
@@ -80,7 +81,11 @@ def Kill(c: Config, s: State, b: Replica) -> State:
     return replace(s, broker=put(s.broker, b, dead), spent=replace(s.spent, kills=s.spent.kills + 1))
 
 
-@action(fairness=Fair("a dead process is started again: start"))
+@action(
+    fairness=Fair(
+        "a dead process is started again, unless its broker was unregistered: start", when=is_expected_back
+    )
+)
 def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: LogManager reads and deletes the clean-shutdown file, to present it at registration."""
     broker = s.broker[b]
