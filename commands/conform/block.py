@@ -26,7 +26,8 @@ from elrcheck.commands.conform.isr_order import order_matters, permuted
 from elrcheck.commands.conform.known_classes import class_of, signature
 from elrcheck.commands.conform.question_space import shuffled
 from elrcheck.commands.conform.random_cases import random_builder_question, random_single, random_walk
-from elrcheck.kafka.asked import BuilderQuestion
+from elrcheck.kafka.asked import BuilderQuestion, KafkaPartition
+from elrcheck.kafka.controller_steps import SwitchElr
 from elrcheck.kafka.oracle import Oracle
 from elrcheck.model.config import Config
 
@@ -119,16 +120,33 @@ def _builder_questions(seed: int, block: Block) -> list[BuilderQuestion]:
     return [question for point in points if (question := space.at(point)) is not None]
 
 
+def holds_elr(partition: KafkaPartition | None) -> bool:
+    """The fields of ELR are in use, which releases without the feature cannot even write."""
+    return partition is not None and bool(partition.elr or partition.last_known_elr)
+
+
+def askable(elr: bool, question: object) -> bool:
+    """A question to a release: elr says whether the release has the feature."""
+    if elr:
+        return True
+    if isinstance(question, BuilderQuestion):
+        return not question.elr and not holds_elr(question.partition)
+    assert isinstance(question, tuple)
+    setup, step = question
+    return not setup.elr and not holds_elr(setup.partition) and not isinstance(step, SwitchElr)
+
+
 def _walks(config: Config, seed: int, block: Block) -> list[Walk]:
     if block.kind == "event space":
         space = event_spaces()[block.space]
         points = shuffled(space.size, seed, block.start, block.stop)
         found = (single for point in points if (single := space.at(point)) is not None)
-        return [(setup, (step,)) for setup, step in found if config.elr_enabled or not setup.elr]
+        return [(single[0], single[1:]) for single in found if askable(config.elr_enabled, single)]
     numbers = (_numbered(seed, block, n) for n in range(block.start, block.stop))
     if block.kind == "walks":
         return [random_walk(config, choice) for choice in numbers]
-    return [(setup, (step,)) for setup, step in (random_single(config, choice) for choice in numbers)]
+    singles = (random_single(config, choice) for choice in numbers)
+    return [(single[0], single[1:]) for single in singles if askable(config.elr_enabled, single)]
 
 
 # ---------------------------------------------------------------------------- both sides
@@ -137,7 +155,7 @@ def _walks(config: Config, seed: int, block: Block) -> list[Walk]:
 def _builder(
     config: Config, asked: Sequence[BuilderQuestion], oracles: Sequence[Oracle]
 ) -> list[VersionResult]:
-    usable = [question for question in asked if config.elr_enabled or not question.elr]
+    usable = [question for question in asked if askable(config.elr_enabled, question)]
     expected = build_all(config, usable)
     results = []
     for oracle in oracles:

@@ -44,8 +44,7 @@ def run_conform(
     """Compare every team; after an interrupt or at the time limit the report has what was found so far."""
     started = time.monotonic()
     deadline = None if request.seconds is None else started + request.seconds
-    blocks = plan(request.comparisons, request.level)
-    workers = useful_workers(request.workers, len(blocks))
+    workers = useful_workers(request.workers, request.comparisons)
     versions: list[VersionReport] = []
     disagreements: list[DisagreementReport] = []
     stopped: str | None = None
@@ -56,6 +55,7 @@ def run_conform(
             if deadline is not None:  # the rest of the time is shared by the teams that are left
                 now = time.monotonic()
                 until = now + max(0.0, deadline - now) / (len(teams) - number + 1)
+            blocks = plan(request.comparisons, request.level, team.config.elr_enabled)
             found = compare_team(
                 opener, team, request.seed, blocks, workers, until, stop, progress,
                 stop_at_first=request.stop_at_first,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from elrcheck.commands.conform.compare import BuilderDisagreement, Disagreement, StepDisagreement
 from elrcheck.commands.conform.projections import partition_differences
-from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,20 @@ def _reordered(d: Disagreement) -> bool:
     return not partition_differences(once, model) and model.partition_epoch == before.partition_epoch
 
 
+def _nobody_in_the_isr(d: Disagreement) -> bool:
+    """LastKnownELR [-1] was stored beside a leader, and -1 wins an unclean election: the ISR becomes [-1]."""
+    if isinstance(d, BuilderDisagreement):
+        before, after, model = d.question.partition, d.answer.partition, d.model
+    else:
+        before, after, model = d.before, d.answer.partition, d.model.controller.partition
+    if after is None or after.isr != (NO_LEADER,) or before.last_known_elr != (NO_LEADER,):
+        return False
+    expected = replace(after, isr=(), last_known_elr=tuple(sorted(model.last_known_elr)))
+    left = partition_differences(expected, model)
+    others = {found.field for found in d.differences} - {"isr", "last_known_elr", "recovery"}
+    return before.leader != NO_LEADER and not others and {found.field for found in left} <= {"recovery"}
+
+
 def _bumped(partition: KafkaPartition, by: int) -> KafkaPartition:
     return replace(partition, partition_epoch=partition.partition_epoch + by)
 
@@ -57,6 +71,14 @@ CLASSES: tuple[KnownClass, ...] = (
         "the model's ISR is a set; no decision asks for its order, which every run checks on Kafka's classes",
         "PartitionChangeBuilder.build compares the lists",
         _reordered,
+    ),
+    KnownClass(
+        "A2",
+        "the ISR becomes [-1]: LastKnownELR [-1], stored before the feature was switched off, is elected",
+        "4.0",
+        "a set of brokers cannot hold -1; the partition is leaderless on both sides, and stays so",
+        "PartitionChangeBuilder.canElectLastKnownLeader, tryElection",
+        _nobody_in_the_isr,
     ),
 )
 

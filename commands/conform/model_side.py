@@ -71,8 +71,8 @@ class Situation:
 def partition_of(given: KafkaPartition) -> Partition:
     """A PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
     none = given.last_known_elr == (NO_LEADER,)
-    if NO_LEADER in given.last_known_elr and not none:
-        raise Unheld("-1 among others in lastKnownElr")
+    if NO_LEADER in given.isr or (NO_LEADER in given.last_known_elr and not none):
+        raise Unheld("-1 as a member")
     return Partition(
         replicas=given.replicas,
         adding=frozenset(given.adding),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.commands.conform.block import BUILDER, Block, Kind
+from elrcheck.commands.conform.block import BUILDER, Block, Kind, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.question_space import Space, shuffled
@@ -35,8 +35,8 @@ FEWER = 1000
 SAMPLE = 400
 
 
-def plan(comparisons: int, level: Level | None) -> list[Block]:
-    """The blocks of a run, those of every kind spread evenly over it."""
+def plan(comparisons: int, level: Level | None, elr: bool = True) -> list[Block]:
+    """The blocks of a run, those of every kind spread evenly over it; elr: the release has the feature."""
     shares = {
         kind: share
         for kind, share in SHARES.items()
@@ -51,8 +51,8 @@ def plan(comparisons: int, level: Level | None) -> list[Block]:
     )
     for kind, spaces in exhaustive:
         if kind in wanted:
-            asked = _of_spaces(kind, spaces, wanted[kind])
-            got = sum((b.stop - b.start) * density(kind, b.space) for b in asked)
+            asked = _of_spaces(kind, spaces, wanted[kind], elr)
+            got = sum((b.stop - b.start) * density(kind, b.space, elr) for b in asked)
             spare = wanted.pop(kind) - got
             blocks += asked
             rest = [other for other in _RANDOM if other in wanted]
@@ -73,12 +73,12 @@ def _pieces(kind: Kind, space: int, total: int, size: int) -> list[Block]:
     return [Block(kind, at, min(at + size, total), space) for at in range(0, total, size)]
 
 
-def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float) -> list[Block]:
+def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float, elr: bool) -> list[Block]:
     """The smallest space first, as far as it goes: the larger ones are sampled."""
     blocks: list[Block] = []
     order = sorted(range(len(spaces)), key=lambda number: spaces[number].size)
     for left, number in zip(range(len(order), 0, -1), order, strict=True):
-        valid = density(kind, number)
+        valid = density(kind, number, elr)
         if valid == 0:
             continue
         questions = min(spaces[number].size * valid, wanted / left)
@@ -89,12 +89,13 @@ def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float) -> list[
 
 
 @lru_cache(maxsize=64)
-def density(kind: Kind, number: int) -> float:
+def density(kind: Kind, number: int, elr: bool = True) -> float:
     """About which part of the points of a space has a question."""
     spaces: Sequence[Space[Any]] = builder_spaces() if kind == "builder space" else event_spaces()
     space = spaces[number]
     points = list(shuffled(space.size, 0, 0, SAMPLE))
-    return sum(space.at(point) is not None for point in points) / len(points)
+    found = (space.at(point) for point in points)
+    return sum(question is not None and askable(elr, question) for question in found) / len(points)
 
 
 def _spread(blocks: list[Block]) -> list[Block]:
