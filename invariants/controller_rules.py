@@ -28,7 +28,7 @@ from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config, LastKnownLeader, LklStorage
 from elrcheck.model.control_plane.reassignment import is_reassigning
-from elrcheck.model.replication_control import Controller, active, registered
+from elrcheck.model.replication_control import Controller, active, may_lead, registered
 from elrcheck.model.state import Recovery
 
 # ---------------------------------------------------------------------------- vocabulary
@@ -181,7 +181,7 @@ def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -
 def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """A new leader is from the ISR, else the ELR, else from a permitted unclean or last known election."""
     leader = t.partition.leader
-    free = active(c, t.registration) & frozenset(t.partition.replicas)
+    free = may_lead(c, t.registration) & frozenset(t.partition.replicas)
     from_isr = leader in asked_isr(s, e)
     from_elr = leader in eligible(s, e) and asked_isr(s, e) & free == EMPTY
     uncleanly = unclean_is_permitted(c, e, leader) and eligible(s, e) & free == EMPTY
