@@ -1,4 +1,4 @@
-"""Properties P-25 and P-27: the guarantees of an acknowledgement and of an ISR expansion."""
+"""Properties P-25, P-27 and P-35: acknowledgements, ISR expansions, and what the watermark waits for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, waits
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Epoch, Offset, State, is_prefix, leader_min_isr
+from elrcheck.model.state import Acks, Epoch, Offset, Stage, State, is_prefix, leader_min_isr, leads
 
 
 @op
@@ -30,19 +30,33 @@ def replaced_since(s: State, leader: Replica, b: Replica) -> bool:
 
 @op
 def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
-    """Brokers that hold the leader's record at offset k, or lost it in a way the leader cannot know yet:
+    """ISR members that hold the leader's record at offset k, or fetched past it and have lost it since:
 
-    by losing data, or because a reassignment removed their replica and perhaps added it again.
+    by losing data, or because a reassignment removed their replica and perhaps added it again. The leader
+    cannot know of that yet. A member that never fetched the record is no copy, whatever happened to it.
     """
     return frozenset(
         b
         for b in maximal_isr(s.broker[leader])
         if holds_at(s.broker[b].log, s.broker[leader].log, k)
-        or b in s.lossy
-        or b not in s.broker[b].view.replicas
-        or b not in frozenset(s.partition.replicas) - s.partition.adding
-        or (b != leader and replaced_since(s, leader, b))
+        or (
+            b != leader
+            and fetched_past(s, leader, b, k)
+            and (
+                b in s.lossy
+                or b not in s.broker[b].view.replicas
+                or b not in frozenset(s.partition.replicas) - s.partition.adding
+                or replaced_since(s, leader, b)
+            )
+        )
     )
+
+
+@op
+def fetched_past(s: State, leader: Replica, b: Replica, k: Offset) -> bool:
+    """A fetch of b told the leader that b has the record at offset k."""
+    end = s.broker[leader].peers[b].log_end_offset
+    return end is not None and end > k
 
 
 @op
@@ -87,4 +101,42 @@ def ExpansionProof(c: Config, s: State, t: State) -> bool:
     return conj(
         complete=all(is_prefix(s.committed, s.broker[b].log) for b in joined(s, t) - s.lossy),
         same_incarnation=all(proven_epoch(s, b) == s.registration[b].epoch for b in joined(s, t)),
+    )
+
+
+@op
+def acknowledged_by_all(c: Config, s: State, leader: Replica, k: Offset) -> bool:
+    """Every member of the leader's ISR, proposed ones included, has told it that it has record k."""
+    broker = s.broker[leader]
+    proposed = broker.alter.isr if broker.alter.stage != Stage.IDLE else EMPTY
+    return all(b == leader or fetched_past(s, leader, b, k) for b in broker.view.isr | proposed)
+
+
+@op
+def learnt_something(s: State, t: State, leader: Replica) -> bool:
+    """The step changes what the leader's watermark depends on: its log, its followers or its ISR."""
+    before = s.broker[leader]
+    after = t.broker[leader]
+    return before.log != after.log or before.peers != after.peers or before.view != after.view
+
+
+@always("P-35")
+def WatermarkNotHeldBack(c: Config, s: State, t: State) -> bool:
+    """With min ISR members a leader's watermark covers what its ISR has, whoever else is behind or down.
+
+    The definitions are of this property: it shares no operator with the rule that moves the watermark.
+    """
+    return conj(
+        covers_what_the_isr_has=all(
+            implies(
+                leads(t, b)
+                and learnt_something(s, t, b)
+                and len(t.broker[b].view.isr) >= leader_min_isr(c, t.settings, t.broker[b], b),
+                all(
+                    implies(acknowledged_by_all(c, t, b, k), t.broker[b].high_watermark > k)
+                    for k in range(len(t.broker[b].log))
+                ),
+            )
+            for b in c.brokers
+        )
     )

@@ -15,7 +15,7 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import waits
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
-from elrcheck.model.state import Stage, State, Status, effective_min_isr, hosts, is_prefix, leads
+from elrcheck.model.state import Stage, State, Status, hosts, is_prefix, leads
 
 # ---------------------------------------------------------------------------- vocabulary
 
@@ -84,7 +84,9 @@ def advances(s: State, b: Replica) -> bool:
 
     None of them is gone: a leader drops such a member in time (maybeShrinkIsr), which is a budget here.
     """
-    enough = len(s.partition.isr) >= effective_min_isr(s.settings, s.partition.replicas)
+    topic = s.settings.topic_min_isr
+    asked = topic if topic is not None else s.settings.cluster_min_isr
+    enough = len(s.partition.isr) >= asked or s.partition.isr == frozenset(s.partition.replicas)
     fetching = all(not gone(s, member) for member in s.partition.isr)
     return s.partition.leader == b and leads(s, b) and enough and fetching
 

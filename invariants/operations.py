@@ -9,7 +9,7 @@ from __future__ import annotations
 from elrcheck.invariants.properties import (
     eligible,
     granted_now,
-    holds_at,
+    kept_by_replica,
     registered_anew,
     sender_died,
     uncleanly,
@@ -18,10 +18,10 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_may_vary
 from elrcheck.model.config import Config, LklStorage, RecoveryStrategy
-from elrcheck.model.control_plane.recovery import no_longer_than
 from elrcheck.model.state import (
     InfoStage,
     LogDir,
+    LogInfo,
     Offset,
     Partition,
     Recovery,
@@ -197,6 +197,14 @@ def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
     )
 
 
+@op
+def at_least_as_long(winner: LogInfo, other: LogInfo) -> bool:
+    """KIP-966: "the highest leader epoch plus the longest log end offset" wins; stated here on its own."""
+    if winner.last_epoch != other.last_epoch:
+        return winner.last_epoch > other.last_epoch
+    return winner.log_end_offset >= other.log_end_offset
+
+
 @always("P-31", bounded_only="no lemmas were written for it yet")
 def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
     """A Balanced recovery elects a log no shorter than any in LastKnownELR, whose members all answered."""
@@ -219,7 +227,7 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
         longest=implies(
             finished,
             all(
-                all(no_longer_than(answers[b], answers[w]) for b in s.partition.last_known_elr)
+                all(at_least_as_long(answers[w], answers[b]) for b in s.partition.last_known_elr)
                 for w in c.brokers
                 if t.partition.leader == w
             ),
@@ -288,11 +296,10 @@ def Tolerance(c: Config, s: State) -> bool:
     is promised where the configuration or an operator asks for unclean elections; no version is exempt.
     """
     return conj(
-        survives=may_elect_uncleanly(c, s)
-        or all(
+        survives=all(
             implies(
-                promised_to_survive(c, s, k, losses(s)),
-                any(holds_at(s.broker[b].log, s.committed, k) for b in c.brokers),
+                not may_elect_uncleanly(c, s) and promised_to_survive(c, s, k, losses(s)),
+                kept_by_replica(c, s, k),
             )
             for k in range(len(s.committed))
         )

@@ -201,14 +201,21 @@ def holds_at(log: Log, committed: Log, k: Offset) -> bool:
     return k < len(log) and log[k] == committed[k]
 
 
+@op
+def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
+    """A replica, as the controller lists them, has the committed record at offset k."""
+    return any(
+        b in frozenset(s.partition.replicas) and holds_at(s.broker[b].log, s.committed, k) for b in c.brokers
+    )
+
+
 @always("P-8", bounded_only="holds while fewer than min ISR brokers lose data, which only a budget can say")
 def NoCommittedRecordLost(c: Config, s: State) -> bool:
-    """Every committed record is in some log, at its offset."""
-    return conj(
-        kept_somewhere=all(
-            any(holds_at(s.broker[b].log, s.committed, k) for b in c.brokers) for k in range(len(s.committed))
-        )
-    )
+    """Every committed record is in the log of some replica, at its offset.
+
+    A broker that is no replica any more does not count, even before it has deleted its log.
+    """
+    return conj(kept_somewhere=all(kept_by_replica(c, s, k) for k in range(len(s.committed))))
 
 
 @always("P-32")
@@ -313,6 +320,19 @@ def sender_died(s: State, t: State, leader: Replica) -> bool:
 
 
 @op
+def proposed_now(c: Config, s: State, t: State) -> RSet:
+    """The members of the AlterPartition that the controller may have applied in this step."""
+    return frozenset(
+        b
+        for b in c.brokers
+        if any(
+            (granted_now(s, t, leader) or sender_died(s, t, leader)) and b in s.broker[leader].alter.isr
+            for leader in c.brokers
+        )
+    )
+
+
+@op
 def chosen_uncleanly(s: State, t: State) -> bool:
     """A leaderless partition gets a leader by an unclean election, which marks it RECOVERING."""
     marked = t.partition.recovery == Recovery.RECOVERING and t.partition.elr == EMPTY
@@ -335,7 +355,7 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
         back_by_alter_partition_only=t.partition.isr | eligible(c, t) <= s.partition.isr | eligible(c, s)
-        or any(granted_now(s, t, leader) or sender_died(s, t, leader) for leader in c.brokers)
+        | proposed_now(c, s, t)
         or chosen_uncleanly(s, t),
     )
 

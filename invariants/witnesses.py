@@ -6,13 +6,20 @@ one out reports it as not reached.
 
 from __future__ import annotations
 
-from elrcheck.invariants.properties import registered_anew, still_leads, uncleanly
-from elrcheck.lang.runtime import op, sometimes
+from elrcheck.invariants.operations import elected_outside, moving
+from elrcheck.invariants.properties import leads_now, registered_anew, still_leads, uncleanly
+from elrcheck.lang.runtime import EMPTY, op, sometimes
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
 from elrcheck.model.broker.ghosts import contains
-from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Error, Stage, State, Status
+from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.state import Acks, Error, Recovery, Stage, State, Status
+
+
+@op
+def led(t: State) -> bool:
+    """The partition has a leader."""
+    return t.partition.leader is not None
 
 
 @sometimes("W-1")
@@ -136,3 +143,87 @@ def WrittenButTooFewReplicas(c: Config, s: State, t: State) -> bool:
     With the strict min-ISR rule the watermark does not move then, so only earlier versions do this.
     """
     return any(answered(c, s, t, b, ProduceAnswer.NOT_ENOUGH_REPLICAS_AFTER_APPEND) for b in c.brokers)
+
+
+# ---------------------------------------------------------------------------- operations
+
+
+@sometimes("W-15")
+def ReassignmentCompleted(c: Config, s: State, t: State) -> bool:
+    """A reassignment that adds a replica completes: its target is the replica list."""
+    target = frozenset(s.partition.replicas) - s.partition.removing
+    ends = s.partition.adding != EMPTY and not moving(t.partition)
+    return ends and frozenset(t.partition.replicas) == target
+
+
+@sometimes("W-16")
+def ReassignmentCancelled(c: Config, s: State, t: State) -> bool:
+    """A reassignment is called off: the replicas that it was adding are gone again."""
+    before = frozenset(s.partition.replicas) - s.partition.adding
+    ends = s.partition.adding != EMPTY and not moving(t.partition)
+    return ends and frozenset(t.partition.replicas) == before
+
+
+@sometimes("W-17")
+def RecoveryFinished(c: Config, s: State, t: State) -> bool:
+    """The recovery manager elects a leader from the answers of replicas."""
+    runs = s.recovery.strategy != RecoveryStrategy.DISABLED
+    return runs and s.partition.leader is None and t.partition.recovery == Recovery.RECOVERING and led(t)
+
+
+@sometimes("W-18")
+def ElrClearedByMinIsr(c: Config, s: State, t: State) -> bool:
+    """The ISR grows to min ISR members, and the ELR is emptied."""
+    grown = len(s.partition.isr) < len(t.partition.isr)
+    outside = s.partition.elr - t.partition.isr
+    return s.settings == t.settings and grown and outside != EMPTY and t.partition.elr == EMPTY
+
+
+@sometimes("W-19")
+def FeatureSwitched(c: Config, s: State, t: State) -> bool:
+    """ELR is switched on or off while the partition has an ELR or no leader."""
+    matters = s.partition.elr != EMPTY or s.partition.leader is None
+    return matters and s.settings.elr_enabled != t.settings.elr_enabled
+
+
+@sometimes("W-20")
+def MinIsrChangeApplied(c: Config, s: State, t: State) -> bool:
+    """A leader learns a new min.insync.replicas and stays the leader."""
+    return any(still_leads(s, t, b) and s.broker[b].min_isr != t.broker[b].min_isr for b in c.brokers)
+
+
+@sometimes("W-21")
+def UncleanElection(c: Config, s: State, t: State) -> bool:
+    """A broker that was no candidate is elected."""
+    return led(t) and elected_outside(c, s, t)
+
+
+@sometimes("W-22")
+def ControlledShutdownGranted(c: Config, s: State, t: State) -> bool:
+    """The controller grants a controlled shutdown."""
+    return any(
+        s.registration[b].in_controlled_shutdown and not s.registration[b].fenced and t.registration[b].fenced
+        for b in c.brokers
+    )
+
+
+@sometimes("W-23")
+def UnregisteredBrokerReturns(c: Config, s: State, t: State) -> bool:
+    """A broker registers again after an operator unregistered it."""
+    return any(not s.registration[b].registered and t.registration[b].registered for b in c.brokers)
+
+
+@sometimes("W-24")
+def DirectoryAssigned(c: Config, s: State, t: State) -> bool:
+    """A broker's report of a log directory reaches a partition with an ELR."""
+    return s.spent.directory_changes < t.spent.directory_changes and s.partition.elr != EMPTY
+
+
+@sometimes("W-25")
+def ConsumersSeeWatermarkBehind(c: Config, s: State) -> bool:
+    """The present leader's watermark is behind a record that consumers of an earlier leader could read.
+
+    KIP-966 names "HWM moving backward" as what it avoids. No committed record is lost (P-6), but a new leader
+    knows only the watermark that it learnt as a follower, and below min ISR it stays there.
+    """
+    return any(leads_now(s, b) and s.broker[b].high_watermark < len(s.committed) for b in c.brokers)

@@ -107,12 +107,13 @@ def balanced_may_end(c: Config, controller: Controller, answered: RSet) -> bool:
     """Balanced: "all the LastKnownELR members have replied, plus the replicas replied within the timeout".
 
     There is no time here. ACTIVE takes the timeout to be long enough for every active replica; AT_ONCE covers
-    any timeout, because the replies that it does not wait for may still have arrived.
+    any timeout, because the replies that it does not wait for may still have arrived. A recovery whose
+    LastKnownELR an operator has emptied since it started has nobody to wait for, and does not elect.
     """
     p = controller.partition
     waited_for = active(c, controller.registration) & frozenset(p.replicas)
     others = waited_for <= answered or c.balanced_end == BalancedEnd.AT_ONCE
-    return p.last_known_elr <= answered and others
+    return p.last_known_elr != EMPTY and p.last_known_elr <= answered and others
 
 
 @op

@@ -64,6 +64,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
     moving = case.partition(adding=ISR({2}))
     known = case.partition(leaderless, last_known_elr=ISR({1, 2}))
     asked = replace(known, recovery=replace(known.recovery, strategy=RecoveryStrategy.BALANCED))
+    caught_up = tuple(replace(peer, log_end_offset=1) for peer in start.broker[0].peers)
     return {
         "P-1": ((committed,), "leader_holds_committed", "b=0"),
         "P-2": ((committed,), "isr_holds_committed", "b=0"),
@@ -183,6 +184,14 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
         ),
         "P-30": ((committed,), "survives", "k=0, b=none (0,1,2 before the step)"),
         "P-31": ((asked, case.partition(asked, leader=2, isr=ISR({2}))), "all_answered", "b=1"),
+        "P-32": ((case.broker(0, log=(FIRST,), high_watermark=1),), "never_rewritten", "b=0"),
+        "P-33": ((replace(start, acked=(FIRST,)),), "committed", "e=r1@1(all)"),
+        "P-34": ((replace(has_it, acked=(SECOND,)),), "leader_holds_acked", "b=0, e=r2@2(all)"),
+        "P-35": (
+            (start, case.broker(0, log=(FIRST,), peers=caught_up, view=replace(start.broker[0].view))),
+            "covers_what_the_isr_has",
+            "b=0, k=0",
+        ),
     }
 
 
