@@ -1,4 +1,4 @@
-"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31.
+"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31, P-36.
 
 A statement about everything since some moment ("armed") is written as a property of steps: a restriction
 on every step needs no memory of the past. The statements follow `docs/semantics.md`, section D.
@@ -18,6 +18,7 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_may_vary
 from elrcheck.model.config import Config, LklStorage, RecoveryStrategy
+from elrcheck.model.replication_control import active
 from elrcheck.model.state import (
     InfoStage,
     LogDir,
@@ -139,6 +140,33 @@ def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
             )
             for b in c.brokers
         )
+    )
+
+
+@op
+def shutdown_granted(s: State, t: State, b: Replica) -> bool:
+    """The step grants the controlled shutdown of b, which is alive; fencing a live broker is counted."""
+    before = s.registration[b]
+    fenced_now = not before.fenced and t.registration[b].fenced
+    alive = s.broker[b].status == Status.RUNNING and t.broker[b].status == Status.RUNNING
+    return before.in_controlled_shutdown and fenced_now and alive and s.spent.fences == t.spent.fences
+
+
+@always("P-36", bounded_only="no lemmas were written for it yet")
+def ShutdownGrantedInTime(c: Config, s: State, t: State) -> bool:
+    """When a controlled shutdown is granted, nobody who is active needs the broker any more (KIP-841).
+
+    The broker leads nothing, and no active broker takes it for the leader, so its stop interrupts nobody.
+    """
+    return conj(
+        leads_nothing=all(implies(shutdown_granted(s, t, b), t.partition.leader != b) for b in c.brokers),
+        nobody_follows=all(
+            implies(
+                shutdown_granted(s, t, b),
+                all(t.broker[f].view.leader != b for f in active(c, t.registration)),
+            )
+            for b in c.brokers
+        ),
     )
 
 

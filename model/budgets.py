@@ -26,6 +26,7 @@ class Spent:
     fences: Annotated[int, nat("Fences", cap="fences")] = 0
     shrinks: Annotated[int, nat("Shrinks", cap="shrinks")] = 0
     shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")] = 0
+    shutdown_timeouts: Annotated[int, nat("ShutdownTimeouts", cap="shutdown_timeouts")] = 0
     unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")] = 0
     elections: Annotated[int, nat("Elections", cap="elections")] = 0
     unclean_elections: Annotated[int, nat("UncleanElections", cap="unclean_elections")] = 0

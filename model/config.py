@@ -352,6 +352,8 @@ class Config:
     shrinks: int = 1
     # Controlled shutdowns that a broker asks for.
     shutdowns: int = 0
+    # Controlled shutdowns that end, just as cleanly, without the grant: the broker's timeout is over.
+    shutdown_timeouts: int = 0
     # Brokers that an operator unregisters.
     unregistrations: int = 0
     # Elections of the preferred leader, by ElectLeaders or by balancing.

@@ -36,12 +36,25 @@ def process_ends(c: Config, broker: Broker) -> Broker:
 
 @action(fairness=Unfair("a disturbance"))
 def CleanStop(c: Config, s: State, b: Replica) -> State:
-    """b stops in an orderly way: it flushes its log and leaves a clean-shutdown file (KIP-966)."""
+    """b stops in an orderly way: it flushes its log and leaves a clean-shutdown file (KIP-966).
+
+    If it asked for a controlled shutdown, it waits for the grant, or until its own timeout is over
+    (BrokerServer.shutdown, controlledShutdownFuture). The stop is clean in both cases. A broker that is
+    fenced is granted its shutdown at once (BrokerHeartbeatManager.calculateNextBrokerState).
+    """
     broker = s.broker[b]
+    waits = s.registration[b].in_controlled_shutdown and not s.registration[b].fenced
     require(broker.status == Status.RUNNING, "b is running")
+    require(not waits or c.shutdown_timeouts > 0, "b does not wait for a grant, or loses patience")
     stopped = replace(process_ends(c, broker), clean_file=broker.epoch)
     return replace(
-        s, broker=put(s.broker, b, stopped), spent=replace(s.spent, clean_stops=s.spent.clean_stops + 1)
+        s,
+        broker=put(s.broker, b, stopped),
+        spent=replace(
+            s.spent,
+            clean_stops=s.spent.clean_stops + 1,
+            shutdown_timeouts=s.spent.shutdown_timeouts + 1 if waits else s.spent.shutdown_timeouts,
+        ),
     )
 
 

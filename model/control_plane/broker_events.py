@@ -181,7 +181,8 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
     """b leads nothing any more and every active broker knows it: the controller fences b (KIP-841).
 
     BrokerHeartbeatManager, SHUTDOWN_NOW. The partition does not change: b left the ISR when the shutdown
-    began. b may also stop without this, when its own timeout has passed (`lifecycle.CleanStop`).
+    began. b may also stop without this, when its own timeout has passed (`lifecycle.CleanStop`). P-36 says
+    what the grant promises.
     """
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     r = s.registration[b]

@@ -82,9 +82,9 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
     assert names == [part.name for part in dataclasses.fields(Config)]
     assert [entry["name"] for entry in entries("budgets")] == [
         "records", "acks_one", "acks_zero", "crashes", "kills", "clean_stops", "fences", "shrinks",
-        "shutdowns", "unregistrations", "elections", "unclean_elections", "reassignments", "min_isr_changes",
-        "feature_changes", "directory_changes", "directory_failures", "directory_losses", "failovers",
-        "late_fetches",
+        "shutdowns", "shutdown_timeouts", "unregistrations", "elections", "unclean_elections",
+        "reassignments", "min_isr_changes", "feature_changes", "directory_changes", "directory_failures",
+        "directory_losses", "failovers", "late_fetches",
     ]  # fmt: skip
 
 

@@ -58,6 +58,9 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
         has_it = case.broker(b, has_it, log=(FIRST,))
     pending = replace(start.broker[0].alter, stage=Stage.IDLE, isr=ISR({1}))
     empty = case.partition(leader=None, isr=ISR(), elr=ISR({2}))
+    leaving = replace(start.registration[0], in_controlled_shutdown=True)
+    asked_to_stop = replace(start, registration=put(start.registration, 0, leaving))
+    granted = replace(start, registration=put(start.registration, 0, replace(leaving, fenced=True)))
     reborn = replace(start, registration=put(start.registration, 1, replace(start.registration[1], epoch=2)))
     dirty = case.broker(1, start, clean_file=0)
     leaderless = case.partition(leader=None, isr=ISR())
@@ -192,6 +195,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "covers_what_the_isr_has",
             "b=0, k=0",
         ),
+        "P-36": ((asked_to_stop, granted), "leads_nothing", "b=0, partition'.leader=0"),
     }
 
 

@@ -46,6 +46,7 @@ COMBINED: dict[str, dict[str, Any]] = {
     },
     "broker": {
         "shutdowns": 1,
+        "shutdown_timeouts": 1,
         "kills": 1,
         "unregistrations": 1,
         "failovers": 1,
