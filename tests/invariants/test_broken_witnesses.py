@@ -195,7 +195,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "covers_what_the_isr_has",
             "b=0, k=0",
         ),
-        "P-36": ((asked_to_stop, granted), "leads_nothing", "b=0, partition'.leader=0"),
+        "P-36": ((asked_to_stop, granted), "leads_nothing", "b=0"),
     }
 
 
