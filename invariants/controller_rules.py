@@ -276,7 +276,7 @@ def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-19", "B.1 step 3, B.17, KIP-704")
 def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Only an unclean election sets RECOVERING; only AlterPartition sets RECOVERED."""
+    """Only an unclean election sets RECOVERING; a granted AlterPartition, and nothing else, ends it."""
     before = s.partition.recovery
     now = t.partition.recovery
     new = e.kind == EventKind.CREATE_PARTITION
@@ -293,17 +293,38 @@ def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
             before == Recovery.RECOVERING and now == Recovery.RECOVERED,
             new or e.kind == EventKind.ALTER_PARTITION,
         ),
+        reported=implies(
+            e.kind == EventKind.ALTER_PARTITION
+            and s.partition != t.partition
+            and not elects_uncleanly(s, e, t),
+            now == e.request.recovery,
+        ),
     )
 
 
 @rule("CT-20", "B.7, C-21, C-22, KIP-966")
 def ReassignmentGate(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """A reassignment ends with min ISR members, unless cancelled while unclean election is allowed."""
+    """A reassignment is what was asked for, and ends with min ISR members.
+
+    A release cancels it with fewer where unclean election is allowed; the KIP has no such exception. Where
+    `retarget_overwrites` is off, replicas of an older request may stay on the list of those to be removed.
+    """
     p = s.partition
     q = t.partition
     removed = not frozenset(p.replicas) <= frozenset(q.replicas)
     settled = is_reassigning(p) and e.kind != EventKind.REASSIGN
     ended = (removed or settled) and not is_reassigning(q)
-    cancelled = e.kind == EventKind.CANCEL_REASSIGNMENT and c.unclean_leader_election_enable
+    cancels = e.kind == EventKind.CANCEL_REASSIGNMENT
+    excepted = cancels and c.unclean_leader_election_enable and not c.cancel_gate
     new = e.kind == EventKind.CREATE_PARTITION
-    return implies(ended and not cancelled and not new, enough(t))
+    granted = e.kind == EventKind.REASSIGN and p != q
+    return conj(
+        min_isr_members=implies(ended and not excepted and not new, enough(t)),
+        wish=implies(
+            granted and c.retarget_overwrites, frozenset(q.replicas) - q.removing == frozenset(e.wanted)
+        ),
+        called_off=implies(
+            cancels and p != q,
+            frozenset(q.replicas) == frozenset(p.replicas) - p.adding and not is_reassigning(q),
+        ),
+    )

@@ -72,7 +72,7 @@ def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
     """cancelPartitionReassignment: back to the replicas before it.
 
     Refused if the ISR would become empty, unless the topic allows unclean elections. KIP-966 demands that
-    min ISR members remain as well; no release checks that (C-22).
+    min ISR members remain as well, whatever the topic allows; no release checks that (C-22).
     """
     p = controller.partition
     if not is_reassigning(p):
@@ -82,7 +82,7 @@ def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
     isr = forced_isr(c, p, kept)
     allowed = c.unclean_leader_election_enable and isr != EMPTY
     below = c.cancel_gate and len(kept) < min(configured_min_isr(controller.settings), len(replicas))
-    if (kept == EMPTY or below) and not allowed:
+    if below or (kept == EMPTY and not allowed):
         return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
     base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
     asked = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)

@@ -119,6 +119,42 @@ def test_a_reassignment_ends_with_min_isr_members() -> None:
     assert {ident for ident, fn in RULES.items() if not fn.source(CONFIG, BEFORE, target, early)} == {"CT-20"}
 
 
+def test_a_forgotten_wish_is_noticed() -> None:
+    """CT-20: the replicas that stay are the wanted ones, and after a cancellation the ones before it."""
+    target = replace(EVENT, kind=EventKind.REASSIGN, wanted=(0, 1, 3))
+    right = after(CONFIG, BEFORE, target)
+    assert frozenset(right.partition.replicas) - right.partition.removing == {0, 1, 3}
+    assert RULES["CT-20"].source(CONFIG, BEFORE, target, right)
+    assert not RULES["CT-20"].source(CONFIG, BEFORE, target, partition(right, removing=frozenset()))
+    cancel = replace(EVENT, kind=EventKind.CANCEL_REASSIGNMENT)
+    moving = partition(right, isr=frozenset({0, 1, 2}), elr=frozenset())
+    back = after(CONFIG, moving, cancel)
+    assert frozenset(back.partition.replicas) == {0, 1, 2}
+    assert RULES["CT-20"].source(CONFIG, moving, cancel, back)
+    assert not RULES["CT-20"].source(CONFIG, moving, cancel, partition(back, replicas=(0, 1)))
+
+
+def test_an_unclean_topic_is_no_reason_to_cancel_below_min_isr() -> None:
+    """KIP-966 demands min ISR members of every cancellation; a release asks for none."""
+    unclean = replace(CONFIG, unclean_leader_election_enable=True)
+    moving = partition(BEFORE, replicas=(0, 1, 2, 3), adding=frozenset({3}), isr=frozenset({0, 3}))
+    asked = replace(EVENT, kind=EventKind.CANCEL_REASSIGNMENT)
+    assert after(unclean, moving, asked).partition == moving.partition
+    assert after(replace(unclean, cancel_gate=False), moving, asked).partition.adding == frozenset()
+
+
+def test_alter_partition_ends_the_recovery_of_a_leader() -> None:
+    """CT-19: the leader reports RECOVERED, and an AlterPartition that is granted records it."""
+    recovering = partition(BEFORE, recovery=Recovery.RECOVERING)
+    two = replace(EVENT.request, isr=frozenset({0}))
+    asked = replace(EVENT, kind=EventKind.ALTER_PARTITION, request=two)
+    right = after(CONFIG, recovering, asked)
+    assert right.partition.recovery == Recovery.RECOVERED
+    assert RULES["CT-19"].source(CONFIG, recovering, asked, right)
+    forgotten = partition(right, recovery=Recovery.RECOVERING)
+    assert not RULES["CT-19"].source(CONFIG, recovering, asked, forgotten)
+
+
 def test_epochs_of_a_removed_replica_and_of_old_metadata() -> None:
     """B.1: a replica that leaves moves the leader epoch; before 3.6 a shrinking ISR does as well."""
     target = replace(EVENT, kind=EventKind.REASSIGN)
