@@ -1,9 +1,16 @@
-"""Kafka's controller classes behind the interface of `oracle.py`: a Java process that calls them."""
+"""Kafka's controller classes behind the interface of `oracle.py`: a Java process that calls them.
+
+The managers of a controller are made once and taken back to an earlier state for every setup ("kept"), which
+is fast. To compare, each setup has managers of its own ("fresh"), or a whole QuorumController ("live") with
+its event queue, its timer for stale brokers and its handling of faults, over a log that commits at once. That
+is for 4.0 and newer; its timer fences a broker whose session ended before that broker can register again.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire, wire_steps
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
@@ -16,6 +23,7 @@ from elrcheck.kafka.oracle import Walk
 PROTOCOL = "1"
 MAIN = "org.apache.kafka.controller.OracleMain"
 READY = b"ok"
+Mode: TypeAlias = Literal["kept", "fresh", "live"]
 
 
 class ControllerOracle:
@@ -59,15 +67,10 @@ class ControllerOracle:
 
 
 @contextlib.contextmanager
-def open_oracle(class_path: ClassPath, *, fresh: bool = False) -> Iterator[ControllerOracle]:
-    """Start the process, compiling the driver if that was not done before; it ends with the block.
-
-    fresh: build all managers anew for every setup, which is slow, instead of taking them back to an earlier
-    state; to compare the two.
-    """
+def open_oracle(class_path: ClassPath, mode: Mode = "kept") -> Iterator[ControllerOracle]:
+    """Start the process, compiling the driver if that was not done before; it ends with the block."""
     jdk = find_jdk()
     program = JavaProgram.of_folder("kafka/java/controller", MAIN)
     classes = compiled(program, class_path, jdk)
-    arguments = ("--fresh",) if fresh else ()
-    with LineProcess.start(jdk, MAIN, (classes, *class_path.jars), *arguments) as process:
+    with LineProcess.start(jdk, MAIN, (classes, *class_path.jars), mode.upper()) as process:
         yield ControllerOracle(process)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
 
-Reply: TypeAlias = Literal["CAUGHT_UP", "FENCED", "IN_CONTROLLED_SHUTDOWN", "SHUT_DOWN"]
+Reply: TypeAlias = Literal["CAUGHT_UP", "FENCED", "IN_CONTROLLED_SHUTDOWN", "SHUT_DOWN", "RESIGNED"]
 ConfigKey: TypeAlias = Literal["min.insync.replicas", "unclean.leader.election.enable"]
 
 
@@ -222,7 +222,7 @@ class StepAnswer:
     exception that is no error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
     such a step are not replayed. min_isr: the topic's effective one, 0 without the topic. brokers: in the
     order of their ids, with those of the setup that are not registered any more. reply: what the answer to a
-    heartbeat says.
+    heartbeat says; or RESIGNED, if the step was a fault at which a QuorumController gave up being active.
     """
 
     error: str

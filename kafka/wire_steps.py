@@ -50,6 +50,7 @@ REPLIES: tuple[tuple[int, Reply], ...] = (
     (2, "FENCED"),
     (4, "IN_CONTROLLED_SHUTDOWN"),
     (8, "SHUT_DOWN"),
+    (16, "RESIGNED"),
 )
 WORD = re.compile(r"[0-9A-Za-z.\-]+")
 

@@ -36,9 +36,11 @@ from elrcheck.kafka.controller_steps import (
     Register,
     Setup,
     Step,
+    StepAnswer,
     SwitchElr,
     Unregister,
 )
+from elrcheck.kafka.oracle import Walk
 
 pytestmark = pytest.mark.kafka
 
@@ -173,8 +175,39 @@ def test_a_question_that_is_not_understood_is_a_fault_of_the_caller(oracle: Cont
 def test_taken_back_is_as_good_as_made_anew(oracle: ControllerOracle) -> None:
     walks = [walk for walk in random_walks(1, 60, 12) for _ in range(2)]
     walks += [(walks[0][0], [step]) for walk in walks for step in walk[1][:1]]
-    with open_oracle(jars_or_skip(), fresh=True) as anew:
+    with open_oracle(jars_or_skip(), "fresh") as anew:
         assert oracle.walks(walks) == anew.walks(walks)
+
+
+def as_managers_answer(answers: list[list[StepAnswer]]) -> list[list[StepAnswer]]:
+    """Without the word that only a whole controller can say."""
+    return [
+        [replace(step, reply=tuple(word for word in step.reply if word != "RESIGNED")) for step in walk]
+        for walk in answers
+    ]
+
+
+def as_controllers_can_be_asked(walks: list[Walk]) -> list[Walk]:
+    """Without registrations: a controller's timer fences the broker first."""
+    return [(setup, [step for step in steps if not isinstance(step, Register)]) for setup, steps in walks]
+
+
+def test_a_whole_controller_with_its_event_queue_answers_the_same(oracle: ControllerOracle) -> None:
+    walks = as_controllers_can_be_asked(random_walks(2, 40, 10))
+    with open_oracle(jars_or_skip(), "live") as live:
+        assert as_managers_answer(live.walks(walks)) == as_managers_answer(oracle.walks(walks))
+
+
+def test_a_fault_makes_a_whole_controller_resign() -> None:
+    """An exception that is no error of the protocol; the controller becomes active again and answers."""
+    partition = KafkaPartition((1, 2), (1,), last_known_elr=(0,), directories=(0, 0))
+    brokers = (KafkaBroker(0), KafkaBroker(1, 101, fenced=True), KafkaBroker(2, 102, fenced=True))
+    setup = Setup(brokers, partition, topic_unclean=True)
+    with open_oracle(jars_or_skip(), "live") as live:
+        ((fault, after),) = live.walks([(setup, [Register(1, "none"), Fence(0)])])
+    assert (fault.error, fault.reply, fault.partition) == ("UNKNOWN_SERVER_ERROR", ("RESIGNED",), partition)
+    assert "not assigned to this partition" in str(fault.failure)
+    assert (after.error, after.brokers[0].fenced) == ("NONE", True)
 
 
 def test_the_walks_of_that_test_ask_everything() -> None:
@@ -190,7 +223,7 @@ def test_every_release(version: str) -> None:
     walks = random_walks(7, 2000, 15)
     random = Random(7)
     questions = [random_question(random) for _ in range(5000)]
-    with open_oracle(class_path) as kept, open_oracle(class_path, fresh=True) as anew:
+    with open_oracle(class_path) as kept, open_oracle(class_path, "fresh") as anew:
         assert kept.version == version
         answers = kept.walks(walks)
         assert answers == anew.walks(walks)
@@ -198,5 +231,9 @@ def test_every_release(version: str) -> None:
         single = [(setup, step) for setup, steps in walks for step in steps]
         assert kept.steps(single) == anew.steps(single)
         assert kept.builder(questions) == anew.builder(questions)
+    if version >= "4":
+        few = as_controllers_can_be_asked(walks[:300])
+        with open_oracle(class_path) as kept, open_oracle(class_path, "live") as live:
+            assert as_managers_answer(live.walks(few)) == as_managers_answer(kept.walks(few))
     errors = {answer.error for walk in answers for answer in walk}
     assert {"NONE", "INELIGIBLE_REPLICA", "STALE_BROKER_EPOCH", "NO_REASSIGNMENT_IN_PROGRESS"} <= errors

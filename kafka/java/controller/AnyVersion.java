@@ -88,7 +88,7 @@ final class AnyVersion {
     }
 
     @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T asIs(Throwable thrown) throws T {
+    static <T extends Throwable> T asIs(Throwable thrown) throws T {
         throw (T) thrown;
     }
 

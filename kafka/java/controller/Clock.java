@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  */
 final class Clock implements Time {
     private static final long START_MS = 1_000_000;
-    private long ms = START_MS;
+    private volatile long ms = START_MS;
 
     void restart() {
         ms = START_MS;

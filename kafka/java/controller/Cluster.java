@@ -173,8 +173,7 @@ final class Cluster {
             told = new Events.Told(Errors.forException(error).name(), 0);
         } catch (Exception thrown) {
             failure = thrown;
-            told = new Events.Told(Errors.UNKNOWN_SERVER_ERROR.name(), 0);
-            managers.activate(); // QuorumController resigns, and becomes active again
+            told = new Events.Told(Errors.UNKNOWN_SERVER_ERROR.name(), managers.failOver() ? Events.RESIGNED : 0);
         }
         out.append(told.error());
         out.append(' ').append(managers.topic(TOPIC) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(TOPIC));

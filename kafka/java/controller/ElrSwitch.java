@@ -28,7 +28,7 @@ final class ElrSwitch {
         if (UPDATE == null) throw new UnsupportedVersionException("this Kafka has no such feature");
         FeatureUpdate.UpgradeType how =
             on ? FeatureUpdate.UpgradeType.UPGRADE : FeatureUpdate.UpgradeType.SAFE_DOWNGRADE;
-        return managers.commit((ControllerResult<ApiError>) UPDATE.call(managers.configuration,
+        return managers.run(() -> (ControllerResult<ApiError>) UPDATE.call(managers.configuration,
             Map.of(Managers.ELR_FEATURE, (short) (on ? 1 : 0)), Map.of(Managers.ELR_FEATURE, how), false));
     }
 }

@@ -1,6 +1,5 @@
 package org.apache.kafka.controller;
 
-import org.apache.kafka.common.errors.StaleBrokerEpochException;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
 import org.apache.kafka.common.message.BrokerRegistrationRequestData;
@@ -13,7 +12,6 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 
 /** What brokers and timers do. Every event is one call of Kafka, whose records are then committed. */
 final class Events {
@@ -24,7 +22,9 @@ final class Events {
     private static final AnyVersion REGISTER_WITH_DETECTION =
         ASKS_FOR_DETECTION ? AnyVersion.method(ClusterControlManager.class, "registerBroker", 4) : null;
 
-    /** What the caller is told. reply: for a heartbeat, the flags that are set. */
+    static final int RESIGNED = 16;
+
+    /** What the caller is told. reply: the flags that are set, of the answer to a heartbeat or RESIGNED. */
     record Told(String error, int reply) {
         static final Told NOTHING = new Told(Errors.NONE.name(), 0);
     }
@@ -47,9 +47,12 @@ final class Events {
             case "unfence" -> unfence(words.number());
             case "shutdown" -> shutDown(words.number());
             case "register" -> register(words.number(), words.word(), words.optionalNumber());
-            case "unregister" -> managers.commit(managers.replication.unregisterBroker(words.number()));
-            case "balance" -> managers.commit(managers.replication.maybeBalancePartitionLeaders());
-            case "unclean" -> managers.commit(managers.replication.maybeElectUncleanLeaders());
+            case "unregister" -> {
+                int broker = words.number();
+                managers.run(() -> managers.replication.unregisterBroker(broker));
+            }
+            case "balance" -> managers.run(() -> managers.replication.maybeBalancePartitionLeaders());
+            case "unclean" -> managers.run(() -> managers.replication.maybeElectUncleanLeaders());
             case "beat" -> {
                 return new Told(Errors.NONE.name(), beat(words));
             }
@@ -67,10 +70,12 @@ final class Events {
         void into(List<ApiMessageAndVersion> records);
     }
 
-    private void commit(Generates generated) {
-        List<ApiMessageAndVersion> records = new ArrayList<>();
-        generated.into(records);
-        managers.commit(records);
+    private void run(Generates generated) {
+        managers.run(() -> {
+            List<ApiMessageAndVersion> records = new ArrayList<>();
+            generated.into(records);
+            return ControllerResult.of(records, null);
+        });
     }
 
     /** The broker's registration, checked as for a heartbeat, which is how brokers ask for all of this. */
@@ -81,33 +86,29 @@ final class Events {
 
     private void fence(int broker) {
         if (checked(broker).fenced()) return;
-        commit(records -> managers.replication.handleBrokerFenced(broker, records));
+        run(records -> managers.replication.handleBrokerFenced(broker, records));
     }
 
     private void expire(int broker) {
         Sessions.end(managers, broker);
-        ControllerResult<?> result;
-        do {
-            result = managers.replication.maybeFenceOneStaleBroker();
-            managers.commit(result.records());
-        } while (Boolean.TRUE.equals(result.response()) || !result.records().isEmpty());
+        managers.fenceStaleBrokers();
     }
 
     private void unfence(int broker) {
         if (!checked(broker).fenced()) return;
         long epoch = cluster.known(broker).epoch();
         Sessions.heard(managers, broker, epoch);
-        commit(records -> managers.replication.handleBrokerUnfenced(broker, epoch, records));
+        run(records -> managers.replication.handleBrokerUnfenced(broker, epoch, records));
     }
 
     private void shutDown(int broker) {
         BrokerRegistration registered = checked(broker);
         if (registered.fenced() || registered.inControlledShutdown()) return;
         long epoch = cluster.known(broker).epoch();
-        commit(records -> managers.replication.handleBrokerInControlledShutdown(broker, epoch, records));
+        run(records -> managers.replication.handleBrokerInControlledShutdown(broker, epoch, records));
     }
 
-    /** broker wantFence wantShutDown caughtUp offline; as in QuorumController.processBrokerHeartbeat */
+    /** broker wantFence wantShutDown caughtUp offline */
     private int beat(Words words) {
         int broker = words.number();
         long epoch = cluster.known(broker).epoch();
@@ -118,13 +119,7 @@ final class Events {
             .setWantShutDown(words.flag())
             .setCurrentMetadataOffset(words.flag() ? managers.offset() : 0)
             .setOfflineLogDirs(Cluster.directories(broker, words.number()));
-        Sessions.heard(managers, broker, epoch);
-        OptionalLong registeredAt = managers.cluster.registerBrokerRecordOffset(broker);
-        if (registeredAt.isEmpty()) throw new StaleBrokerEpochException("broker " + broker + " is not registered");
-        BrokerHeartbeatReply reply = managers.commit(
-            managers.replication.processBrokerHeartbeat(request, registeredAt.getAsLong()));
-        if (reply.inControlledShutdown())
-            managers.cluster.heartbeatManager().maybeUpdateControlledShutdownOffset(broker, managers.offset());
+        BrokerHeartbeatReply reply = managers.beat(request);
         return (reply.isCaughtUp() ? 1 : 0) | (reply.isFenced() ? 2 : 0)
             | (reply.inControlledShutdown() ? 4 : 0) | (reply.shouldShutDown() ? 8 : 0);
     }
@@ -142,11 +137,15 @@ final class Events {
         Cluster.Known after = new Cluster.Known(cluster.highestEpoch() + 1, before.incarnation() + 1, bits);
         BrokerRegistrationRequestData request = Requests.registration(broker, after, previousEpoch);
         Object features = managers.features.finalizedFeatures(Long.MAX_VALUE);
-        ControllerResult<?> result = (ControllerResult<?>) (ASKS_FOR_DETECTION
+        managers.run(() -> registered(ASKS_FOR_DETECTION
             ? REGISTER_WITH_DETECTION.call(managers.cluster, request, after.epoch(), features, true)
-            : REGISTER.call(managers.cluster, request, after.epoch(), features));
-        managers.commit(result.records());
+            : REGISTER.call(managers.cluster, request, after.epoch(), features)));
         cluster.remember(broker, after);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ControllerResult<Object> registered(Object result) {
+        return (ControllerResult<Object>) result;
     }
 
     /** sender senderEpoch leaderEpoch partitionEpoch recovering members; a member is its id, whether its epoch is

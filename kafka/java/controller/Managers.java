@@ -3,7 +3,13 @@ package org.apache.kafka.controller;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.BrokerIdNotRegisteredException;
+import org.apache.kafka.common.errors.StaleBrokerEpochException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
 import org.apache.kafka.common.metadata.FeatureLevelRecord;
+import org.apache.kafka.common.protocol.ApiMessage;
+import org.apache.kafka.metadata.BrokerHeartbeatReply;
 import org.apache.kafka.metadata.KafkaConfigSchema;
 import org.apache.kafka.metadata.VersionRange;
 import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
@@ -12,11 +18,14 @@ import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.config.ConfigSynonym;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
+import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Random;
+import java.util.function.Supplier;
 
 /**
  * The four managers of a controller that decide about partitions, wired as QuorumController wires them.
@@ -24,7 +33,7 @@ import java.util.Random;
  * All their hard state is in timeline collections, so SnapshotRegistry.revertToSnapshot takes it back. What a
  * controller only knows while it is active, the heartbeats, is made anew by activate().
  */
-final class Managers {
+class Managers {
     static final String ELR_FEATURE = "eligible.leader.replicas.version";
     static final String MIN_ISR = "min.insync.replicas";
     static final String UNCLEAN = "unclean.leader.election.enable";
@@ -43,12 +52,12 @@ final class Managers {
     private static final AnyVersion SNAPSHOT = firstOf(
         AnyVersion.method(SnapshotRegistry.class, "idempotentCreateSnapshot", 1),
         AnyVersion.method(SnapshotRegistry.class, "getOrCreateSnapshot", 1));
-    private static final KafkaConfigSchema SCHEMA = schema();
+    static final KafkaConfigSchema SCHEMA = schema();
     static final long EMPTY = 1;
     static final long LOADED = 2;
     private static final long REPLAYED_BEFORE = 1000;
 
-    final Clock clock = new Clock();
+    final Clock clock;
     final SnapshotRegistry registry;
     final FeatureControlManager features;
     final ClusterControlManager cluster;
@@ -59,6 +68,7 @@ final class Managers {
     private long loadedOffset = REPLAYED_BEFORE;
 
     Managers(boolean elr, MetadataVersion version) {
+        clock = new Clock();
         Object log = LOG_CONTEXT.call(null);
         registry = (SnapshotRegistry) REGISTRY.call(null, log);
         features = features();
@@ -66,17 +76,46 @@ final class Managers {
         configuration = configuration();
         replication = replication(elr);
         replays = new AnyVersion.Replays(features, cluster, configuration, replication);
+        replayFeatures(elr, version);
+    }
+
+    /** The managers of a controller, which commits and replays records itself. */
+    Managers(QuorumController controller, Clock clock) {
+        this.clock = clock;
+        registry = (SnapshotRegistry) field(controller, "snapshotRegistry");
+        features = (FeatureControlManager) field(controller, "featureControl");
+        cluster = (ClusterControlManager) field(controller, "clusterControl");
+        configuration = (ConfigurationControlManager) field(controller, "configurationControl");
+        replication = (ReplicationControlManager) field(controller, "replicationControl");
+        replays = null;
+    }
+
+    private static Object field(QuorumController controller, String name) {
+        try {
+            Field field = QuorumController.class.getDeclaredField(name);
+            field.setAccessible(true);
+            return field.get(controller);
+        } catch (ReflectiveOperationException absent) {
+            throw new IllegalStateException(absent);
+        }
+    }
+
+    final void replayFeatures(boolean elr, MetadataVersion version) {
         replay(new FeatureLevelRecord().setName(MetadataVersion.FEATURE_NAME).setFeatureLevel(version.featureLevel()));
         if (elr && ELR_AS_ARGUMENT == null)
             replay(new FeatureLevelRecord().setName(ELR_FEATURE).setFeatureLevel((short) 1));
     }
 
-    private FeatureControlManager features() {
+    static QuorumFeatures quorumFeatures() {
         @SuppressWarnings("unchecked")
         Map<String, VersionRange> local = (Map<String, VersionRange>) LOCAL_FEATURES.call(null, true);
+        return new QuorumFeatures(0, local, List.of(0));
+    }
+
+    private FeatureControlManager features() {
         return new FeatureControlManager.Builder()
             .setSnapshotRegistry(registry)
-            .setQuorumFeatures(new QuorumFeatures(0, local, List.of(0)))
+            .setQuorumFeatures(quorumFeatures())
             .setClusterFeatureSupportDescriber(new ClusterFeatureSupportDescriber() {
                 @Override
                 public Iterator<Map.Entry<Integer, Map<String, VersionRange>>> brokerSupported() {
@@ -106,10 +145,22 @@ final class Managers {
         ConfigurationControlManager.Builder builder = new ConfigurationControlManager.Builder()
             .setSnapshotRegistry(registry)
             .setStaticConfig(Map.of())
+            .setExistenceChecker(this::mustExist)
             .setKafkaConfigSchema(SCHEMA);
         AnyVersion withFeatures = AnyVersion.method(builder.getClass(), "setFeatureControl", 1);
         if (withFeatures != null) withFeatures.call(builder, features);
         return builder.build();
+    }
+
+    /** What QuorumController checks before it changes a configuration. */
+    private void mustExist(ConfigResource resource) {
+        if (resource.type() == ConfigResource.Type.TOPIC) {
+            if (topic(resource.name()) == null)
+                throw new UnknownTopicOrPartitionException("The topic '" + resource.name() + "' does not exist.");
+        } else if (!resource.name().isEmpty()) {
+            if (!cluster.brokerRegistrations().containsKey(Integer.parseInt(resource.name())))
+                throw new BrokerIdNotRegisteredException("no broker " + resource.name());
+        }
     }
 
     private ReplicationControlManager replication(boolean elr) {
@@ -147,18 +198,44 @@ final class Managers {
         return offset;
     }
 
-    void replay(org.apache.kafka.common.protocol.ApiMessage record) {
+    void replay(ApiMessage record) {
         replays.replay(record, ++offset);
     }
 
-    /** Commits the records of an operation and returns its response. */
-    <T> T commit(ControllerResult<T> result) {
-        commit(result.records());
+    /** Runs an operation, commits its records and returns its response. */
+    <T> T run(Supplier<ControllerResult<T>> operation) {
+        ControllerResult<T> result = operation.get();
+        for (ApiMessageAndVersion record : result.records()) replay(record.message());
         return result.response();
     }
 
-    void commit(List<ApiMessageAndVersion> records) {
-        for (ApiMessageAndVersion record : records) replay(record.message());
+    /** A heartbeat, as in QuorumController.processBrokerHeartbeat. */
+    BrokerHeartbeatReply beat(BrokerHeartbeatRequestData request) {
+        int broker = request.brokerId();
+        Sessions.heard(this, broker, request.brokerEpoch());
+        OptionalLong registeredAt = cluster.registerBrokerRecordOffset(broker);
+        if (registeredAt.isEmpty()) throw new StaleBrokerEpochException("broker " + broker + " is not registered");
+        BrokerHeartbeatReply reply =
+            run(() -> replication.processBrokerHeartbeat(request, registeredAt.getAsLong()));
+        if (reply.inControlledShutdown())
+            cluster.heartbeatManager().maybeUpdateControlledShutdownOffset(broker, offset());
+        return reply;
+    }
+
+    /** What the timer does that looks for sessions that ended. */
+    void fenceStaleBrokers() {
+        boolean more = true;
+        while (more) {
+            ControllerResult<?> result = replication.maybeFenceOneStaleBroker();
+            for (ApiMessageAndVersion record : result.records()) replay(record.message());
+            more = Boolean.TRUE.equals(result.response()) || !result.records().isEmpty();
+        }
+    }
+
+    /** After an operation that is a fault of the controller: as when it resigned. Returns whether it really did. */
+    boolean failOver() {
+        activate();
+        return false;
     }
 
     /** As when this controller becomes the active one: what it knows of heartbeats starts over. */
@@ -188,6 +265,8 @@ final class Managers {
         clock.restart();
         offset = loadedOffset;
     }
+
+    void close() { }
 
     boolean elr() {
         return ElrSwitch.isOn(this);

@@ -58,7 +58,7 @@ final class Operations {
         ElectLeadersRequestData request = new ElectLeadersRequestData().setElectionType(type.value);
         request.topicPartitions().add(new ElectLeadersRequestData.TopicPartitions()
             .setTopic(Cluster.TOPIC).setPartitions(List.of(cluster.number())));
-        var response = managers.commit(managers.replication.electLeaders(request));
+        var response = managers.run(() -> managers.replication.electLeaders(request));
         return Errors.forCode(
             response.replicaElectionResults().get(0).partitionResult().get(0).errorCode());
     }
@@ -69,7 +69,7 @@ final class Operations {
         request.topics().add(new ReassignableTopic().setName(Cluster.TOPIC).setPartitions(List.of(
             new ReassignablePartition().setPartitionIndex(cluster.number()).setReplicas(replicas))));
         AlterPartitionReassignmentsResponseData response =
-            managers.commit(managers.replication.alterPartitionReassignments(request));
+            managers.run(() -> managers.replication.alterPartitionReassignments(request));
         return Errors.forCode(response.responses().get(0).partitions().get(0).errorCode());
     }
 
@@ -87,19 +87,22 @@ final class Operations {
             case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, broker);
             default -> throw new Words.Misunderstood("no such level: " + level);
         };
-        Object result;
-        if (legacy) {
-            // The older request replaces all keys of the resource.
-            Map<String, String> all = new HashMap<>(managers.configuration.getConfigs(resource));
-            if (value == null) all.remove(key);
-            else all.put(key, value);
-            result = CONFIGURE_LEGACY.call(managers.configuration, Map.of(resource, all), false);
-        } else {
-            Map<String, Map.Entry<OpType, String>> change = new HashMap<>();
-            change.put(key, new SimpleEntry<>(value == null ? OpType.DELETE : OpType.SET, value));
-            result = CONFIGURE.call(managers.configuration, Map.of(resource, change), false);
-        }
-        return managers.commit((ControllerResult<Map<ConfigResource, ApiError>>) result).get(resource).error();
+        return managers.run(() -> (ControllerResult<Map<ConfigResource, ApiError>>)
+            (legacy ? legacy(resource, key, value) : incremental(resource, key, value))).get(resource).error();
+    }
+
+    private Object incremental(ConfigResource resource, String key, String value) {
+        Map<String, Map.Entry<OpType, String>> change = new HashMap<>();
+        change.put(key, new SimpleEntry<>(value == null ? OpType.DELETE : OpType.SET, value));
+        return CONFIGURE.call(managers.configuration, Map.of(resource, change), false);
+    }
+
+    /** The older request replaces all keys of the resource. */
+    private Object legacy(ConfigResource resource, String key, String value) {
+        Map<String, String> all = new HashMap<>(managers.configuration.getConfigs(resource));
+        if (value == null) all.remove(key);
+        else all.put(key, value);
+        return CONFIGURE_LEGACY.call(managers.configuration, Map.of(resource, all), false);
     }
 
     private Errors directory(int broker, int number) {
@@ -113,7 +116,7 @@ final class Operations {
                 .setPartitions(List.of(new AssignReplicasToDirsRequestData.PartitionData()
                     .setPartitionIndex(cluster.number()))))));
         AssignReplicasToDirsResponseData response =
-            managers.commit(managers.replication.handleAssignReplicasToDirs(request));
+            managers.run(() -> managers.replication.handleAssignReplicasToDirs(request));
         if (response.errorCode() != Errors.NONE.code()) return Errors.forCode(response.errorCode());
         return Errors.forCode(
             response.directories().get(0).topics().get(0).partitions().get(0).errorCode());
@@ -127,7 +130,7 @@ final class Operations {
             .setPartitionIndex(0).setBrokerIds(replicas));
         CreateTopicsRequestData request = new CreateTopicsRequestData();
         request.topics().add(topic);
-        CreateTopicsResponseData response = managers.commit((ControllerResult<CreateTopicsResponseData>)
+        CreateTopicsResponseData response = managers.run(() -> (ControllerResult<CreateTopicsResponseData>)
             CREATE.call(managers.replication, Requests.context(ApiKeys.CREATE_TOPICS), request,
                 Set.of(Cluster.TOPIC)));
         return Errors.forCode(response.topics().find(Cluster.TOPIC).errorCode());

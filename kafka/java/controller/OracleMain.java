@@ -24,14 +24,14 @@ public final class OracleMain {
     private OracleMain() { }
 
     public static void main(String[] arguments) throws IOException {
-        boolean fresh = arguments.length > 0 && arguments[0].equals("--fresh");
         BufferedReader in = new BufferedReader(
             new InputStreamReader(System.in, StandardCharsets.US_ASCII), BUFFER);
         // Answers have standard output to themselves: what a logging library prints goes to standard error.
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         System.setOut(System.err);
         BuilderQuestions builders = new BuilderQuestions();
-        ControllerQuestions controllers = new ControllerQuestions(fresh);
+        ControllerQuestions controllers = new ControllerQuestions(
+            ControllerQuestions.Mode.valueOf(arguments.length > 0 ? arguments[0] : "KEPT"));
         StringBuilder text = new StringBuilder();
         text.append("elrcheck ").append(PROTOCOL).append(' ').append(version()).append('\n');
         send(text, out);
@@ -56,6 +56,7 @@ public final class OracleMain {
         }
         send(text, out);
         out.flush();
+        controllers.close();
     }
 
     private static void answer(

@@ -60,7 +60,7 @@ final class Requests {
                 .setTopicId(topic)
                 .setPartitions(List.of(partition))));
         AlterPartitionResponseData response =
-            managers.commit(managers.replication.alterPartition(context(ApiKeys.ALTER_PARTITION), request));
+            managers.run(() -> managers.replication.alterPartition(context(ApiKeys.ALTER_PARTITION), request));
         if (response.errorCode() != Errors.NONE.code()) return Errors.forCode(response.errorCode());
         return Errors.forCode(response.topics().get(0).partitions().get(0).errorCode());
     }

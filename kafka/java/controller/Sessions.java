@@ -31,9 +31,18 @@ final class Sessions {
         if (TRACK != null) TRACK.call(managers.cluster, broker, epoch);
     }
 
-    /** So much time passes that the broker's session ends, while all others keep theirs. */
+    /**
+     * So much time passes that the broker's session ends, while all others keep theirs. At no moment is the session of
+     * another one over, since a controller's timer may look at any moment.
+     */
     static void end(Managers managers, int broker) {
-        managers.clock.pass(Managers.SESSION_MS + 1);
+        renewOthers(managers, broker);
+        managers.clock.pass(Managers.SESSION_MS / 2);
+        renewOthers(managers, broker);
+        managers.clock.pass(Managers.SESSION_MS / 2 + 1);
+    }
+
+    private static void renewOthers(Managers managers, int broker) {
         for (BrokerRegistration other : managers.cluster.brokerRegistrations().values())
             if (other.id() != broker) renew(managers, other);
     }
