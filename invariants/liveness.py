@@ -1,4 +1,4 @@
-"""Properties V-1 to V-10: what eventually happens on every fair behaviour.
+"""Properties V-1 to V-11: what eventually happens on every fair behaviour.
 
 Each property has a premise (a state in which something waits) and a conclusion (the wait is over), and
 claims that every wait ends on every fair behaviour. `elrcheck.invariants.fairness` defines fairness.
@@ -229,3 +229,18 @@ def ReplicaRejoinsIsr(c: Config, s: State, b: Replica) -> LeadsTo:
     replica = b in frozenset(s.partition.replicas) and not leaving(s, b) and not gone(s, b)
     outside = replica and b not in s.partition.isr and s.partition.leader is not None
     return LeadsTo(premise=outside, conclusion=not outside)
+
+
+# ---------------------------------------------------------------------------- without the feature
+
+
+@leads_to("V-11")
+def DowngradeKeepsLeader(c: Config, s: State) -> LeadsTo:
+    """While ELR is off and all replicas are present, the partition gets a leader.
+
+    Source: the documentation of ELR ("Downgrades are safe to perform"); before ELR an ISR is never empty, so
+    the return of its last member is enough. The wait ends without a leader only if a replica goes down again
+    or the feature is switched on.
+    """
+    back = all(present(s, b) for b in frozenset(s.partition.replicas)) and not s.settings.elr_enabled
+    return LeadsTo(premise=s.partition.leader is None and back, conclusion=served(s) or not back)
