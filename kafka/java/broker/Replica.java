@@ -1,0 +1,300 @@
+package org.elrcheck.broker;
+
+import static org.elrcheck.broker.Reflected.any;
+import static org.elrcheck.broker.Reflected.build;
+import static org.elrcheck.broker.Reflected.call;
+import static org.elrcheck.broker.Reflected.callStatic;
+import static org.elrcheck.broker.Reflected.collection;
+import static org.elrcheck.broker.Reflected.get;
+import static org.elrcheck.broker.Reflected.option;
+import static org.elrcheck.broker.Reflected.proxy;
+
+import java.io.File;
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.errors.OperationNotAttemptedException;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.FetchRequest;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.LeaderRecoveryState;
+import org.apache.kafka.metadata.PartitionRegistration;
+import org.apache.kafka.server.common.KRaftVersion;
+import org.apache.kafka.server.common.MetadataVersion;
+import org.apache.kafka.server.util.Scheduler;
+import org.apache.kafka.server.util.timer.Timer;
+import org.apache.kafka.storage.internals.log.AppendOrigin;
+import org.apache.kafka.storage.internals.log.LogConfig;
+import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
+import org.apache.kafka.storage.internals.log.LogOffsetsListener;
+import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
+import org.apache.kafka.storage.internals.log.VerificationGuard;
+
+/** A kafka.cluster.Partition with a real log in a folder, and the world around it: time, metadata, the controller. */
+final class Replica {
+    private static final TopicPartition NAME = new TopicPartition("t", 0);
+    private static final Uuid TOPIC = new Uuid(1L, 2L);
+    private static final Class<?> PURGATORY = any(
+        "org.apache.kafka.server.purgatory.DelayedOperationPurgatory", "kafka.server.DelayedOperationPurgatory");
+    private static final Class<?> LOG = any("kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
+    private static final boolean LOG_IN_SCALA = LOG.getName().startsWith("kafka.log");
+    private static final Class<?> CACHE = any(
+        "org.apache.kafka.metadata.KRaftMetadataCache", "kafka.server.metadata.KRaftMetadataCache");
+    private static final Class<?> ALTER = any(
+        "org.apache.kafka.server.partition.AlterPartitionManager", "kafka.server.AlterPartitionManager");
+    private static final Class<?> LISTENER = any(
+        "org.apache.kafka.server.partition.AlterPartitionListener", "kafka.cluster.AlterPartitionListener");
+    private static final Class<?> LEADER_AND_ISR = any(
+        "org.apache.kafka.metadata.LeaderAndIsr", "kafka.api.LeaderAndIsr");
+    private static final Class<?> FETCH_PARAMS = any(
+        "org.apache.kafka.server.storage.log.FetchParams", "org.apache.kafka.storage.internals.log.FetchParams");
+    private static final Class<?> ISOLATION = any(
+        "org.apache.kafka.server.storage.log.FetchIsolation", "org.apache.kafka.storage.internals.log.FetchIsolation");
+    private static final Class<?> RECORDS = any(
+        "org.apache.kafka.common.record.internal.MemoryRecords", "org.apache.kafka.common.record.MemoryRecords");
+    private static final Class<?> RECORD = any(
+        "org.apache.kafka.common.record.internal.SimpleRecord", "org.apache.kafka.common.record.SimpleRecord");
+    private static final Class<?> REQUEST_LOCAL = any(
+        "org.apache.kafka.server.common.RequestLocal", "kafka.server.RequestLocal");
+    private static final Class<?> STATS = any(
+        "org.apache.kafka.storage.log.metrics.BrokerTopicStats", "kafka.server.BrokerTopicStats");
+    private static final Class<?> PARTITION = any("kafka.cluster.Partition");
+    private static final boolean BY_REGISTRATION = takesRegistration();
+
+    private final File folder;
+    private final Map<Integer, Object> logs = new HashMap<>();
+    private final Map<String, Object> images = new HashMap<>();
+    private final Object delayed;
+    private final Time time;
+    private Object cache;
+    private Object partition;
+    private Object log;
+    private long now;
+    private int id;
+    private long epoch;
+    private String request;
+    private CompletableFuture<Object> inFlight;
+
+    Replica(File folder) {
+        this.folder = folder;
+        this.time = (Time) proxy(Time.class, (self, method, given) -> switch (method.getName()) {
+            case "milliseconds", "hiResClockMs" -> now;
+            case "nanoseconds" -> now * 1_000_000L;
+            default -> null;
+        });
+        Class<?> operations = any("kafka.cluster.DelayedOperations");
+        List<Object> parts = new ArrayList<>(List.of(NAME));
+        for (Class<?> type : operations.getDeclaredConstructors()[0].getParameterTypes())
+            if (type == PURGATORY) parts.add(purgatory());
+        this.delayed = build(operations, null, parts.toArray());
+    }
+
+    private static boolean takesRegistration() {
+        for (var method : PARTITION.getMethods())
+            if (method.getName().equals("makeLeader")) return method.getParameterTypes()[0] == PartitionRegistration.class;
+        return false;
+    }
+
+    private static Object purgatory() {
+        Timer timer = (Timer) proxy(Timer.class, (self, method, given) -> null);
+        return build(PURGATORY, null, "none", timer);
+    }
+
+    /** A new process: an empty log, nothing applied yet. */
+    void start(int id, long epoch, int minIsr, long lag) {
+        this.id = id;
+        this.epoch = epoch;
+        now = 1_000_000L;
+        request = null;
+        inFlight = null;
+        log = logs.computeIfAbsent(minIsr, this::newLog);
+        call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
+        cache = build(CACHE, null, id, (java.util.function.Supplier<?>) () -> KRaftVersion.values()[KRaftVersion.values().length - 1]);
+        Object alter = proxy(ALTER, (self, method, given) ->
+            method.getName().equals("submit") ? submit(given[1]) : null);
+        Object listener = proxy(LISTENER, (self, method, given) -> null);
+        scala.Function0<Object> epochs = () -> this.epoch;
+        List<Object> parts = new ArrayList<>(List.of(
+            NAME, lag, id, epochs, time, listener, delayed, cache, alter, scala.Option.apply(TOPIC)));
+        for (Class<?> type : PARTITION.getDeclaredConstructors()[0].getParameterTypes())
+            if (type == MetadataVersion.class) parts.add(MetadataVersion.latestProduction());
+        partition = build(PARTITION, null, parts.toArray());
+        call(partition, "log_$eq", scala.Option.apply(log));
+    }
+
+    private Object newLog(int minIsr) {
+        File place = new File(folder, "min-isr-" + minIsr + "/t-0");
+        if (!place.mkdirs()) throw new IllegalStateException("cannot make " + place);
+        LogConfig config = new LogConfig(Map.of("min.insync.replicas", Integer.toString(minIsr)));
+        Scheduler scheduler = (Scheduler) proxy(Scheduler.class, (self, method, given) -> null);
+        List<Object> parts = new ArrayList<>(List.of(
+            place, config, scheduler, build(STATS, null), time, 3_600_000, new ProducerStateManagerConfig(86_400_000, false),
+            600_000, new LogDirFailureChannel(1), true, new ConcurrentHashMap<String, Integer>(),
+            LogOffsetsListener.NO_OP_OFFSETS_LISTENER));
+        return build(LOG, LOG_IN_SCALA ? "apply" : "create", parts.toArray());
+    }
+
+    /** DefaultAlterPartitionManager has at most one request for a partition. */
+    private CompletableFuture<Object> submit(Object proposed) {
+        CompletableFuture<Object> future = new CompletableFuture<>();
+        if (inFlight != null) {
+            future.completeExceptionally(new OperationNotAttemptedException("a request is in flight"));
+            return future;
+        }
+        inFlight = future;
+        StringBuilder text = new StringBuilder();
+        text.append(call(proposed, "leaderEpoch")).append(':').append(call(proposed, "partitionEpoch")).append(':');
+        Map<Integer, Long> members = new TreeMap<>();
+        for (Object state : collection(call(proposed, "isrWithBrokerEpoch")))
+            members.put((Integer) call(state, "brokerId"), (Long) call(state, "brokerEpoch"));
+        text.append(Answer.pairs(members, '='));
+        request = text.toString();
+        return future;
+    }
+
+    void cluster(String brokers) {
+        Object image = images.computeIfAbsent(brokers, Images::of);
+        call(cache, "setImage", image);
+    }
+
+    void later(long milliseconds) {
+        now += milliseconds;
+    }
+
+    void metadata(int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> isr) {
+        String name = leader == id ? "makeLeader" : "makeFollower";
+        Object none = scala.Option.empty();
+        if (BY_REGISTRATION) {
+            Uuid[] directories = new Uuid[replicas.size()];
+            java.util.Arrays.fill(directories, new Uuid(3L, 4L));
+            PartitionRegistration registration = new PartitionRegistration.Builder()
+                .setReplicas(ints(replicas)).setIsr(ints(isr)).setDirectories(directories).setLeader(leader)
+                .setLeaderRecoveryState(LeaderRecoveryState.RECOVERED)
+                .setLeaderEpoch(leaderEpoch).setPartitionEpoch(partitionEpoch).build();
+            call(partition, name, registration, false, null, none, none);
+            return;
+        }
+        Object state = Reflected.callConstructor(any(
+            "org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState",
+            "org.apache.kafka.common.message.LeaderAndIsrRequestData$LeaderAndIsrPartitionState"));
+        for (Object[] part : new Object[][] {
+            {"setLeader", leader}, {"setLeaderEpoch", leaderEpoch}, {"setPartitionEpoch", partitionEpoch},
+            {"setReplicas", replicas}, {"setIsr", isr}, {"setControllerEpoch", 0}, {"setIsNew", false}})
+            call(state, (String) part[0], part[1]);
+        call(partition, name, state, null, none, none);
+    }
+
+    private static int[] ints(List<Integer> numbers) {
+        return numbers.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    private static Object records(byte value) {
+        Object some = Array.newInstance(RECORD, 1);
+        Array.set(some, 0, Reflected.callConstructor(RECORD, (Object) new byte[] {value}));
+        return callStatic(RECORDS, "withRecords", Compression.NONE, some);
+    }
+
+    void append(int acks) {
+        Object local = callStatic(REQUEST_LOCAL, "withThreadConfinedCaching");
+        Object some = records((byte) acks);
+        try {
+            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local, VerificationGuard.SENTINEL);
+        } catch (IllegalStateException newer) {
+            if (newer.getMessage() == null || !newer.getMessage().startsWith("no method")) throw newer;
+            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
+                VerificationGuard.SENTINEL, (short) 0);
+        }
+    }
+
+    /** Says what was read: the high watermark, how many records, or where the logs part. */
+    String fetch(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
+        Object isolation = callStatic(ISOLATION, "valueOf", "LOG_END");
+        Object params = fetchParams(follower, brokerEpoch, isolation);
+        FetchRequest.PartitionData data = new FetchRequest.PartitionData(
+            TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch), lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
+        Object read = call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
+        Object diverging = option(get(read, "divergingEpoch"));
+        if (diverging != null) return "diverging:" + call(diverging, "epoch") + ":" + call(diverging, "endOffset");
+        int records = 0;
+        Object fetched = get(get(read, "fetchedData"), "records");
+        for (Object record : (Iterable<?>) call(fetched, "records")) if (record != null) records++;
+        return "read:" + get(read, "highWatermark") + ":" + records;
+    }
+
+    private static Object fetchParams(int follower, long brokerEpoch, Object isolation) {
+        for (var constructor : FETCH_PARAMS.getConstructors()) {
+            Class<?>[] types = constructor.getParameterTypes();
+            if (types[types.length - 1] == boolean.class) continue;
+            List<Object> given = new ArrayList<>();
+            if (types[0] == short.class) given.add((short) 16);
+            given.addAll(List.of(follower, brokerEpoch, 0L, 1, 1 << 20, isolation, Optional.empty()));
+            try {
+                return constructor.newInstance(given.toArray());
+            } catch (ReflectiveOperationException unusable) {
+                throw new IllegalStateException(unusable);
+            }
+        }
+        throw new IllegalStateException("no constructor of FetchParams");
+    }
+
+    void shrink() {
+        call(partition, "maybeShrinkIsr");
+    }
+
+    void granted(int leaderEpoch, int partitionEpoch, List<Integer> isr) {
+        Object answer = LEADER_AND_ISR.getName().startsWith("kafka.")
+            ? callStatic(LEADER_AND_ISR, "apply", id, leaderEpoch,
+                scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList<Object>(isr)).toList(),
+                LeaderRecoveryState.RECOVERED, partitionEpoch)
+            : Reflected.callConstructor(LEADER_AND_ISR, id, leaderEpoch, isr, LeaderRecoveryState.RECOVERED, partitionEpoch);
+        taken().complete(answer);
+    }
+
+    void refused(String error) {
+        taken().completeExceptionally(Errors.valueOf(error).exception());
+    }
+
+    private CompletableFuture<Object> taken() {
+        if (inFlight == null) throw new IllegalArgumentException("no request is in flight");
+        CompletableFuture<Object> answered = inFlight;
+        inFlight = null;
+        return answered;
+    }
+
+    /** What is known now, as one line of words; the request is the one sent since the last time. */
+    void describe(StringBuilder out) {
+        boolean leads = (Boolean) call(partition, "isLeader");
+        long end = (Long) call(log, "logEndOffset");
+        Object state = call(partition, "partitionState");
+        Object start = option(call(partition, "leaderEpochStartOffsetOpt"));
+        Map<Integer, String> peers = new TreeMap<>();
+        for (Object replica : collection(call(partition, "remoteReplicas"))) {
+            Object known = call(replica, "stateSnapshot");
+            Object heard = option(call(known, "brokerEpoch"));
+            peers.put((Integer) call(replica, "brokerId"), call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
+        }
+        out.append(leads ? '1' : '0').append(' ').append(call(partition, "getLeaderEpoch"))
+            .append(' ').append(call(partition, "getPartitionEpoch")).append(' ').append(end)
+            .append(' ').append(call(log, "highWatermark")).append(' ').append(start == null ? "~" : start)
+            .append(' ').append(Answer.ids(collection(call(state, "isr"))))
+            .append(' ').append(Answer.ids(collection(call(state, "maximalIsr"))))
+            .append(' ').append((Boolean) call(state, "isInflight") ? '1' : '0')
+            .append(' ').append(Answer.pairs(peers, ':')).append(' ').append(request == null ? "~" : request).append(' ');
+        request = null;
+        if (end == 0) out.append('-');
+        for (long offset = 1; offset <= end; offset++) {
+            scala.Tuple2<?, ?> answer = (scala.Tuple2<?, ?>) call(partition, "checkEnoughReplicasReachOffset", offset);
+            if (offset > 1) out.append(',');
+            out.append((Boolean) answer._1() ? ((Errors) answer._2()).name() : "WAITING");
+        }
+    }
+}
