@@ -58,6 +58,7 @@ public final class BrokerMain {
 
     /** "ok", what was read, or the error that a client would be told. */
     private static String outcome(Replica replica, String[] words) {
+        if ((words[0].equals("g") || words[0].equals("e")) && !replica.waits()) return "nothing-in-flight";
         try {
             switch (words[0]) {
                 case "s" -> replica.start(number(words[1]), number(words[2]), number(words[3]), number(words[4]));

@@ -250,6 +250,11 @@ final class Replica {
         call(partition, "maybeShrinkIsr");
     }
 
+    /** Whether a request waits for an answer. */
+    boolean waits() {
+        return inFlight != null;
+    }
+
     void granted(int leaderEpoch, int partitionEpoch, List<Integer> isr) {
         Object answer = LEADER_AND_ISR.getName().startsWith("kafka.")
             ? callStatic(LEADER_AND_ISR, "apply", id, leaderEpoch,
@@ -264,7 +269,6 @@ final class Replica {
     }
 
     private CompletableFuture<Object> taken() {
-        if (inFlight == null) throw new IllegalArgumentException("no request is in flight");
         CompletableFuture<Object> answered = inFlight;
         inFlight = null;
         return answered;
@@ -294,7 +298,9 @@ final class Replica {
         for (long offset = 1; offset <= end; offset++) {
             scala.Tuple2<?, ?> answer = (scala.Tuple2<?, ?>) call(partition, "checkEnoughReplicasReachOffset", offset);
             if (offset > 1) out.append(',');
-            out.append((Boolean) answer._1() ? ((Errors) answer._2()).name() : "WAITING");
+            // DelayedProduce waits unless there is an error or enough replicas have it
+            Errors error = (Errors) answer._2();
+            out.append(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
         }
     }
 }

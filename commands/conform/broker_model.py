@@ -1,0 +1,258 @@
+"""The model's side of a walk of one broker: its actions and rules, called as they are, answer Kafka's events.
+
+Only this broker's part of a state is used. What the code needs besides and the model leaves open is kept here:
+the registrations in the broker's metadata cache, and whether a request is in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from elrcheck.kafka.broker_steps import (
+    Append,
+    Beginning,
+    BrokerAnswer,
+    BrokerEvent,
+    FollowerFetch,
+    Granted,
+    LookForLag,
+    Metadata,
+    Proposed,
+    Refused,
+    Registered,
+    Wait,
+)
+from elrcheck.lang.runtime import EMPTY, NotEnabled
+from elrcheck.model.absent import no_exchange, no_peers, no_view
+from elrcheck.model.broker.acknowledgement import answer_after, leads_partition, produce_error
+from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.isr_proposals import ExpandIsr, LeaderLearns, ShrinkIsr
+from elrcheck.model.broker.logs import fetch_diverges, leader_end_for
+from elrcheck.model.broker.metadata import with_metadata
+from elrcheck.model.broker.replica import Fetch, Produce
+from elrcheck.model.config import Config
+from elrcheck.model.start import Init
+from elrcheck.model.state import (
+    Acks,
+    Broker,
+    Entry,
+    Error,
+    Exchange,
+    Log,
+    Snapshot,
+    Stage,
+    State,
+    Status,
+    View,
+)
+
+ACKS = {-1: Acks.ALL, 0: Acks.ZERO, 1: Acks.ONE}
+LONGEST_LOG = 5
+NOTHING_IN_FLIGHT = "nothing-in-flight"
+
+
+@dataclass(frozen=True)
+class Held:
+    """The model in the middle of a walk. waiting: the request in flight, which may have been dropped since."""
+
+    config: Config
+    id: int
+    state: State
+    brokers: tuple[tuple[int, int, str], ...] = ()
+    waiting: bool = False
+
+    @property
+    def broker(self) -> Broker:
+        return self.state.broker[self.id]
+
+    def put(self, broker: Broker) -> Held:
+        """The same with this broker changed."""
+        return replace(self, state=self.with_broker(self.id, broker))
+
+    def with_broker(self, b: int, broker: Broker) -> State:
+        changed = tuple(broker if other == b else old for other, old in enumerate(self.state.broker))
+        return replace(self.state, broker=changed)
+
+    def live(self, b: int, epoch: int) -> bool:
+        """The metadata cache has b as active, and as this incarnation: else the leader does not ask for it."""
+        return (b, epoch, "active") in self.brokers
+
+
+def begin(config: Config, event: Beginning) -> Held:
+    """A process that has applied nothing yet."""
+    wide = replace(config, min_isr=event.min_isr, log_slots=LONGEST_LOG + 1, acks_zero=1)
+    held = Held(wide, event.id, Init(wide))
+    fresh = replace(held.broker, epoch=event.epoch, log=(), view=no_view(wide), peers=no_peers(wide))
+    return held.put(fresh)
+
+
+def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
+    """What the model answers to an event that is no `Beginning`, and the model after it."""
+    outcome, sent = "ok", None
+    if isinstance(event, Granted | Refused) and not held.waiting:
+        return answer_of(held, NOTHING_IN_FLIGHT, None), held
+    match event:
+        case Registered(brokers):
+            after = replace(held, brokers=brokers)
+        case Metadata():
+            # ApplyMetadata: there is newer metadata
+            newer = event.partition_epoch > held.broker.view.partition_epoch
+            after = applied(held, event) if newer else held
+        case Append(acks):
+            outcome, after = _appended(held, ACKS[acks])
+        case FollowerFetch():
+            outcome, after = _fetched(held, event)
+            if outcome.startswith("read") and held.live(event.follower, event.broker_epoch):
+                after, sent = _proposed(
+                    after, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower)
+                )
+        case LookForLag():
+            after, sent = _shrunk(held)
+        case Granted(leader_epoch, partition_epoch, isr):
+            granted = replace(
+                held.broker.alter,
+                stage=Stage.ANSWERED,
+                leader_epoch=leader_epoch,
+                partition_epoch=partition_epoch,
+                isr=frozenset(isr),
+            )
+            after, sent = _learnt(held, granted)
+        case Refused(error):
+            after, sent = _learnt(
+                held, replace(held.broker.alter, stage=Stage.ANSWERED, error=Error[error])
+            )
+        case Wait():
+            after = held
+        case Beginning():
+            raise ValueError("a walk begins once")
+    return answer_of(after, outcome, sent), after
+
+
+def answer_of(held: Held, outcome: str, sent: Proposed | None) -> BrokerAnswer:
+    """What the model's broker knows, in Kafka's terms."""
+    c, b, broker = held.config, held.id, held.broker
+    view, leads = broker.view, leads_partition(broker, b)
+    unknown = -1
+    peers = tuple(
+        (
+            f,
+            unknown if peer.log_end_offset is None else peer.log_end_offset,
+            unknown if peer.broker_epoch == 0 else peer.broker_epoch,
+        )
+        for f, peer in enumerate(broker.peers)
+        if leads and f != b and f in view.replicas
+    )
+    return BrokerAnswer(
+        outcome=outcome,
+        leads=leads,
+        leader_epoch=view.leader_epoch if view.partition_epoch else unknown,
+        partition_epoch=view.partition_epoch,
+        log_end=len(broker.log),
+        high_watermark=broker.high_watermark,
+        epoch_start=broker.epoch_start if leads else None,
+        isr=tuple(sorted(view.isr)) if leads else (),
+        maximal_isr=tuple(sorted(maximal_isr(broker))) if leads else (),
+        in_flight=leads and broker.alter.stage != Stage.IDLE,
+        peers=peers,
+        sent=sent,
+        produce=tuple(
+            answer_after(c, held.state.settings, broker, b, offset).name for offset in range(len(broker.log))
+        ),
+    )
+
+
+def applied(held: Held, event: Metadata) -> Held:
+    """The model after a partition record, newer or not."""
+    broker = held.broker
+    to = Snapshot(
+        leader=None if event.leader < 0 else event.leader,
+        leader_epoch=event.leader_epoch,
+        isr=frozenset(event.isr),
+        replicas=frozenset(event.replicas),
+        min_isr=0,
+    )
+    settings = held.state.settings
+    return held.put(with_metadata(held.config, settings, broker, held.id, to, event.partition_epoch))
+
+
+def _appended(held: Held, acks: Acks) -> tuple[str, Held]:
+    try:
+        return "ok", replace(held, state=Produce(held.config, held.state, held.id, acks))
+    except NotEnabled:
+        return produce_error(held.config, held.state.settings, held.broker, held.id, acks).name, held
+
+
+def _fetched(held: Held, event: FollowerFetch) -> tuple[str, Held]:
+    c, b, leader = held.config, held.id, held.broker
+    replicas = leader.view.replicas
+    view = View(leader=b, leader_epoch=event.leader_epoch, partition_epoch=1, isr=EMPTY, replicas=replicas)
+    follower = replace(
+        held.state.broker[event.follower],
+        status=Status.RUNNING,
+        epoch=event.broker_epoch,
+        view=view,
+        log=log_like(leader.log, event),
+        alter=no_exchange(c),
+    )
+    both = held.with_broker(event.follower, follower)
+    try:
+        after = Fetch(c, both, event.follower, b, False)
+    except NotEnabled:
+        return "refused", held
+    if fetch_diverges(c, leader, follower):
+        end = leader_end_for(c, leader, follower.log)
+        return f"diverging:{end.epoch}:{end.offset}", replace(held, state=after)
+    read = after.broker[b].high_watermark
+    return f"read:{read}:{len(leader.log) - event.offset}", replace(held, state=after)
+
+
+def log_like(log: Log, event: FollowerFetch) -> Log:
+    """A log of this length whose last record is of this epoch, and which else is the leader's."""
+    filler = Entry(id=0, epoch=max(event.last_epoch, 0), acks=Acks.ALL)
+    same = tuple(entry for entry in log[: event.offset] if entry.epoch <= event.last_epoch)
+    kept = same[: max(event.offset - 1, 0)]
+    return kept + (filler,) * (event.offset - len(kept))
+
+
+def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, Proposed | None]:
+    """The model with a new request, unless one is in flight: AlterPartitionManager has room for one."""
+    if held.waiting:
+        return held, None
+    try:
+        after = replace(held, state=propose(held), waiting=True)
+    except NotEnabled:
+        return held, None
+    return after, _sent(after)
+
+
+def _sent(held: Held) -> Proposed:
+    alter = held.broker.alter
+    members = tuple((b, alter.member_epochs[b] or -1) for b in sorted(alter.isr))
+    return Proposed(alter.leader_epoch, alter.partition_epoch, members)
+
+
+def _shrunk(held: Held) -> tuple[Held, Proposed | None]:
+    """As many members as may go: with no tolerance for a lag every member that lags does."""
+    others = sorted(held.broker.view.isr - {held.id})
+    for size in range(len(others), 0, -1):
+        for out in combinations(others, size):
+            gone = frozenset(out)
+            after, sent = _proposed(held, lambda h, gone=gone: ShrinkIsr(h.config, h.state, h.id, gone))
+            if sent is not None:
+                return after, sent
+    return held, None
+
+
+def _learnt(held: Held, answer: Exchange) -> tuple[Held, Proposed | None]:
+    """The answer arrives; it is late if metadata has ended the proposal since."""
+    over = replace(held, waiting=False)
+    if held.broker.alter.stage != Stage.SENT:
+        return over, None
+    waits = over.put(replace(over.broker, alter=answer))
+    after = replace(waits, state=LeaderLearns(waits.config, waits.state, waits.id))
+    if after.broker.alter.stage != Stage.SENT:
+        return after, None
+    again = replace(after, waiting=True)
+    return again, _sent(again)

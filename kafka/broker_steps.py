@@ -1,0 +1,128 @@
+"""What kafka.cluster.Partition is asked: events of one broker, and what it knows after each.
+
+The partition is the broker's own (`Beginning.id`). Log end offsets, epochs and sets are Kafka's; -1 is an offset
+or a broker epoch that the leader does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.kafka.asked import Ids
+
+BrokerState: TypeAlias = Literal["active", "fenced", "shutting down"]
+NO_LAG = -1
+"""A replica.lag.time.max.ms with which every follower behind the log end lags, and the rest do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A process that has just started, with an empty log. lag: replica.lag.time.max.ms."""
+
+    id: int
+    epoch: int
+    min_isr: int
+    lag: int = NO_LAG
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """The registrations in the broker's metadata cache: (id, broker epoch, state)."""
+
+    brokers: tuple[tuple[int, int, BrokerState], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A partition record: makeLeader if it names this broker the leader, else makeFollower."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: Ids
+    isr: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """appendRecordsToLeader of one record."""
+
+    acks: int
+
+
+@dataclass(frozen=True, slots=True)
+class FollowerFetch:
+    """fetchRecords of a follower. last_epoch: of its last record, -1 if its log is empty."""
+
+    follower: int
+    broker_epoch: int
+    offset: int
+    leader_epoch: int
+    last_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class LookForLag:
+    """maybeShrinkIsr, which the broker calls now and then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Time passes."""
+
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The controller answers the AlterPartition in flight with a success."""
+
+    leader_epoch: int
+    partition_epoch: int
+    isr: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It answers with an error."""
+
+    error: str
+
+
+BrokerEvent: TypeAlias = (
+    Beginning | Registered | Metadata | Append | FollowerFetch | LookForLag | Wait | Granted | Refused
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """An AlterPartition that was sent: members are (id, broker epoch), -1 for an unknown one."""
+
+    leader_epoch: int
+    partition_epoch: int
+    members: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAnswer:
+    """What came of an event, and what the partition knows then.
+
+    outcome: "ok", an error's name, "read:HIGH_WATERMARK:RECORDS" or "diverging:EPOCH:END_OFFSET".
+    peers: (id, log end offset, broker epoch) of each follower. sent: since the last event. produce: for each offset
+    from 1 to the log end what checkEnoughReplicasReachOffset tells a producer, WAITING if nothing yet.
+    """
+
+    outcome: str
+    leads: bool
+    leader_epoch: int
+    partition_epoch: int
+    log_end: int
+    high_watermark: int
+    epoch_start: int | None
+    isr: Ids
+    maximal_isr: Ids
+    in_flight: bool
+    peers: tuple[tuple[int, int, int], ...]
+    sent: Proposed | None
+    produce: tuple[str, ...]
