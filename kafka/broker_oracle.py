@@ -114,7 +114,9 @@ def _proposed(word: str) -> Proposed | None:
         return None
     leader_epoch, partition_epoch, members = word.split(":")
     pairs = (part.split("=") for part in members.split(","))
-    return Proposed(int(leader_epoch), int(partition_epoch), tuple((int(b), int(epoch)) for b, epoch in pairs))
+    return Proposed(
+        int(leader_epoch), int(partition_epoch), tuple((int(b), int(epoch)) for b, epoch in pairs)
+    )
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """What kafka.cluster.Partition is asked: events of one broker, and what it knows after each.
 
-The partition is the broker's own (`Beginning.id`). Log end offsets, epochs and sets are Kafka's; -1 is an offset
-or a broker epoch that the leader does not know.
+The partition is the broker's own (`Beginning.id`). Offsets, epochs and sets are Kafka's; -1 is an offset or a
+broker epoch that the leader does not know.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class BrokerAnswer:
     """What came of an event, and what the partition knows then.
 
     outcome: "ok", an error's name, "read:HIGH_WATERMARK:RECORDS" or "diverging:EPOCH:END_OFFSET".
-    peers: (id, log end offset, broker epoch) of each follower. sent: since the last event. produce: for each offset
-    from 1 to the log end what checkEnoughReplicasReachOffset tells a producer, WAITING if nothing yet.
+    peers: (id, log end offset, broker epoch) of each follower. sent: since the last event. produce: for each
+    offset from 1 to the log end what checkEnoughReplicasReachOffset tells a producer, WAITING if nothing yet.
     """
 
     outcome: str

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from elrcheck.commands.conform.broker_model import LONGEST_LOG, Held, applied, begin, decide
+from elrcheck.commands.conform_broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -66,13 +66,24 @@ def short_walks() -> Iterator[tuple[BrokerEvent, ...]]:
             yield (*start, *events)
 
 
+def _may_follow(held: Held, record: Metadata) -> bool:
+    """A metadata log has one record of a partition epoch, and leader epochs do not go back in it."""
+    view = held.broker.view
+    if record.partition_epoch == view.partition_epoch:
+        same = record.leader == view.leader and record.leader_epoch == view.leader_epoch
+        return same and frozenset(record.isr) == view.isr and frozenset(record.replicas) == view.replicas
+    return record.partition_epoch > view.partition_epoch and record.leader_epoch >= view.leader_epoch
+
+
 def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, ...]:
-    """The walk without answers to requests that were not sent."""
+    """The walk without answers to requests that were not sent, and without records that cannot follow."""
     first = walk[0]
     assert isinstance(first, Beginning), "a walk begins with a process"
     held, kept = begin(config, first), [walk[0]]
     for event in walk[1:]:
         if isinstance(event, Granted | Refused) and not held.waiting:
+            continue
+        if isinstance(event, Metadata) and not _may_follow(held, event):
             continue
         kept.append(event)
         held = followed(held, event)
@@ -91,12 +102,18 @@ def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
     rng = random.Random(f"{seed}/broker/{number}")
     start = Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
     held = begin(config, start)
-    walk: list[BrokerEvent] = [start, ACTIVE, Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng))]
+    walk: list[BrokerEvent] = [
+        start,
+        ACTIVE,
+        Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng)),
+    ]
     for event in walk[1:]:
         held = decide(held, event)[1]
     while len(walk) < LENGTH:
         event = _event(rng, held)
         walk.append(event)
+        if isinstance(event, LookForLag) and not held.broker.log:
+            break  # here Kafka may do something else (nothing-to-lag-behind)
         held = followed(held, event)
     return tuple(walk)
 
@@ -114,7 +131,7 @@ def _event(rng: random.Random, held: Held) -> BrokerEvent:
         return Append(rng.choice((-1, -1, 1, 0)))
     if kind < 0.65:
         return _fetch(rng, held)
-    if kind < 0.75:
+    if kind < (0.75 if broker.log else 0.66):
         return LookForLag()
     if kind < 0.8:
         return _registrations(rng)
@@ -164,7 +181,9 @@ def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
     leader = ME if stays else rng.choice((ME, ME, *(b for b in replicas if b != ME), -1))
     if stays and rng.random() < 0.3:  # the record of what it has learnt from an answer, or an old record
         at = view.partition_epoch - rng.choice((0, 0, 0, 1))
-        return Metadata(ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr)))
+        return Metadata(
+            ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr))
+        )
     epoch = view.leader_epoch if stays else view.leader_epoch + rng.choice((1, 1, 2, 3))
     isr = frozenset(_isr(rng)) & frozenset(replicas)
     at = view.partition_epoch + rng.choice((1, 1, 2))

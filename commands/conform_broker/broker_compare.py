@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from elrcheck.commands.conform.broker_model import Held, answer_of, applied, begin, decide, log_like
+from elrcheck.commands.conform_broker.broker_model import Held, answer_of, applied, begin, decide, log_like
 from elrcheck.kafka.broker_steps import (
     Beginning,
     BrokerAnswer,
@@ -18,6 +18,7 @@ from elrcheck.kafka.broker_steps import (
     LookForLag,
     Metadata,
 )
+from elrcheck.model.broker.isr_proposals import proposal
 from elrcheck.model.broker.logs import EpochEnd, truncation_point
 from elrcheck.model.config import Config
 
@@ -139,17 +140,7 @@ def _nothing_to_lag_behind(
     kept = {b for b, _ in kafka.sent.members}
     if held.waiting or held.broker.view.isr - silent - {held.id} != kept - {held.id}:
         return None
-    alter = replace(
-        held.broker.alter,
-        stage=type(held.broker.alter.stage).SENT,
-        isr=frozenset(kept),
-        leader_epoch=held.broker.view.leader_epoch,
-        partition_epoch=held.broker.view.partition_epoch,
-        member_epochs=tuple(
-            {**dict(kafka.sent.members)}.get(b, 0) if {**dict(kafka.sent.members)}.get(b, 0) > 0 else 0
-            for b in held.config.brokers
-        ),
-    )
+    alter = proposal(held.config, held.state, held.id, frozenset(kept))
     then = replace(held.put(replace(held.broker, alter=alter)), waiting=True)
     return then if not differing(kafka, answer_of(then, "ok", kafka.sent)) else None
 
@@ -171,8 +162,8 @@ BROKER_CLASSES: tuple[BrokerClass, ...] = (
     BrokerClass(
         "watermark-before",
         "a fetch is answered with the high watermark from before it was noted",
-        "the model answers with the later one, as Kafka does when the fetch waits in purgatory; with `fetch_loss`"
-        " or a second fetch the follower has the earlier one too",
+        "the model answers with the later one, as Kafka does when the fetch waits in purgatory; where a"
+        " response is lost (`fetch_loss`) a follower has the earlier one in the model too",
         "Partition.fetchRecords reads before updateFollowerFetchState",
         _watermark_before,
     ),
@@ -201,8 +192,8 @@ BROKER_CLASSES: tuple[BrokerClass, ...] = (
     BrokerClass(
         "watermark-left-behind",
         "a fetch from the offset that the leader already knows does not move the high watermark",
-        "the model tries at each fetch; in Kafka the watermark stays behind after INELIGIBLE_REPLICA has narrowed"
-        " the maximal ISR, until a log end changes. The watermark is only later",
+        "the model tries at each fetch; in Kafka the watermark stays behind after INELIGIBLE_REPLICA has"
+        " narrowed the maximal ISR, until a log end changes: later, never further",
         "Partition.updateFollowerFetchState",
         _watermark_left_behind,
     ),

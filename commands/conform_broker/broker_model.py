@@ -1,7 +1,7 @@
-"""The model's side of a walk of one broker: its actions and rules, called as they are, answer Kafka's events.
+"""The model's side of a walk of one broker: its actions and rules, called as they are, answer the events.
 
-Only this broker's part of a state is used. What the code needs besides and the model leaves open is kept here:
-the registrations in the broker's metadata cache, and whether a request is in flight.
+Only this broker's part of a state is used. What the code needs besides and the model leaves open is kept
+here: the registrations in the broker's metadata cache, and whether a request is in flight.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from elrcheck.kafka.broker_steps import (
     Wait,
 )
 from elrcheck.lang.runtime import EMPTY, NotEnabled
+from elrcheck.lang.types import RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.broker.acknowledgement import answer_after, leads_partition, produce_error
 from elrcheck.model.broker.high_watermark import maximal_isr
@@ -55,7 +56,7 @@ NOTHING_IN_FLIGHT = "nothing-in-flight"
 
 @dataclass(frozen=True)
 class Held:
-    """The model in the middle of a walk. waiting: the request in flight, which may have been dropped since."""
+    """The model in the middle of a walk. waiting: a request is in flight, perhaps dropped since."""
 
     config: Config
     id: int
@@ -76,7 +77,7 @@ class Held:
         return replace(self.state, broker=changed)
 
     def live(self, b: int, epoch: int) -> bool:
-        """The metadata cache has b as active, and as this incarnation: else the leader does not ask for it."""
+        """The metadata cache has b as active and as this incarnation; the leader asks for no other."""
         return (b, epoch, "active") in self.brokers
 
 
@@ -105,9 +106,7 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
         case FollowerFetch():
             outcome, after = _fetched(held, event)
             if outcome.startswith("read") and held.live(event.follower, event.broker_epoch):
-                after, sent = _proposed(
-                    after, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower)
-                )
+                after, sent = _proposed(after, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower))
         case LookForLag():
             after, sent = _shrunk(held)
         case Granted(leader_epoch, partition_epoch, isr):
@@ -120,9 +119,7 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
             )
             after, sent = _learnt(held, granted)
         case Refused(error):
-            after, sent = _learnt(
-                held, replace(held.broker.alter, stage=Stage.ANSWERED, error=Error[error])
-            )
+            after, sent = _learnt(held, replace(held.broker.alter, stage=Stage.ANSWERED, error=Error[error]))
         case Wait():
             after = held
         case Beginning():
@@ -235,11 +232,14 @@ def _sent(held: Held) -> Proposed:
 
 def _shrunk(held: Held) -> tuple[Held, Proposed | None]:
     """As many members as may go: with no tolerance for a lag every member that lags does."""
+
+    def without(out: RSet) -> Callable[[Held], State]:
+        return lambda h: ShrinkIsr(h.config, h.state, h.id, out)
+
     others = sorted(held.broker.view.isr - {held.id})
     for size in range(len(others), 0, -1):
         for out in combinations(others, size):
-            gone = frozenset(out)
-            after, sent = _proposed(held, lambda h, gone=gone: ShrinkIsr(h.config, h.state, h.id, gone))
+            after, sent = _proposed(held, without(frozenset(out)))
             if sent is not None:
                 return after, sent
     return held, None

@@ -1,0 +1,1 @@
+"""The broker side of `conform`: walks of one kafka.cluster.Partition, compared with the model's rules."""
