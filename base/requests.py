@@ -275,7 +275,7 @@ class TlcRequest:
     timeout: float | None = None
 
 
-ConformLevel: TypeAlias = Literal["builder", "controller"]
+ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
 
 @dataclass(frozen=True)
@@ -284,9 +284,9 @@ class ConformRequest:
 
     kafka: versions to get by Maven; homes: folders of installed Kafka distributions. variant: of the model,
     None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
-    level: only the change builder, or only the controller's managers; None for both. comparisons: how many,
-    for each version; seconds: time limit of the whole run. stop_at_first: at the first unexplained
-    difference. record: file that keeps what was compared.
+    level: only the change builder, only the controller's managers, None for both; or a broker.
+    comparisons: how many, for each version; seconds: time limit of the whole run. stop_at_first: at the
+    first unexplained difference. record: file that keeps what was compared.
     """
 
     kafka: tuple[str, ...] = ()

@@ -26,8 +26,9 @@ from elrcheck.console.shell import Shell
               help="Variant of the model; by default the one that stands for the release.")
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, shell_complete=complete_setting,
               help="Override one knob of the model; may be repeated.")
-@click.option("--level", type=click.Choice(("builder", "controller")),
-              help="Ask only PartitionChangeBuilder, or only the controller's managers.")
+@click.option("--level", type=click.Choice(("builder", "controller", "broker")),
+              help="Ask only PartitionChangeBuilder, only the controller's managers, or instead a broker's"
+                   " kafka.cluster.Partition.")
 @click.option("--comparisons", "--steps", metavar="N", type=click.IntRange(min=1), default=100_000,
               show_default="100000", help="About how many answers to compare, for each release.")
 @click.option("--seconds", metavar="90|5m|1h", type=duration,
@@ -51,11 +52,16 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     from elrcheck.commands.conform.conform import run_conform
     from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
     from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
+    from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
 
     request = ConformRequest(**options)
     reject_unrecordable(request)
     with shell.open_progress() as progress:
-        report = run_conform(request, teams_of(request, progress), open_kafka, progress)
+        teams = teams_of(request, progress)
+        if request.level == "broker":
+            report = run_broker_conform(request, teams, open_partition, progress)
+        else:
+            report = run_conform(request, teams, open_kafka, progress)
     if request.record is not None and report.compared:
         record_comparison(report, request.record)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

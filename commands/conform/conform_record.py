@@ -20,6 +20,8 @@ def reject_unrecordable(request: ConformRequest) -> None:
         return
     if request.overrides:
         raise UsageFault("usage-record", "--record takes no --set: the comparison is not one of the variant")
+    if request.level == "broker":
+        raise UsageFault("usage-record", "--record keeps comparisons of the controller, no --level broker")
     if request.record.exists():
         _read(request.record)
 

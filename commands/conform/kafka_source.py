@@ -13,7 +13,7 @@ from elrcheck.base.requests import ConformRequest, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.kafka.controller_oracle import open_oracle
-from elrcheck.kafka.jars import ClassPath, from_home, from_maven
+from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.oracle import Oracle
 from elrcheck.model.variants import VARIANTS
 
@@ -23,11 +23,11 @@ HOME = "home:"
 """Before a source that is a folder and not a version."""
 
 
-def class_path_of(source: str) -> ClassPath:
+def class_path_of(source: str, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
     """The jars of a version, or of the distribution in a folder."""
     if source.startswith(HOME):
         return from_home(Path(source.removeprefix(HOME)))
-    return from_maven(source)
+    return from_maven(source, wanted)
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from elrcheck.base.requests import ConformLevel
 from elrcheck.commands.conform.block import BUILDER, Block, Kind, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.question_space import Space, shuffled
-
-Level: TypeAlias = Literal["builder", "controller"]
 
 SHARES: dict[Kind, float] = {
     "builder space": 0.45,
@@ -35,7 +34,7 @@ FEWER = 1000
 SAMPLE = 400
 
 
-def plan(comparisons: int, level: Level | None, elr: bool = True) -> list[Block]:
+def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list[Block]:
     """The blocks of a run, those of every kind spread evenly over it; elr: the release has the feature."""
     shares = {
         kind: share

@@ -6,23 +6,31 @@ differences is shrunk at the end, event by event.
 
 from __future__ import annotations
 
+import random
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from typing import TypeAlias
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.comparison import Team
+from elrcheck.commands.conform.kafka_source import class_path_of
 from elrcheck.commands.conform_broker.broker_compare import BROKER_CLASSES, BrokerDisagreement, compare
-from elrcheck.commands.conform_broker.broker_walks import DEPTH, possible, random_walk, short_walks
-from elrcheck.kafka.broker_oracle import BrokerOracle
+from elrcheck.commands.conform_broker.broker_walks import (
+    DEPTH,
+    SHORT_WALKS,
+    possible,
+    random_walk,
+    short_walk,
+)
+from elrcheck.kafka.broker_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
+from elrcheck.kafka.jars import Jars
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import (
     ConformReport,
@@ -35,7 +43,7 @@ from elrcheck.results.conform_report import (
 )
 
 BrokerOpener: TypeAlias = Callable[[str], AbstractContextManager[BrokerOracle]]
-BATCH = 250
+BATCH = 50
 SHOWN = 10
 NOT_COMPARED = (
     ProjectionReport(
@@ -73,13 +81,14 @@ class Side:
 
     def number(self, *, explained: bool) -> int:
         known = {one.id for one in BROKER_CLASSES}
-        return sum(count for key, count in self.counts.items() if (key in known) == explained)
+        return sum(times for key, times in self.counts.items() if (key in known) == explained)
 
 
-@lru_cache(maxsize=4)
-def all_short(config: Config) -> tuple[tuple[BrokerEvent, ...], ...]:
-    """Every short walk once, without answers to requests that were not sent."""
-    return tuple(dict.fromkeys(possible(config, walk) for walk in short_walks()))
+@contextmanager
+def open_partition(source: str) -> Iterator[BrokerOracle]:
+    """kafka.cluster.Partition of a version, or of the distribution in a folder."""
+    with open_broker_oracle(class_path_of(source, Jars.BROKER)) as oracle:
+        yield oracle
 
 
 def run_broker_conform(
@@ -151,9 +160,8 @@ def _compare_all(
 ) -> tuple[tuple[SpaceReport, ...], str | None]:
     """Ask batch by batch; returns how many short walks were asked, and what ended it early."""
     started = time.monotonic()
-    short = all_short(team.config)
     asked = 0
-    walks = _walks(team.config, request.seed, short)
+    walks = _walks(team.config, request.seed)
     ended: str | None = None
     while side.compared < request.comparisons:
         if stop():
@@ -170,21 +178,17 @@ def _compare_all(
         done = ComparisonsDone(side.compared, side.number(explained=False), time.monotonic() - started)
         progress.comparisons(done)
     name = f"every sequence of {DEPTH} events of a new leader"
-    return (SpaceReport(name, len(short), min(asked // 2, len(short))),), ended
+    return (SpaceReport(name, SHORT_WALKS, min(asked // 2, SHORT_WALKS)),), ended
 
 
-def _walks(
-    config: Config, seed: int, short: Sequence[tuple[BrokerEvent, ...]]
-) -> Iterator[tuple[BrokerEvent, ...]]:
-    """Random walks and short ones by turns, then random ones."""
-    number = 0
-    for walk in short:
-        yield walk
+def _walks(config: Config, seed: int) -> Iterator[tuple[BrokerEvent, ...]]:
+    """Random walks and all short ones, in shuffled order, by turns; then random ones."""
+    order = random.Random(f"{seed}/short").sample(range(SHORT_WALKS), SHORT_WALKS)
+    for number, short in enumerate(order):
+        yield possible(config, short_walk(short))
         yield random_walk(config, seed, number)
-        number += 1
-    while True:
+    for number in count(SHORT_WALKS):
         yield random_walk(config, seed, number)
-        number += 1
 
 
 def _shrunk_groups(
@@ -203,7 +207,7 @@ def _shrunk_groups(
     for override in request.overrides:
         again += ["--set", override]
     reports = []
-    for number, (key, count) in enumerate(sorted(side.counts.items(), key=lambda item: -item[1])):
+    for number, (key, times) in enumerate(sorted(side.counts.items(), key=lambda item: -item[1])):
         example = side.examples[key]
         if number < SHOWN:
             example = shrink(team.config, oracle, example)
@@ -213,7 +217,7 @@ def _shrunk_groups(
                 kafka=side.version,
                 class_=key,
                 explained=known is not None,
-                count=count,
+                count=times,
                 what=known.what if known else "kafka.cluster.Partition and the model differ",
                 why=known.why if known else None,
                 source=known.source if known else None,

@@ -83,7 +83,8 @@ class Held:
 
 def begin(config: Config, event: Beginning) -> Held:
     """A process that has applied nothing yet."""
-    wide = replace(config, min_isr=event.min_isr, log_slots=LONGEST_LOG + 1, acks_zero=1)
+    sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
+    wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
     held = Held(wide, event.id, Init(wide))
     fresh = replace(held.broker, epoch=event.epoch, log=(), view=no_view(wide), peers=no_peers(wide))
     return held.put(fresh)

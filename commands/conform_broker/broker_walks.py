@@ -7,8 +7,7 @@ not looked at. It depends on the seed and its number only.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 
 from elrcheck.commands.conform_broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
 from elrcheck.kafka.broker_steps import (
@@ -58,12 +57,18 @@ ALPHABET: tuple[BrokerEvent, ...] = (
 DEPTH = 4
 
 
-def short_walks() -> Iterator[tuple[BrokerEvent, ...]]:
-    """Every sequence of `DEPTH` events of the alphabet, for a leader with a full ISR and with one of two."""
-    for isr in (ALL, (1, 2)):
-        start = (Beginning(ME, 11, 2), ACTIVE, Metadata(ME, 1, 1, ALL, isr), Append(-1))
-        for events in product(ALPHABET, repeat=DEPTH):
-            yield (*start, *events)
+SHORT_WALKS = 2 * len(ALPHABET) ** DEPTH
+
+
+def short_walk(number: int) -> tuple[BrokerEvent, ...]:
+    """One of the sequences of `DEPTH` events, for a leader with a full ISR or with an ISR of two."""
+    number, other = divmod(number, 2)
+    events: list[BrokerEvent] = []
+    for _ in range(DEPTH):
+        number, at = divmod(number, len(ALPHABET))
+        events.append(ALPHABET[at])
+    isr = (1, 2) if other else ALL
+    return (Beginning(ME, 11, 2), ACTIVE, Metadata(ME, 1, 1, ALL, isr), Append(-1), *events)
 
 
 def _may_follow(held: Held, record: Metadata) -> bool:

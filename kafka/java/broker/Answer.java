@@ -16,7 +16,8 @@ final class Answer {
     }
 
     static String pairs(Map<Integer, ?> of, char between) {
-        return of.isEmpty() ? "-" : join(of.entrySet().stream().map(e -> "" + e.getKey() + between + e.getValue()).toList());
+        if (of.isEmpty()) return "-";
+        return join(of.entrySet().stream().map(e -> "" + e.getKey() + between + e.getValue()).toList());
     }
 
     private static String join(Collection<?> parts) {

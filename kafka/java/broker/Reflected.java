@@ -152,7 +152,8 @@ final class Reflected {
 
     /** An object that does nothing but what `handler` does; default methods work. */
     static Object proxy(Class<?> type, InvocationHandler handler) {
-        return Proxy.newProxyInstance(Reflected.class.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
+        Class<?>[] types = {type};
+        return Proxy.newProxyInstance(Reflected.class.getClassLoader(), types, (self, method, given) -> {
             if (method.getDeclaringClass() == Object.class) {
                 return switch (method.getName()) {
                     case "hashCode" -> System.identityHashCode(self);

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
@@ -45,7 +46,8 @@ final class Replica {
     private static final Uuid TOPIC = new Uuid(1L, 2L);
     private static final Class<?> PURGATORY = any(
         "org.apache.kafka.server.purgatory.DelayedOperationPurgatory", "kafka.server.DelayedOperationPurgatory");
-    private static final Class<?> LOG = any("kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
+    private static final Class<?> LOG = any(
+        "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
     private static final boolean LOG_IN_SCALA = LOG.getName().startsWith("kafka.log");
     private static final Class<?> CACHE = any(
         "org.apache.kafka.metadata.KRaftMetadataCache", "kafka.server.metadata.KRaftMetadataCache");
@@ -100,7 +102,8 @@ final class Replica {
 
     private static boolean takesRegistration() {
         for (var method : PARTITION.getMethods())
-            if (method.getName().equals("makeLeader")) return method.getParameterTypes()[0] == PartitionRegistration.class;
+            if (method.getName().equals("makeLeader"))
+                return method.getParameterTypes()[0] == PartitionRegistration.class;
         return false;
     }
 
@@ -118,7 +121,8 @@ final class Replica {
         inFlight = null;
         log = logs.computeIfAbsent(minIsr, this::newLog);
         call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
-        cache = build(CACHE, null, id, (java.util.function.Supplier<?>) () -> KRaftVersion.values()[KRaftVersion.values().length - 1]);
+        KRaftVersion[] raft = KRaftVersion.values();
+        cache = build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
         Object alter = proxy(ALTER, (self, method, given) ->
             method.getName().equals("submit") ? submit(given[1]) : null);
         Object listener = proxy(LISTENER, (self, method, given) -> null);
@@ -137,7 +141,8 @@ final class Replica {
         LogConfig config = new LogConfig(Map.of("min.insync.replicas", Integer.toString(minIsr)));
         Scheduler scheduler = (Scheduler) proxy(Scheduler.class, (self, method, given) -> null);
         List<Object> parts = new ArrayList<>(List.of(
-            place, config, scheduler, build(STATS, null), time, 3_600_000, new ProducerStateManagerConfig(86_400_000, false),
+            place, config, scheduler, build(STATS, null), time, 3_600_000,
+            new ProducerStateManagerConfig(86_400_000, false),
             600_000, new LogDirFailureChannel(1), true, new ConcurrentHashMap<String, Integer>(),
             LogOffsetsListener.NO_OP_OFFSETS_LISTENER));
         return build(LOG, LOG_IN_SCALA ? "apply" : "create", parts.toArray());
@@ -207,7 +212,8 @@ final class Replica {
         Object local = callStatic(REQUEST_LOCAL, "withThreadConfinedCaching");
         Object some = records((byte) acks);
         try {
-            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local, VerificationGuard.SENTINEL);
+            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
+                VerificationGuard.SENTINEL);
         } catch (IllegalStateException newer) {
             if (newer.getMessage() == null || !newer.getMessage().startsWith("no method")) throw newer;
             call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
@@ -220,7 +226,8 @@ final class Replica {
         Object isolation = callStatic(ISOLATION, "valueOf", "LOG_END");
         Object params = fetchParams(follower, brokerEpoch, isolation);
         FetchRequest.PartitionData data = new FetchRequest.PartitionData(
-            TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch), lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
+            TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch),
+            lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
         Object read = call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
         Object diverging = option(get(read, "divergingEpoch"));
         if (diverging != null) return "diverging:" + call(diverging, "epoch") + ":" + call(diverging, "endOffset");
@@ -260,7 +267,8 @@ final class Replica {
             ? callStatic(LEADER_AND_ISR, "apply", id, leaderEpoch,
                 scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList<Object>(isr)).toList(),
                 LeaderRecoveryState.RECOVERED, partitionEpoch)
-            : Reflected.callConstructor(LEADER_AND_ISR, id, leaderEpoch, isr, LeaderRecoveryState.RECOVERED, partitionEpoch);
+            : Reflected.callConstructor(LEADER_AND_ISR, id, leaderEpoch, isr, LeaderRecoveryState.RECOVERED,
+                partitionEpoch);
         taken().complete(answer);
     }
 
@@ -284,7 +292,8 @@ final class Replica {
         for (Object replica : collection(call(partition, "remoteReplicas"))) {
             Object known = call(replica, "stateSnapshot");
             Object heard = option(call(known, "brokerEpoch"));
-            peers.put((Integer) call(replica, "brokerId"), call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
+            Integer follower = (Integer) call(replica, "brokerId");
+            peers.put(follower, call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
         }
         out.append(leads ? '1' : '0').append(' ').append(call(partition, "getLeaderEpoch"))
             .append(' ').append(call(partition, "getPartitionEpoch")).append(' ').append(end)
@@ -292,7 +301,8 @@ final class Replica {
             .append(' ').append(Answer.ids(collection(call(state, "isr"))))
             .append(' ').append(Answer.ids(collection(call(state, "maximalIsr"))))
             .append(' ').append((Boolean) call(state, "isInflight") ? '1' : '0')
-            .append(' ').append(Answer.pairs(peers, ':')).append(' ').append(request == null ? "~" : request).append(' ');
+            .append(' ').append(Answer.pairs(peers, ':')).append(' ')
+            .append(request == null ? "~" : request).append(' ');
         request = null;
         if (end == 0) out.append('-');
         for (long offset = 1; offset <= end; offset++) {
