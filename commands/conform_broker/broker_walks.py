@@ -24,6 +24,7 @@ from elrcheck.kafka.broker_steps import (
 )
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.config import Config
+from elrcheck.model.state import Stage
 
 ME, OTHERS, ALL = 1, (0, 2), (0, 1, 2)
 LENGTH = 24
@@ -80,8 +81,17 @@ def _may_follow(held: Held, record: Metadata) -> bool:
     return record.partition_epoch > view.partition_epoch and record.leader_epoch >= view.leader_epoch
 
 
+def _may_answer(held: Held, answer: Granted) -> bool:
+    """A success has the ISR that was proposed, or less of it if it is news."""
+    view, alter = held.broker.view, held.broker.alter
+    if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
+        return True
+    news = answer.leader_epoch == view.leader_epoch and answer.partition_epoch > view.partition_epoch
+    return news and frozenset(answer.isr) <= alter.isr
+
+
 def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, ...]:
-    """The walk without answers to requests that were not sent, and without records that cannot follow."""
+    """The walk without answers to requests that were not sent, without records that cannot follow."""
     first = walk[0]
     assert isinstance(first, Beginning), "a walk begins with a process"
     held, kept = begin(config, first), [walk[0]]
@@ -89,6 +99,8 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
         if isinstance(event, Granted | Refused) and not held.waiting:
             continue
         if isinstance(event, Metadata) and not _may_follow(held, event):
+            continue
+        if isinstance(event, Granted) and not _may_answer(held, event):
             continue
         kept.append(event)
         held = followed(held, event)
