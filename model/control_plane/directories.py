@@ -27,8 +27,13 @@ from elrcheck.model.timeouts import has_registered
 
 @op
 def without_directory(c: Config, controller: Controller, b: Replica) -> Partition:
-    """handleDirectoriesOffline: b leaves the ISR as if it were fenced, and may stay in the ELR."""
+    """handleDirectoriesOffline: b leaves the ISR as if it were fenced, and may stay in the ELR.
+
+    The builder runs on the partitions with a replica in that directory (directoriesToPartitions).
+    """
     p = controller.partition
+    if b not in frozenset(p.replicas):
+        return p
     acceptable = active(c, controller.registration) - {b}
     return decide(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, EMPTY))
 
