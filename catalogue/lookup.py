@@ -149,4 +149,4 @@ def _rules() -> list[Entry]:
 
 
 def _names(entry: Entry) -> tuple[str, ...]:
-    return tuple(str(entry[key]) for key in ("id", "name") if key in entry)
+    return (*(str(entry[key]) for key in ("id", "name") if key in entry), *entry.get("aliases", ()))

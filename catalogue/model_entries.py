@@ -28,11 +28,13 @@ Entry = dict[str, Any]
 
 
 def variant_entries() -> list[Entry]:
-    """Every variant with the knobs that differ from the defaults."""
+    """Every variant with the knobs that differ from the defaults, and what it was compared with."""
     return [
         {
             "name": variant.name,
             "summary": variant.summary,
+            "aliases": list(variant.aliases),
+            "kafka": list(variant.kafka),
             "knobs": {name: plain(value) for name, value in variant.knobs.items()},
             "compared": _releases(compared_with(variant.name)),
             "comparisons": {found.kafka: str(found) for found in compared_with(variant.name)},

@@ -100,10 +100,31 @@ def registration_of(given: KafkaBroker) -> Registration:
     )
 
 
-@lru_cache(maxsize=256)
 def configured(config: Config, brokers: int, unclean: bool) -> Config:
     """The variant's configuration for this many brokers and this unclean.leader.election.enable."""
-    return replace(config, broker_count=brokers, spare_brokers=0, unclean_leader_election_enable=unclean)
+    return _configurations(_Same(config), brokers, unclean)
+
+
+class _Same:
+    """A configuration compared by identity, because hashing its many knobs takes longer than an answer."""
+
+    __slots__ = ("config",)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def __hash__(self) -> int:
+        return id(self.config)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.config is self.config
+
+
+@lru_cache(maxsize=4096)
+def _configurations(same: _Same, brokers: int, unclean: bool) -> Config:
+    return replace(
+        same.config, broker_count=brokers, spare_brokers=0, unclean_leader_election_enable=unclean
+    )
 
 
 def situation_of(config: Config, setup: Setup) -> Situation:

@@ -38,7 +38,7 @@ def test_every_entry_has_a_name_and_one_line_about_it(kind: str) -> None:
     listed = entries(kind)
     assert listed, "an empty list says nothing"
     for entry in listed:
-        assert set(entry) - {"id"} == {"name", "summary"}
+        assert set(entry) - {"id", "compared"} == {"name", "summary"}
         assert entry["summary"].strip(), entry["name"]
         assert "\n" not in entry["summary"]
     assert len({entry["name"] for entry in listed}) == len(listed)
@@ -63,8 +63,13 @@ def test_a_variant_shows_what_differs() -> None:
         "list": "variants",
         "name": "kip_full",
         "summary": VARIANTS[0].summary,
+        "aliases": [],
+        "kafka": [],
         "knobs": {},
+        "compared": "no release",
+        "comparisons": {},
     }
+    assert find("code_4_1")["name"] == "code_4_1_1" and "4.1.2" in find("code_4_1")["kafka"]
     assert find("legacy")["knobs"]["strict_hwm"] is False
     assert find("code_4_0")["knobs"]["last_known_leader"] == "ANY"
 
