@@ -110,8 +110,8 @@ HAZARDS: tuple[Hazard, ...] = (
         "An unregistered broker stays in the ELR, and its id registers without a check",
         # No release does both: the code registers an unknown id as after an unclean shutdown.
         expected=("P-14", "P-2", "P-13"),
-        settings={"crashes": 1, "unregistrations": 1},
-        knobs={"unregister_prunes_elr": False, "unknown_id_is_unclean": False},
+        settings={"crashes": 1, "unregistrations": 1, "unregister_prunes_elr": False},
+        knobs={"unknown_id_is_unclean": False},
     ),
     Hazard(
         "F-23",
