@@ -109,6 +109,7 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
         ("elect_unclean", "election_fails(c, p, election_target(c, controller, Election.UNCLEAN))", True),
         ("AssignDirectories", "not directories_fail(c, controller_of(s))", False),
         ("directories_assigned", "failed", True),
+        ("directories_reported", "directories_fail(c, controller)", True),
         ("without_elr", "not p.last_known_none", False),
         ("decide", "election_fails(c, p, target)", True),
         ("elect", "elects_none(c, p, draft, target)", True),
