@@ -39,6 +39,7 @@ USAGE: Mapping[str, str] = {
     "unknown-action": "There is no such action.",
     "unknown-configuration": "The suite has no such configuration.",
     "unknown-entry": "The baseline has no such entry.",
+    "unknown-function": "The protocol has no such function.",
     "unknown-hazard": "There is no such hazard.",
     "unknown-kind": "There is no such kind of name.",
     "unknown-knob": "There is no such knob, size or budget.",
@@ -61,6 +62,7 @@ USAGE: Mapping[str, str] = {
     "override-bad-value": "The value given to --set is invalid for its key.",
     # files
     "baseline": "The baseline file is invalid.",
+    "equivalents-file": "The table of equivalent changes is invalid, or one of its entries is stale.",
     "checkpoint-damaged": "The checkpoint of a run or sweep is damaged.",
     "graph-file": "The file for the graph is a folder.",
     "graph-format": "The graph format cannot be inferred from the file name.",
@@ -80,6 +82,7 @@ USAGE: Mapping[str, str] = {
     "run-dir-is-file": "The run folder is a file.",
     "run-dir-taken": "The folder already holds a run or a sweep.",
     "finding-file": "The file of a finding is invalid.",
+    "suite-unexpected": "The suite is not as expected, so no change of the rules can be judged by it.",
     "scenario-file": "The scenario file is invalid.",
     "trace-file": "The file is not a trace, or it is damaged.",
     "tlc-input": "A file for TLC is missing.",

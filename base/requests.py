@@ -205,6 +205,9 @@ class ProveRequest:
 class MutateRequest:
     """Mutate the model. `timeout` (in seconds) and `max_states` limit each search.
 
+    rules: change the rules one expression at a time: of `functions` (empty for all), or a `sample` of these
+    changes drawn by `seed`, over the `configurations` of the suite (empty for all small ones); controller:
+    ask `prove --controller` too.
     hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
     all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
     """
@@ -218,6 +221,12 @@ class MutateRequest:
     timeout: float | None = None
     max_states: int | None = None
     run_dir: Path | None = None
+    rules: bool = False
+    functions: tuple[str, ...] = ()
+    configurations: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int = 1
+    controller: bool = True
 
 
 @dataclass(frozen=True)

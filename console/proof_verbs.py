@@ -79,20 +79,31 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @case_options
 @click.pass_context
 def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-           hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...],
-           **options: Any) -> ExitCode:  # fmt: skip
+           hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...], rules: bool,
+           functions: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Break a rule on purpose and see which property catches it.
 
     Runs every hazard with and without its one change; with --guards, removes each guard of each action once
-    instead.  Exits with 1 when a hazard goes undetected.
+    instead, and with --rules changes one expression at a time.  Exits with 1 when a hazard goes undetected,
+    or a change of the rules for which there is no reason.
     """
     from elrcheck.commands.mutate.mutate import run_mutate
 
     survey = guards or bool(actions)
+    changes = rules or bool(functions)
+    if changes and (survey or hazards):
+        raise UsageFault("usage-option", "--rules runs alone: leave out --hazard, --guards and --action")
     if not survey:
         reject_given(ctx, ("variant", "scope", "overrides"), "--guards")
-    wanted = hazards if hazards or not survey else None
-    request = MutateRequest(wanted, survey, actions, chosen_selection(options), **options)
+    if not changes:
+        reject_given(ctx, ("configurations", "sample", "seed", "controller"), "--rules")
+    elif ctx.get_parameter_source("max_states") is not click.core.ParameterSource.COMMANDLINE:
+        options["max_states"] = None
+    wanted = hazards if hazards or not (survey or changes) else None
+    selection = chosen_selection(options)
+    request = MutateRequest(
+        wanted, survey, actions, selection, rules=changes, functions=functions, **options
+    )
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:
         report = run_mutate(request, progress)

@@ -62,6 +62,10 @@ class Frontend:
         self._sources: dict[str, Callable[..., object]] = {}
         self._busy: list[str] = []
 
+    def adopt(self, fn: Fn) -> None:
+        """Takes over a function that is compiled already."""
+        self.fns[fn.name], self._sources[fn.name] = fn, fn.source
+
     def fn(self, function: Callable[..., object]) -> Fn:
         """The compiled form of a decorated function; ModelError if it leaves the language."""
         name = function.__name__

@@ -14,6 +14,9 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
+MutantVerdict: TypeAlias = Literal[
+    "found", "counted", "unaffected", "undefined", "inconclusive", "equivalent", "contradicted"
+]
 GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipped"]
 MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "surveyed", "nothing_run"]
 
@@ -96,6 +99,52 @@ class SurveyReport:
 
 
 @dataclass(frozen=True)
+class RuleMutant:
+    """One changed expression of a rule. place: ``folder/file.py:line``; before, after: the expression.
+
+    by: the property or controller rule that catches it, in `configuration`, at `depth` if it is a property.
+    compared: configurations in which it was compared with the original; differs: in how many it could be told
+    from it.
+    """
+
+    name: str
+    function: str
+    place: str
+    kind: str
+    before: str
+    after: str
+    verdict: MutantVerdict
+    """found: a property catches it, an expected violation is gone or a required witness is dead. counted:
+    only the numbers of states tell. unaffected: the same steps from every reachable state of every configuration.
+    undefined: a step cannot be evaluated any more. equivalent: the same program in every configuration, or
+    explained in catalogue/equivalents.toml. contradicted: explained there, and yet found."""
+    by: str | None = None
+    configuration: str | None = None
+    depth: int | None = None
+    reason: str | None = None
+    compared: int = 0
+    differs: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class RuleSurvey:
+    """What was changed. possible: all changes of the protocol's functions; chosen: those of this run.
+
+    ill_typed: changes that do not fit the types, and so are none. configurations: of the suite, the smallest
+    first; controller: the proof of controller steps was asked too; resumed: answers of an earlier run.
+    """
+
+    possible: int
+    chosen: int
+    ill_typed: int
+    configurations: tuple[str, ...]
+    controller: bool
+    resumed: int = 0
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
 class MutateReport:
     """The result of `elrcheck mutate`. surveyed: only guards were requested."""
 
@@ -106,10 +155,14 @@ class MutateReport:
     survey: SurveyReport | None = None
     guards: tuple[GuardReport, ...] = ()
     run_dir: str | None = None
+    rule_survey: RuleSurvey | None = None
+    rules: tuple[RuleMutant, ...] = ()
     schema: Literal["elrcheck.mutate/1"] = "elrcheck.mutate/1"
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.rule_survey is not None and self.rule_survey.interrupted:
+            return ExitCode.INTERRUPTED
         match self.verdict:
             case "found" | "surveyed":
                 return ExitCode.HOLDS

@@ -58,6 +58,8 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
     every = (*model.always, *model.leads_to)
     named = select_properties(model, request.properties) if request.properties else every
     wanted = frozenset(fn.ident for fn in named)
+    if request.rules:
+        return _changed_rules(model, request, progress, started)
     searches = Searches(request, progress)
     surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
     hazards = tuple(
@@ -73,6 +75,31 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
         survey=surveyed,
         guards=guards,
         run_dir=str(request.run_dir) if stored else None,
+    )
+
+
+def _changed_rules(
+    model: Model, request: MutateRequest, progress: Progress, started: float
+) -> MutateReport:
+    """The report of `--rules`: what no property catches and nothing explains is a hole."""
+    from elrcheck.commands.mutate.rule_survey import run_rules
+
+    ran = run_rules(model, request, progress)
+    verdicts = {mutant.verdict for mutant in ran.mutants}
+    verdict: MutateVerdict = "found"
+    if not ran.mutants:
+        verdict = "nothing_run"
+    elif verdicts & {"counted", "unaffected", "contradicted"}:
+        verdict = "not_found"
+    elif verdicts & {"inconclusive", "undefined"}:
+        verdict = "inconclusive"
+    return MutateReport(
+        verdict=verdict,
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or default_workers(),
+        run_dir=str(ran.run_dir),
+        rule_survey=ran.survey,
+        rules=ran.mutants,
     )
 
 

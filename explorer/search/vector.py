@@ -133,7 +133,7 @@ class VectorSearch:
             for check in range(len(self.program.checks)):
                 if self.program.checks[check].scope == "state" and self.state_hits(check, frontier).any():
                     self.first.setdefault(check, depth)
-            if stop == "first" and any(self.program.checks[c].kind == "always" for c in self.first):
+            if stop == "first" and self._failed():
                 return "--stop-at-first"
             if self.limits.max_depth is not None and depth >= self.limits.max_depth:
                 return f"--max-depth {self.limits.max_depth}"
@@ -146,6 +146,10 @@ class VectorSearch:
                 done = len(self.levels[-1])
                 progress(LevelStats(depth + 1, done, done, self.generated, len(seen), seconds))
         raise AssertionError("a level follows every level")
+
+    def _failed(self) -> bool:
+        """Whether what was found is what `--stop-at-first` waits for."""
+        return any(self.program.checks[check].kind == "always" for check in self.first)
 
     def _limit(self, distinct: int, started: float) -> str | None:
         limits = self.limits
@@ -207,10 +211,10 @@ class VectorSearch:
         enabled = np.zeros(len(rows), np.int64)
         parts = []
         for index, instance in enumerate(self.program.instances):
-            holds = _all(instance.guards, columns, len(rows))
+            holds = all_hold(instance.guards, columns, len(rows))
             enabled += holds
             at = np.nonzero(holds)[0]
-            inside = _all(instance.within, [column[at] for column in columns], len(at))
+            inside = all_hold(instance.within, [column[at] for column in columns], len(at))
             if count:
                 self.enabled[index] += len(at)
                 self.cut[index] += len(at) - int(inside.sum())
@@ -257,7 +261,7 @@ class VectorSearch:
         return packed[fits], at[fits], instances, flags[fits]
 
 
-def _all(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
+def all_hold(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
     """Return for each state whether all conjuncts hold."""
     holds = np.ones(count, np.bool_)
     for value in evaluate_columns(nodes, columns, count):

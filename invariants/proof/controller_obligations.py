@@ -75,10 +75,11 @@ class StepProver:
         self.structure = self.evaluator.structure
         self.situation = arbitrary(self.structure, type_of(Controller), "s")
         self.event = arbitrary(self.structure, type_of(Event), "e")
-        self.legal = formula(self._call("legal", s=self.situation.value))
+        self.legal = formula(self.holds("legal", s=self.situation.value))
         self.wishes = list(wishes(config, self.situation, self.event, self.knobs))
 
-    def _call(self, name: str, **args: Any) -> Any:
+    def holds(self, name: str, **args: Any) -> Any:
+        """What a function of the model says of these arguments."""
         return self.evaluator.call(self.model.fns[name], (), args)
 
     def open_step(self, kind: EventKind) -> Step:
@@ -87,9 +88,9 @@ class StepProver:
         solver = z3.Solver()
         if self.timeout:
             solver.set("timeout", self.timeout)
-        happens = formula(self._call("possible", s=self.situation.value, e=event))
+        happens = formula(self.holds("possible", s=self.situation.value, e=event))
         solver.add(self.situation.within, self.event.within, self.legal, happens)
-        return Step(solver, event, self._call("after", s=self.situation.value, e=event))
+        return Step(solver, event, self.holds("after", s=self.situation.value, e=event))
 
     def possible(self, step: Step) -> tuple[Any, float]:
         """Check whether any legal situation allows the event: z3.sat or z3.unsat, and the seconds spent."""
@@ -99,7 +100,7 @@ class StepProver:
 
     def keeps(self, step: Step, rule: Fn) -> Answer:
         """Discharge the obligation that the rule holds after the event."""
-        goal = self._call(rule.name, s=self.situation.value, e=step.event, t=step.after)
+        goal = self.holds(rule.name, s=self.situation.value, e=step.event, t=step.after)
         step.solver.push()
         step.solver.add(z3.Not(formula(goal)))
         answer = self._answer(step)

@@ -55,10 +55,10 @@ class Slot:
 class Lowered:
     """A program and the way back from its leaf values to plain states."""
 
-    def __init__(self, attempt: _Attempt, program: Program) -> None:
+    def __init__(self, attempt: Attempt, program: Program) -> None:
         self.model, self.config, self.program = attempt.model, attempt.config, program
         self.slots = tuple(attempt.slots)
-        self._attempt = attempt
+        self.attempt = attempt
         self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
 
     def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
@@ -66,7 +66,7 @@ class Lowered:
 
         args: the choice of its parameters. A function that returns a scalar has one field named "".
         """
-        return self._attempt.said(fn, args)
+        return self.attempt.said(fn, args)
 
     def decode(self, leaves: Sequence[int]) -> Any:
         """The plain state of the leaf values of the program."""
@@ -125,9 +125,9 @@ def lower(model: Model, config: ModelConfig, properties: Sequence[Fn] | None = N
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
     start = _initial(model, config)
     varying: set[int] = set()
-    attempt: _Attempt | None = None
+    attempt: Attempt | None = None
     while True:
-        attempt = _Attempt(model, config, start, varying, attempt)
+        attempt = Attempt(model, config, start, varying, attempt)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -151,7 +151,7 @@ def _same(new: Any, old: Any) -> Any:
     return old if type(new) is type(old) and new == old else new
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """One action instance as evaluated: `changed` maps a slot to its new scalar."""
 
     fn: Fn
@@ -161,7 +161,7 @@ class _Step(NamedTuple):
     changed: dict[int, Term]
 
 
-class _Attempt:
+class Attempt:
     """One lowering under the assumption that only the slots in `varying` change.
 
     What the attempt before has evaluated over parts of the state that are no different now is taken
@@ -174,7 +174,7 @@ class _Attempt:
         config: ModelConfig,
         start: list[tuple[str, Ty, Scalar]],
         varying: set[int],
-        before: _Attempt | None,
+        before: Attempt | None,
     ) -> None:
         self.model, self.config, self.varying = model, config, varying
         if before is None:
@@ -189,10 +189,10 @@ class _Attempt:
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
-        self.raw: list[_Step] = []
+        self.raw: list[Step] = []
         for fn in model.actions:
             for args in instances(fn, config):
-                self._instance(fn, args)
+                self.evaluate(fn, args)
 
     def _slots(self, start: list[tuple[str, Ty, Scalar]]) -> list[Slot]:
         slots: list[Slot] = []
@@ -225,7 +225,7 @@ class _Attempt:
         fields = value if isinstance(value, dict) else {"": value}
         return {name: self._node(part) for name, part in fields.items()}
 
-    def _instance(self, fn: Fn, args: tuple[object, ...]) -> None:
+    def evaluate(self, fn: Fn, args: tuple[object, ...]) -> None:
         outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
         guards = []
         for _, guard in outcome.guards:
@@ -237,7 +237,7 @@ class _Attempt:
             return
         after = {**self.now, **outcome.fields}
         changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
-        self.raw.append(_Step(fn, args, tuple(guards), after, changed))
+        self.raw.append(Step(fn, args, tuple(guards), after, changed))
 
     def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
         """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
@@ -279,17 +279,17 @@ class _Attempt:
         indices = (slot.index for slot in self.slots)
         self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
         leaves = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
-        made = [self._check(fn) for fn in checks]
+        made = [self.check(fn) for fn in checks]
         program = Program(
             dag=self.dag,
             leaves=leaves,
-            instances=tuple(self._finished(entry, checks) for entry in self.raw),
+            instances=tuple(self.finished(entry, checks) for entry in self.raw),
             checks=tuple(made),
             init=(tuple(s.initial for s in self.slots if s.index is not None),),
         )
         return Lowered(self, program)
 
-    def _check(self, fn: Fn) -> Check:
+    def check(self, fn: Fn) -> Check:
         kind: Any = fn.kind
         if fn.is_step:
             return Check(fn.ident, kind, "step")
@@ -298,7 +298,7 @@ class _Attempt:
     def _node(self, value: Term) -> Node:
         return value if isinstance(value, Node) else self.dag.const(int(value))
 
-    def _finished(self, entry: _Step, checks: Sequence[Fn]) -> Instance:
+    def finished(self, entry: Step, checks: Sequence[Fn]) -> Instance:
         fn, args, guards, after, changed = entry
         updates = {}
         for position, value in changed.items():

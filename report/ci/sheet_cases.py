@@ -10,7 +10,7 @@ from elrcheck.report.text.text_check import print_violation
 from elrcheck.report.text.text_proof import print_cell, print_obligation
 from elrcheck.results.check_report import CheckReport, PropertyReport, SearchReport
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, RuleMutant
 from elrcheck.results.prove_report import CellReport, ObligationReport, ProveReport, Skipped
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 
@@ -201,7 +201,10 @@ def mutate_sheet(report: MutateReport) -> Sheet:
     if report.guards:
         where = f", {report.survey.variant}, {report.survey.scope}" if report.survey else ""
         suites.append(_suite(f"guards{where}", [_guard_case(guard) for guard in report.guards]))
-    words = [hazard.verdict for hazard in report.hazards] + [guard.verdict for guard in report.guards]
+    if report.rules:
+        suites.append(_suite("changed rules", [_rule_case(rule) for rule in report.rules]))
+    words: list[str] = [hazard.verdict for hazard in report.hazards]
+    words += [guard.verdict for guard in report.guards] + [rule.verdict for rule in report.rules]
     summary = ", ".join(f"{words.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(words))
     return Sheet("mutate", report.verdict, summary or "nothing was run", report.exit_code, tuple(suites))
 
@@ -218,6 +221,15 @@ def _hazard_case(hazard: HazardReport) -> Case:
         verdict += f" at depth {hazard.depth}" if hazard.depth is not None else ""
     why = f"{hazard.mutation}: {hazard.reason or verdict}" if outcome != "passed" else ""
     return Case(hazard.id, hazard.title, outcome, verdict, why, seconds=hazard.seconds)
+
+
+def _rule_case(rule: RuleMutant) -> Case:
+    outcome: Outcome = "failed" if rule.verdict in ("counted", "unaffected", "contradicted") else "undecided"
+    if rule.verdict in ("found", "equivalent"):
+        outcome = "passed"
+    verdict = rule.verdict + (f" by {rule.by}" if rule.by else "")
+    why = f"{rule.name}: {rule.reason or rule.verdict}" if outcome != "passed" else ""
+    return Case(rule.name, rule.name, outcome, verdict, why, source=rule.place, seconds=rule.seconds)
 
 
 def _guard_case(guard: GuardReport) -> Case:

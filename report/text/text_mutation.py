@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
-from elrcheck.results.mutation_report import HazardReport, MutateReport
+from elrcheck.results.mutation_report import HazardReport, MutateReport, RuleMutant
 from elrcheck.results.trace_view import Scalar, TraceView
 
 _NUMBERS = ("depth", "states", "seconds")
@@ -48,6 +48,7 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
     )
     if detail >= 0:
         _print_guards(report, page)
+    _print_rules(report, page, detail)
     _print_verdict(report, page)
 
 
@@ -80,6 +81,36 @@ def _print_guards(report: MutateReport, page: Page) -> None:
     for reason, actions in skipped.items():
         page.line(f"not run, because {reason}: {', '.join(actions)}")
         page.line()
+
+
+_QUIET = ("found", "equivalent")
+
+
+def _print_rules(report: MutateReport, page: Page, detail: int) -> None:
+    """Changes that nothing catches; with -v all of them."""
+    shown = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET]
+    page.table(
+        ("change", "at", "verdict", "by", "depth", ""),
+        (
+            (
+                rule.name,
+                rule.place,
+                rule.verdict,
+                rule.by or "",
+                "" if rule.depth is None else str(rule.depth),
+                _why(rule),
+            )
+            for rule in shown
+        ),
+        right=("depth",),
+    )
+
+
+def _why(rule: RuleMutant) -> str:
+    if rule.verdict == "unaffected":
+        return f"the same steps in all {rule.compared} configurations"
+    where = f"{rule.configuration}: " if rule.configuration and rule.reason else rule.configuration or ""
+    return where + (rule.reason or "")
 
 
 def _print_hazard(hazard: HazardReport, report: MutateReport, page: Page, detail: int) -> None:
@@ -122,7 +153,9 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         parts.append("hazards: " + _tally([h.verdict for h in report.hazards]))
     if report.guards:
         parts.append("guards: " + _tally([g.verdict for g in report.guards]))
-    tally = "; ".join(parts) or "no guard was removed"
+    if report.rules:
+        parts.append("changes: " + _tally([rule.verdict for rule in report.rules]))
+    tally = "; ".join(parts) or ("nothing was changed" if report.rule_survey else "no guard was removed")
     page.verdict_line(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
@@ -130,6 +163,13 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         where = f"{survey.variant}, {survey.scope}"
         page.labelled("guards in", f"{where}: {size} distinct states with all guards")
         page.labelled("not run", survey.reason and f"search with all guards: {survey.reason}")
+    if (rules := report.rule_survey) is not None:
+        page.labelled(
+            "rules", f"{rules.chosen} of {rules.possible} changes, {rules.ill_typed} of them ill-typed"
+        )
+        page.labelled("over", f"{len(rules.configurations)} configurations of the suite")
+        page.labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
+        page.labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
     page.labelled("run", report.run_dir)
 
 

@@ -1,0 +1,40 @@
+"""The table of changes of the rules that change nothing, each with the reason: `catalogue/equivalents.toml`.
+
+    [[equivalent]]
+    mutant = "fenced_partition: len(p.isr) <= 1 -> len(p.isr) < 1"
+    because = "the ISR is never empty there"
+
+`mutant` is the name that `elrcheck mutate --rules` prints. An entry without such a change of the model is an
+error, and so is one whose change some property catches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import did_you_mean
+
+CODE = "equivalents-file"
+
+
+def packaged_equivalents() -> Traversable:
+    return files("elrcheck.catalogue") / "equivalents.toml"
+
+
+def read_equivalents(file: Path | Traversable, known: Collection[str]) -> Mapping[str, str]:
+    """Mutant -> reason. UsageFault for an entry twice, or one that no change of the model has (any more)."""
+    top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
+    found: dict[str, str] = {}
+    for node in top.get("equivalent", []).items():
+        node.object(("mutant", "because"))
+        name = node["mutant"].text()
+        if name in found:
+            node["mutant"].fail(f"`{name}` is explained twice")
+        if name not in known:
+            node["mutant"].fail(f"no change of the model is called `{name}`", did_you_mean(name, known))
+        found[name] = node["because"].text()
+    return found

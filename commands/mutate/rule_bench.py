@@ -1,0 +1,255 @@
+"""One change of a rule, judged: over the configurations of the suite, then by the proof of controller steps.
+
+A configuration is searched once without the change. A change that leaves the same program there, or the same
+steps from every reachable state, needs no search; otherwise the changed program is searched until a property
+breaks that holds without the change. Each finding is replayed in plain Python.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from msgspec import structs
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.commands.mutate.rule_controller import ControllerBench
+from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.changed_search import ChangedSearch, differs
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.vector import VectorSearch
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.lowering.relower import relower
+from elrcheck.results.mutation_report import MutantVerdict
+from elrcheck.traces.replay import ReplayError, replay_finding
+
+KEPT = 48
+"""Configurations whose programs and states stay in memory."""
+UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
+"""What a step may raise when the rule that protected it is changed."""
+
+
+class MutantTask(Record, frozen=True):
+    """One change to judge. seconds: limit of each search; controller: also by `prove --controller`."""
+
+    function: str
+    name: str
+    configurations: tuple[str, ...]
+    seconds: float
+    controller: bool
+
+
+class MutantAnswer(Record, frozen=True):
+    """What became of a change. typed: false if it does not fit the types, so that it is none.
+
+    differs: configurations in which some step or property differs, as far as they were compared. same: those
+    in which even the program is the same.
+    """
+
+    name: str
+    function: str
+    place: str
+    kind: str
+    before: str
+    after: str
+    typed: bool = True
+    verdict: MutantVerdict = "unaffected"
+    by: str | None = None
+    configuration: str | None = None
+    depth: int | None = None
+    reason: str | None = None
+    compared: int = 0
+    differs: int = 0
+    same: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a change shows in one configuration; None for `by` if only counts tell."""
+
+    verdict: MutantVerdict
+    by: str | None = None
+    depth: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Base:
+    """A configuration without the change, searched completely."""
+
+    case: SuiteCase
+    lowered: Lowered
+    search: Search
+    result: SearchResult
+
+    @property
+    def first(self) -> dict[str, int]:
+        checks = self.lowered.program.checks
+        return {checks[check].name: depth for check, depth in self.result.first.items()}
+
+
+@cache
+def bench() -> RuleBench:
+    """The bench of this process."""
+    return RuleBench()
+
+
+def judge(task: MutantTask) -> MutantAnswer:
+    """Judge one change; runs in a worker process."""
+    return bench().judge(task)
+
+
+class RuleBench:
+    """The model, and the configurations as far as they are needed."""
+
+    def __init__(self) -> None:
+        self.model: Model = load_whole_model()
+        self.mutants = RuleMutants(self.model)
+        self.cases: Mapping[str, SuiteCase] = {
+            case.name: case for family in packaged_suites() for case in family.cases
+        }
+        self.bases: OrderedDict[str, Base] = OrderedDict()
+        self.controller: ControllerBench | None = None
+
+    def base(self, name: str) -> Base:
+        found = self.bases.get(name)
+        if found is None:
+            case = self.cases[name]
+            lowered = lower(self.model, case.selected.config)
+            search = Search(
+                lowered.program, workers=1, cache=KernelCache(default_cache()), limits=Limits()
+            )
+            found = Base(case, lowered, search, search.run(None, "complete"))
+            self.bases[name] = found
+            if len(self.bases) > KEPT:
+                self.bases.popitem(last=False)
+        self.bases.move_to_end(name)
+        return found
+
+    def judge(self, task: MutantTask) -> MutantAnswer:
+        started = time.perf_counter()
+        variation = self.mutants.find(task.function, task.name)
+        plain = MutantAnswer(
+            name=variation.name, function=variation.function, place=self.mutants.place(variation),
+            kind=variation.kind, before=variation.before, after=variation.after,
+        )  # fmt: skip
+        changed = self.mutants.make(variation)
+        if changed is None:
+            return _with(plain, typed=False)
+        answer = self._over_suite(plain, changed, task)
+        if answer.verdict in ("unaffected", "counted", "equivalent") and task.controller:
+            answer = self._by_proof(answer, changed)
+        return _with(answer, seconds=round(time.perf_counter() - started, 3))
+
+    def _over_suite(self, plain: MutantAnswer, changed: Changed, task: MutantTask) -> MutantAnswer:
+        compared = differing = same = 0
+        kept: MutantAnswer | None = None
+        for name in task.configurations:
+            try:
+                verdict = self._in(self.base(name), changed, task.seconds)
+            except UNDEFINED as fault:
+                verdict = Verdict("undefined", reason=f"a step is undefined: {fault}")
+            compared += 1
+            if verdict is None or verdict.verdict == "equivalent":
+                same += verdict is not None
+                continue
+            differing += 1
+            answer = _with(
+                plain, verdict=verdict.verdict, by=verdict.by, depth=verdict.depth, reason=verdict.reason,
+                configuration=name, compared=compared, differs=differing,
+            )  # fmt: skip
+            if verdict.verdict == "found":
+                return _with(answer, same=same)
+            kept = kept or answer
+        if same == compared > 0:
+            kept = _with(plain, verdict="equivalent", reason=f"the same program in all {same} configurations")
+        return _with(kept or plain, compared=compared, differs=differing, same=same)
+
+    def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
+        """How the change shows in a configuration; None if it cannot be told from the original.
+
+        `equivalent` if even the program is the same.
+        """
+        config = base.case.selected.config
+        change = relower(base.lowered, changed.model, changed.affected)
+        limits = Limits(max_states=max(20_000, 4 * base.result.distinct), seconds=seconds)
+        broken = frozenset(
+            check for check in base.result.first if base.lowered.program.checks[check].kind == "always"
+        )
+        search: VectorSearch | Search
+        if change is None:
+            with planted(changed.original, changed.plain):
+                lowered = lower(changed.model, config)
+            search = Search(lowered.program, workers=1, cache=None, limits=limits)
+        elif change.same:
+            return Verdict("equivalent")
+        elif not differs(base.search, change):
+            return None
+        else:
+            lowered = base.lowered
+            search = ChangedSearch(base.search, change, limits=limits, broken=broken)
+        result = search.run(None, "first" if not broken or change is not None else "complete")
+        return self._told(base, changed, lowered, search, result)
+
+    def _told(
+        self, base: Base, changed: Changed, lowered: Lowered, search: VectorSearch | Search,
+        result: SearchResult,
+    ) -> Verdict:  # fmt: skip
+        program: Program = search.program
+        names = {k: program.checks[k].name for k in result.first}
+        before = base.first
+        always = {check.name for check in program.checks if check.kind == "always"}
+        new = [k for k, name in names.items() if name in always and name not in before]
+        if new:
+            check = min(new, key=lambda k: result.first[k])
+            ident, depth = names[check], result.first[check]
+            rows = Retrace(search).traces([check])[check]
+            fn = next(one for one in changed.model.always if one.ident == ident)
+            with planted(changed.original, changed.plain):
+                states = tuple(lowered.decode(row) for row in rows)
+                replay_finding(changed.model, base.case.selected.config, fn, states)
+            return Verdict("found", ident, depth)
+        if not result.complete:
+            return Verdict("inconclusive", reason=result.reason)
+        found = set(names.values())
+        gone = sorted(name for name in before if name in always and name not in found)
+        dead = [ident for ident in base.case.reaches if ident not in found]
+        if gone or dead:
+            ident = (gone or dead)[0]
+            why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
+            return Verdict("found", ident, None, why)
+        old = base.result
+        if (old.distinct, old.generated) != (result.distinct, result.generated):
+            counts = f"{result.distinct:,} distinct states instead of {old.distinct:,}"
+            return Verdict("counted", reason=counts)
+        return Verdict("counted", reason="other steps, as many as without the change")
+
+    def _by_proof(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
+        if self.controller is None:
+            self.controller = ControllerBench()
+        try:
+            broken = self.controller.broken_rule(changed.variation)
+        except UNDEFINED as fault:
+            return _with(answer, verdict="undefined", reason=f"a controller step is undefined: {fault}")
+        if broken is None:
+            return answer
+        return _with(
+            answer, verdict="found", by=broken.rule, configuration=f"prove --controller, {broken.event}",
+            depth=None, reason=None,
+        )  # fmt: skip
+
+
+def _with(answer: MutantAnswer, **changes: object) -> MutantAnswer:
+    return structs.replace(answer, **changes)

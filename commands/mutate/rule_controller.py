@@ -1,0 +1,82 @@
+"""One change of a rule, judged by the proof that every controller event preserves its rules.
+
+The terms of the changed model are compared with those of the original first: Z3 keeps equal terms once, so
+most events need no solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.mutate.rule_mutants import RuleMutants
+from elrcheck.commands.prove_controller import replayed
+from elrcheck.invariants.controller_events import EventKind
+from elrcheck.invariants.modules import load_controller_model, rules_of
+from elrcheck.invariants.proof.controller_obligations import StepProver
+from elrcheck.invariants.proof.z3_algebra import formula
+from elrcheck.lang.altered import planted
+from elrcheck.lang.variations import Variation
+
+SECONDS = 20.0
+"""Limit of each obligation; a change that the solver cannot judge in time is not found by it."""
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A controller event after which a rule no longer holds."""
+
+    event: str
+    rule: str
+
+
+class ControllerBench:
+    """The original's obligations in `kip_full`, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self.model = load_controller_model()
+        self.mutants = RuleMutants(self.model)
+        self.config = resolve(Selection("kip_full", "two-brokers")).config
+        self.prover = StepProver(self.model, self.config, SECONDS)
+        self.terms = {kind: dict(_terms(self.prover, self.model, kind)) for kind in EventKind}
+
+    def broken_rule(self, variation: Variation) -> BrokenRule | None:
+        """A rule that the change breaks, replayed in plain Python; None if every event preserves all."""
+        if variation.function not in self.mutants.fns:
+            return None
+        changed = self.mutants.make(variation)
+        if changed is None:
+            return None
+        with planted(changed.original, changed.plain):
+            prover = StepProver(changed.model, self.config, SECONDS)
+            for kind in EventKind:
+                before = self.terms[kind]
+                after = dict(_terms(prover, changed.model, kind))
+                same = after["possible"].eq(before["possible"])
+                rules = rules_of(changed.model)
+                odd = [fn for fn in rules if not (same and after[fn.ident].eq(before[fn.ident]))]
+                step = prover.open_step(kind) if odd else None
+                for fn in odd:
+                    assert step is not None
+                    answer = prover.keeps(step, fn)
+                    if answer.found is not None and self._held(kind, fn.ident):
+                        replayed(changed.model, fn, answer.found)
+                        return BrokenRule(kind.name, fn.ident)
+        return None
+
+    def _held(self, kind: EventKind, ident: str) -> bool:
+        """Whether the original preserves the rule."""
+        fn = next(one for one in rules_of(self.model) if one.ident == ident)
+        return self.prover.keeps(self.prover.open_step(kind), fn).verdict == "proved"
+
+
+def _terms(prover: StepProver, model: Any, kind: EventKind) -> Iterator[tuple[str, Any]]:
+    """What is asked about an event: whether it can happen, and each rule after it."""
+    step = prover.open_step(kind)
+    yield "possible", formula(prover.holds("possible", s=prover.situation.value, e=step.event))
+    for fn in rules_of(model):
+        goal = prover.holds(fn.name, s=prover.situation.value, e=step.event, t=step.after)
+        yield fn.ident, formula(goal)

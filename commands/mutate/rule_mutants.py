@@ -1,0 +1,88 @@
+"""The changes of `mutate --rules`: which functions belong to the protocol, and each change by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.lang.altered import affected, altered, callers, every
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.source import ModelError
+from elrcheck.lang.variations import Variation, calls_of, variations
+from elrcheck.model.state import GHOSTS
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A model with one change. affected: names of the functions that depend on it; plain: for `planted`."""
+
+    variation: Variation
+    model: Model
+    affected: frozenset[str]
+    original: Callable[..., Any]
+    plain: Callable[..., Any]
+
+
+class RuleMutants:
+    """All changes of the protocol's functions in one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.fns = every(model)
+        self._of: dict[str, tuple[Variation, ...]] = {}
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The actions and what they call, but for what only ghosts need, in the order of the names."""
+        todo = [fn.name for fn in self.model.actions]
+        found = set(todo)
+        while todo:
+            for name in calls_of(self.fns[todo.pop()].source, GHOSTS):
+                if name in self.fns and name not in found:
+                    found.add(name)
+                    todo.append(name)
+        return tuple(sorted(found))
+
+    @cached_property
+    def _callers(self) -> dict[str, set[str]]:
+        return callers(self.model)
+
+    def of(self, function: str) -> tuple[Variation, ...]:
+        """The changes of one function, also those that do not fit the types."""
+        if function not in self._of:
+            self._of[function] = tuple(variations(self.fns[function].source, GHOSTS))
+        return self._of[function]
+
+    def names(self, functions: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+        """(function, name) of every change of these functions, of all of them if there are none."""
+        chosen = functions or self.functions
+        return tuple((function, one.name) for function in chosen for one in self.of(function))
+
+    def choose(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Functions by name, ignoring case; UsageFault for one that is not part of the protocol."""
+        known = {name.lower(): name for name in self.functions}
+        for word in wanted:
+            if word.lower() not in known:
+                help = did_you_mean(word, list(self.functions))
+                raise UsageFault("unknown-function", f"the protocol has no function `{word}`", help=help)
+        return tuple(dict.fromkeys(known[word.lower()] for word in wanted))
+
+    def find(self, function: str, name: str) -> Variation:
+        return next(one for one in self.of(function) if one.name == name)
+
+    def place(self, variation: Variation) -> str:
+        fn: Fn = self.fns[variation.function]
+        return f"{fn.place.rpartition(':')[0]}:{variation.line}"
+
+    def make(self, variation: Variation) -> Changed | None:
+        """The model with the change; None if it does not fit the types."""
+        dependents = affected(self.model, variation.function, self._callers)
+        try:
+            model, plain = altered(self.model, variation.function, variation.tree, dependents)
+        except ModelError:
+            return None
+        return Changed(variation, model, dependents, self.fns[variation.function].source, plain)

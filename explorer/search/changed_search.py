@@ -1,0 +1,126 @@
+"""The search of a changed program, without compiling it.
+
+Of the hundreds of instances of a program, a change of the model touches a few. The kernel of the original
+expands states by all instances; what it says of changed ones is dropped, and those are evaluated in numpy.
+Small state spaces are searched in a fraction of the time that compiling the changed program would take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits, Successors
+from elrcheck.explorer.search.vector import Rows, VectorSearch, all_hold, evaluate_columns
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.relower import Relowered
+
+CHUNK = 4096
+
+
+def differs(original: Search, change: Relowered) -> bool:
+    """Whether some state that the original reaches has another successor, or another property, by the change.
+
+    If none does, both programs reach the same states by the same steps, so no search could tell them apart.
+    """
+    return any(_differ(original, change, rows) for rows in _chunks(original))
+
+
+def _chunks(search: Search) -> Iterator[Rows]:
+    for depth in range(len(search.space.sizes)):
+        for rows in search.batches(depth):
+            for start in range(0, len(rows), CHUNK):
+                yield rows[start : start + CHUNK]
+
+
+def _differ(original: Search, change: Relowered, rows: Rows) -> bool:
+    """Evaluates all nodes that differ in one go: they share most of what is below them."""
+    pairs = list(_compared(original, change))
+    nodes = {id(node): node for guards, x, y in pairs for node in (*guards, x, y)}
+    columns = original.layout.columns(rows)
+    values = evaluate_columns(list(nodes.values()), columns, len(rows))
+    at = dict(zip(nodes, values, strict=True))
+    for guards, x, y in pairs:
+        other = at[id(x)] != at[id(y)]
+        for guard in guards:
+            other &= at[id(guard)] != 0
+        if other.any():
+            return True
+    return False
+
+
+def _compared(original: Search, change: Relowered) -> Iterator[tuple[tuple[Node, ...], Node, Node]]:
+    """Nodes that must be equal in every state in which the guards hold."""
+    dag, program = original.program.dag, change.program
+    for check in change.checks:
+        old_node, new_node = original.program.checks[check].node, program.checks[check].node
+        assert old_node is not None and new_node is not None
+        yield (), old_node, new_node
+    for old, new in change.instances:
+        was = dag.zero if old is None else dag.land(old.guards)
+        now = dag.zero if new is None else dag.land(new.guards)
+        if was is not now:
+            yield (), was, now
+        if old is None or new is None:
+            continue
+        for leaf in {**old.updates, **new.updates}:
+            bounds = program.leaves[leaf]
+            same = dag.var(leaf, bounds.lo, bounds.hi)
+            x, y = old.updates.get(leaf, same), new.updates.get(leaf, same)
+            if x is not y:
+                yield new.guards, x, y
+        for check in {**old.step_checks, **new.step_checks}:
+            x, y = old.step_checks.get(check, dag.one), new.step_checks.get(check, dag.one)
+            if x is not y:
+                yield new.guards, x, y
+
+
+class ChangedSearch(VectorSearch):
+    """Searches the changed program. broken: properties that the original breaks too: no reason to stop."""
+
+    def __init__(
+        self, original: Search, change: Relowered, *, limits: Limits, broken: frozenset[int] = frozenset()
+    ) -> None:
+        super().__init__(change.program, limits=limits)
+        self.original, self.change, self.broken = original, change, broken
+        now = {(one.action, one.args): k for k, one in enumerate(change.program.instances)}
+        gone = {(one.action, one.args) for pair in change.instances for one in pair if one is not None}
+        keys = [(one.action, one.args) for one in original.program.instances]
+        # The number of each unchanged instance in the changed program, -1 for the others.
+        self.number = np.array([-1 if key in gone else now[key] for key in keys], np.int64)
+        self.others = [now[key] for key in now if key in gone]
+
+    def _failed(self) -> bool:
+        kinds = self.program.checks
+        return any(kinds[check].kind == "always" and check not in self.broken for check in self.first)
+
+    def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
+        """See `VectorSearch.state_hits`."""
+        if check in self.change.checks:
+            return super().state_hits(check, rows)
+        return self.original.state_hits(check, rows)
+
+    def _expand(self, rows: Rows, count: bool) -> Successors:
+        made = self.original.successors(rows)
+        columns = self.layout.columns(rows)
+        enabled = made.enabled.copy()
+        for old, _ in self.change.instances:
+            if old is not None:
+                enabled -= all_hold(old.guards, columns, len(rows))
+        keep = self.number[made.instances] >= 0
+        parts = [
+            (made.rows[keep], made.sources[keep], self.number[made.instances[keep]], made.flags[keep])
+        ]
+        for index in self.others:
+            instance = self.program.instances[index]
+            holds = all_hold(instance.guards, columns, len(rows))
+            enabled += holds
+            at = np.nonzero(holds)[0]
+            at = at[all_hold(instance.within, [column[at] for column in columns], len(at))]
+            if len(at):
+                parts.append(self._apply_instance(index, rows[at], at, count))
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return Successors(joined[0], joined[1], joined[2], joined[3], enabled)

@@ -1,0 +1,129 @@
+"""The program of a changed model, from that of the original: only what depends on the change is evaluated.
+
+Both programs share one graph, in which equal expressions are one node. So what the change does to an instance
+is seen by comparing nodes, and a change that makes no difference in a configuration leaves the same program.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, instances
+from elrcheck.lang.lowering.lower import Lowered, Step
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Instance, Program
+from elrcheck.lang.lowering.remember import RememberingEvaluator
+
+
+@dataclass(frozen=True)
+class Relowered:
+    """The program of the changed model, and what differs from the original.
+
+    instances: pairs of an instance before and after, None where it can never be enabled; checks: positions of
+    the properties whose own node differs.
+    """
+
+    program: Program
+    instances: tuple[tuple[Instance | None, Instance | None], ...]
+    checks: tuple[int, ...]
+
+    @property
+    def same(self) -> bool:
+        return not self.instances and not self.checks
+
+
+class _Changed(RememberingEvaluator):
+    """Evaluates what the change affects; everything else is looked up where the original was evaluated."""
+
+    def __init__(self, before: RememberingEvaluator, fns: Mapping[str, Fn], affected: frozenset[str]) -> None:
+        super().__init__(fns, before.config, before.alg)
+        self.structure = before.structure
+        self.before, self.affected = before, affected
+
+    def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
+        """See `Evaluator.call`."""
+        if fn.name in self.affected:
+            return super().call(fn, states, args)
+        return self.before.call(fn, states, args)
+
+
+def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
+    """None if the change writes a part of the state that was constant: then everything must be lowered."""
+    attempt = copy.copy(lowered.attempt)
+    attempt.model = model
+    attempt.evaluator = _Changed(lowered.attempt.evaluator, model.fns, affected)
+    old = {(step.fn.name, step.args): step for step in lowered.attempt.raw}
+    raw: list[Step] = []
+    changed: set[tuple[str, tuple[object, ...]]] = set()
+    for fn in model.actions:
+        if fn.name not in affected:
+            raw += [step for step in lowered.attempt.raw if step.fn.name == fn.name]
+            continue
+        attempt.raw = []
+        for args in instances(fn, lowered.config):
+            attempt.evaluate(fn, args)
+        raw += attempt.raw
+        now = {(step.fn.name, step.args): step for step in attempt.raw}
+        known = {key for key in old if key[0] == fn.name}
+        changed |= {key for key in known | set(now) if not _same(old.get(key), now.get(key))}
+    if any(attempt.slots[position].index is None for step in raw for position in step.changed):
+        return None
+    attempt.raw = raw
+    program = lowered.program
+    checks = [fn for fn in (*model.always, *model.sometimes) if _checked(program, fn.ident)]
+    judged = any(fn.is_step and fn.name in affected for fn in checks)
+    before = {(one.action, one.args): one for one in program.instances}
+    made: list[Instance] = []
+    for step in raw:
+        key = (step.fn.name, step.args)
+        kept = before.get(key) if key not in changed and not judged else None
+        made.append(kept or attempt.finished(step, checks))
+    after = {(one.action, one.args): one for one in made}
+    pairs = [
+        (before.get(key), after.get(key))
+        for key in dict.fromkeys([*before, *after])
+        if key in changed or (judged and not _same_checks(before[key], after[key]))
+    ]
+    state_checks = tuple(
+        replace(check, node=attempt.check(fn).node) if check.node and fn.name in affected else check
+        for check, fn in zip(program.checks, checks, strict=True)
+    )
+    differ = tuple(
+        k for k, (x, y) in enumerate(zip(program.checks, state_checks, strict=True)) if x.node is not y.node
+    )
+    if not pairs and not differ:
+        return Relowered(program, (), ())
+    return Relowered(replace(program, instances=tuple(made), checks=state_checks), tuple(pairs), differ)
+
+
+def _checked(program: Program, ident: str) -> bool:
+    return any(check.name == ident for check in program.checks)
+
+
+def _same(old: Step | None, new: Step | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    if len(old.guards) != len(new.guards) or set(old.changed) != set(new.changed):
+        return False
+    if not all(x is y for x, y in zip(old.guards, new.guards, strict=True)):
+        return False
+    return all(_equal(value, new.changed[position]) for position, value in old.changed.items())
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if isinstance(x, Node) or isinstance(y, Node):
+        return x is y
+    return bool(x == y)
+
+
+def _same_checks(old: Instance, new: Instance) -> bool:
+    return old.step_checks.keys() == new.step_checks.keys() and all(
+        node is new.step_checks[k] for k, node in old.step_checks.items()
+    )
+
+
+

@@ -1,0 +1,81 @@
+"""`elrcheck mutate --rules`: changes found, explained and left over; resuming; what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
+from elrcheck.commands.mutate import rule_survey
+from elrcheck.commands.mutate.rule_mutants import RuleMutants
+from elrcheck.invariants.modules import load_whole_model
+
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+ASK = ("mutate", "--function", "fenced_partition", "--configuration", "pairs/elect+unregister/fence",
+       "--no-controller", "--workers", "1", "--sample", "6", "--seed", "3", "--run-dir", "run")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mutants() -> RuleMutants:
+    return RuleMutants(load_whole_model())
+
+
+def test_changes_are_found_kept_and_explained(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = invoke(*ASK, "-f", "json")
+    report = json.loads(out)
+    verdicts = {rule["name"]: rule["verdict"] for rule in report["rules"]}
+    assert len(verdicts) + report["rule_survey"]["ill_typed"] == 6
+    assert "found" in verdicts.values()
+    survivors = [name for name, verdict in verdicts.items() if verdict in ("counted", "unaffected")]
+    assert code == (1 if survivors else 0)
+    found = next(rule for rule in report["rules"] if rule["verdict"] == "found")
+    assert found["place"].startswith("model/control_plane/controller.py:") and found["by"]
+    # The same command takes every answer from the ledger.
+    again = json.loads(invoke(*ASK, "-f", "json")[1])
+    assert again["rule_survey"]["resumed"] == 6 and again["rules"] == report["rules"]
+    # A reason settles a survivor; a reason for what is found is a contradiction.
+    named = [found["name"], *survivors]
+    table = tmp_path / "table.toml"
+    table.write_text(
+        "".join(f"[[equivalent]]\nmutant = {json.dumps(name)}\nbecause = 'why'\n" for name in named)
+    )
+    monkeypatch.setattr(rule_survey, "packaged_equivalents", lambda: table)
+    code, out, _ = invoke(*ASK, "-f", "json")
+    told = {rule["name"]: rule["verdict"] for rule in json.loads(out)["rules"]}
+    assert told[found["name"]] == "contradicted" and code == 1
+    assert all(told[name] == "equivalent" for name in survivors)
+    assert "CONTRADICTED" in invoke(*ASK)[1].upper()
+    # The folder of another question is refused.
+    other = [word.replace("unregister/fence", "unregister/kill") for word in ASK]
+    code, _, said = invoke(*other)
+    assert code == 2 and "resume-mismatch" in said
+
+
+def test_what_is_refused(invoke: Invoke) -> None:
+    assert invoke("mutate", "--function", "fenced_partitoin")[0] == 2
+    assert "did you mean `fenced_partition`?" in invoke("mutate", "--function", "fenced_partitoin")[2]
+    assert invoke("mutate", "--rules", "--hazard", "F-1")[0] == 2
+    assert invoke("mutate", "--sample", "3")[0] == 2
+
+
+def test_the_table_of_equivalents_is_about_changes_that_exist(mutants: RuleMutants, tmp_path: Path) -> None:
+    known = {name for _, name in mutants.names()}
+    assert len(known) > 1500
+    read_equivalents(packaged_equivalents(), known)
+    stale = tmp_path / "stale.toml"
+    stale.write_text('[[equivalent]]\nmutant = "Fence: a -> b"\nbecause = "no"\n')
+    with pytest.raises(UsageFault, match="no change of the model is called"):
+        read_equivalents(stale, known)
+
+
+def test_only_rules_of_the_protocol_are_changed(mutants: RuleMutants) -> None:
+    names = set(mutants.functions)
+    assert {"Fence", "fenced_partition", "elect", "Fetch"} <= names
+    assert not names & {"WithinBudget", "LeaderCompleteness", "committed_after"}

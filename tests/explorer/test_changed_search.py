@@ -1,0 +1,70 @@
+"""The search of a changed program by the kernel of the original, compared with a kernel of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.mutate.rule_mutants import RuleMutants
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.changed_search import ChangedSearch, differs
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.altered import planted
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.relower import relower
+
+FUNCTIONS = ("fenced_partition", "may_join", "ShrinkIsr", "Fence")
+LIMITS = Limits(max_states=4000)
+
+
+@pytest.fixture(scope="module")
+def mutants() -> RuleMutants:
+    return RuleMutants(load_whole_model())
+
+
+@pytest.fixture(scope="module")
+def original(mutants: RuleMutants) -> tuple[Lowered, Search]:
+    config = resolve(Selection("kip_full", "two-brokers-quiet", ("fences=1", "shrinks=1"))).config
+    lowered = lower(mutants.model, config)
+    search = Search(lowered.program, workers=1, cache=KernelCache(default_cache()), limits=Limits())
+    search.run(None, "complete")
+    return lowered, search
+
+
+def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
+    mutants: RuleMutants, original: tuple[Lowered, Search]
+) -> None:
+    """Every tenth change; a change that is said to make no difference has the original's counts."""
+    lowered, search = original
+    base = search.run  # searched already
+    assert base is not None
+    told: dict[str, int] = {"same": 0, "indistinguishable": 0, "different": 0}
+    names = [pair for name in FUNCTIONS for pair in mutants.names((name,))][::9]
+    for function, name in names:
+        changed = mutants.make(mutants.find(function, name))
+        if changed is None:
+            continue
+        change = relower(lowered, changed.model, changed.affected)
+        assert change is not None
+        with planted(changed.original, changed.plain):
+            fresh = lower(changed.model, lowered.config)
+        own = Search(fresh.program, workers=1, cache=KernelCache(default_cache()), limits=LIMITS)
+        expected = own.run(None, "complete")
+        if change.same or not differs(search, change):
+            told["same" if change.same else "indistinguishable"] += 1
+            assert expected.levels == tuple(search.space.sizes), name
+            continue
+        told["different"] += 1
+        other = ChangedSearch(search, change, limits=LIMITS)
+        found = other.run(None, "complete")
+        assert (found.complete, found.first) == (expected.complete, expected.first), name
+        if found.complete:
+            assert (found.levels, found.generated) == (expected.levels, expected.generated), name
+            assert found.deadlocks == expected.deadlocks
+        for check, rows in Retrace(other).traces(list(found.first)[:1]).items():
+            assert len(rows) == found.first[check] + 1
+    assert all(told.values()), told

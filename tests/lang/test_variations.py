@@ -1,0 +1,82 @@
+"""Changes of functions: what is changed, what is not, and that both readings see the change."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.altered import affected, altered, every, planted
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.source import ModelError
+from elrcheck.lang.variations import Variation, calls_of, variations
+from elrcheck.model.config import Config
+from elrcheck.model.state import GHOSTS
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_whole_model()
+
+
+def changes(model: Model, function: str) -> dict[str, Variation]:
+    return {one.name: one for one in variations(every(model)[function].source, GHOSTS)}
+
+
+def test_each_change_is_one_and_has_a_name_of_its_own(model: Model) -> None:
+    for name in ("fenced_partition", "Fence", "may_join", "elect"):
+        original = every(model)[name].source
+        found = list(variations(original, GHOSTS))
+        assert len(found) > 5 and len({one.name for one in found}) == len(found)
+        assert len({ast.dump(one.tree) for one in found}) == len(found)
+        assert all(one.name.startswith(f"{name}: ") and one.before != one.after for one in found)
+
+
+def test_kinds_of_changes(model: Model) -> None:
+    kinds = {one.kind for name in ("fenced_partition", "elect", "may_join") for one in changes(model, name).values()}
+    assert kinds == {"comparison", "set", "constant", "condition"}
+
+
+def test_ghosts_and_budgets_stay_as_they_are(model: Model) -> None:
+    found = changes(model, "Crash")
+    assert found and not any("spent" in one.before for one in found.values())
+    assert "Spent" not in calls_of(every(model)["Crash"].source, GHOSTS)
+
+
+def test_both_readings_see_the_change(model: Model) -> None:
+    """An operator that many actions call: the changed model has other steps, in the IR and in plain Python."""
+    one = next(v for v in changes(model, "fenced_partition").values() if v.before == "if b not in p.isr")
+    dependents = affected(model, one.function)
+    assert "Fence" in dependents and "Produce" not in dependents
+    changed, plain = altered(model, one.function, one.tree, dependents)
+    config = Config(broker_count=2, min_isr=2)
+    fns = every(changed)
+    assert fns["Fence"] is not every(model)["Fence"] and fns["Produce"] is every(model)["Produce"]
+    original = every(model)[one.function].source
+    before, after = PlainModel(model, config), PlainModel(changed, config)
+    steps = dict(before.successors(before.initial()))
+    with planted(original, plain):
+        others = dict(after.successors(after.initial()))
+    assert steps.keys() == others.keys() and steps != others
+    assert dict(before.successors(before.initial())) == steps  # nothing stays planted
+
+
+def test_a_change_that_does_not_fit_the_types_is_refused(model: Model) -> None:
+    ill_typed = 0
+    for one in changes(model, "cut_by").values():
+        try:
+            altered(model, one.function, one.tree, affected(model, one.function))
+        except ModelError:
+            ill_typed += 1
+    assert 0 <= ill_typed < len(changes(model, "cut_by"))
+    sets = next(v for v in changes(model, "Register").values() if v.after.count("&") or "+ 1" in v.before)
+    assert sets.kind in ("set", "constant", "condition", "comparison")
+
+
+def test_a_change_of_one_function_leaves_the_model_alone(model: Model) -> None:
+    one = next(iter(changes(model, "may_join").values()))
+    known = dict(model.fns)
+    altered(model, one.function, one.tree, affected(model, one.function))
+    assert model.fns == known
