@@ -18,7 +18,8 @@ from elrcheck.lang.source import Source
 
 Kind: TypeAlias = Literal["comparison", "set", "constant", "condition"]
 Made: TypeAlias = tuple[Kind, ast.expr | None]
-LONGEST = 70
+LONGEST, NEARBY = 70, 16
+"""Characters of an expression that are shown whole; characters around what differs in a longer one."""
 _NEAR: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt, ast.GtE, ast.Eq),
@@ -71,7 +72,7 @@ def variations(function: Callable[..., Any], ghosts: Collection[str] = ()) -> It
             if key in seen:
                 continue
             seen.add(key)
-            before, after = _shown(node), _shown(made)
+            before, after = _around(_shown(node), _shown(made))
             name = f"{function.__name__}: {before} -> {after}"
             names[name] = names.get(name, 0) + 1
             more = f" #{names[name]}" if names[name] > 1 else ""
@@ -212,7 +213,7 @@ class _Swap(ast.NodeTransformer):
 
 
 def _shown(node: ast.AST | None) -> str:
-    """A node in one line, shortened in the middle."""
+    """A node in one line."""
     match node:
         case None:
             text = "without its condition"
@@ -222,6 +223,19 @@ def _shown(node: ast.AST | None) -> str:
             text = ast.unparse(node).strip()
         case _:
             text = ast.unparse(node)
-    text = " ".join(text.split())
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]} .. {text[-half:]}"
+    return " ".join(text.split())
+
+
+def _around(before: str, after: str) -> tuple[str, str]:
+    """Two texts, as long as they are short; otherwise what differs, with a few words around it."""
+    if max(len(before), len(after)) <= LONGEST:
+        return before, after
+    start = next((k for k, (x, y) in enumerate(zip(before, after, strict=False)) if x != y), 0)
+    start = max(0, before.rfind(" ", 0, max(0, start - NEARBY)) + 1)
+    least = min(len(before), len(after)) - start
+    end = next((k for k in range(least) if before[-1 - k] != after[-1 - k]), least)
+    end = max(0, end - NEARBY)
+    shown = (text[start : len(text) - end].strip() for text in (before, after))
+    dots = (".. " if start else "", " .." if end else "")
+    first, second = (f"{dots[0]}{text}{dots[1]}" for text in shown)
+    return first, second

@@ -115,7 +115,7 @@ class RuleMutant:
     after: str
     verdict: MutantVerdict
     """found: a property catches it, an expected violation is gone or a required witness is dead. counted:
-    only the numbers of states tell. unaffected: the same steps from every reachable state of every configuration.
+    only the numbers of states tell. unaffected: the same steps from all states of all configurations.
     undefined: a step cannot be evaluated any more. equivalent: the same program in every configuration, or
     explained in catalogue/equivalents.toml. contradicted: explained there, and yet found."""
     by: str | None = None

@@ -17,7 +17,7 @@ from elrcheck.lang.altered import planted
 from elrcheck.lang.lowering.lower import Lowered, lower
 from elrcheck.lang.lowering.relower import relower
 
-FUNCTIONS = ("fenced_partition", "may_join", "ShrinkIsr", "Fence")
+FUNCTIONS = ("fence_target", "may_join", "ShrinkIsr")
 LIMITS = Limits(max_states=4000)
 
 
@@ -35,15 +35,14 @@ def original(mutants: RuleMutants) -> tuple[Lowered, Search]:
     return lowered, search
 
 
+@pytest.mark.slow
 def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
     mutants: RuleMutants, original: tuple[Lowered, Search]
 ) -> None:
     """Every tenth change; a change that is said to make no difference has the original's counts."""
     lowered, search = original
-    base = search.run  # searched already
-    assert base is not None
     told: dict[str, int] = {"same": 0, "indistinguishable": 0, "different": 0}
-    names = [pair for name in FUNCTIONS for pair in mutants.names((name,))][::9]
+    names = [pair for name in FUNCTIONS for pair in mutants.names((name,))][::12]
     for function, name in names:
         changed = mutants.make(mutants.find(function, name))
         if changed is None:

@@ -29,13 +29,14 @@ def test_each_change_is_one_and_has_a_name_of_its_own(model: Model) -> None:
     for name in ("fenced_partition", "Fence", "may_join", "elect"):
         original = every(model)[name].source
         found = list(variations(original, GHOSTS))
-        assert len(found) > 5 and len({one.name for one in found}) == len(found)
+        assert len(found) > 2 and len({one.name for one in found}) == len(found)
         assert len({ast.dump(one.tree) for one in found}) == len(found)
         assert all(one.name.startswith(f"{name}: ") and one.before != one.after for one in found)
 
 
 def test_kinds_of_changes(model: Model) -> None:
-    kinds = {one.kind for name in ("fenced_partition", "elect", "may_join") for one in changes(model, name).values()}
+    names = ("fenced_partition", "elect", "may_join")
+    kinds = {one.kind for name in names for one in changes(model, name).values()}
     assert kinds == {"comparison", "set", "constant", "condition"}
 
 
@@ -46,8 +47,8 @@ def test_ghosts_and_budgets_stay_as_they_are(model: Model) -> None:
 
 
 def test_both_readings_see_the_change(model: Model) -> None:
-    """An operator that many actions call: the changed model has other steps, in the IR and in plain Python."""
-    one = next(v for v in changes(model, "fenced_partition").values() if v.before == "if b not in p.isr")
+    """An operator that several actions call: they are compiled again, and plain Python has other steps."""
+    one = next(v for v in changes(model, "fenced_partition").values() if v.before == "b in p.isr")
     dependents = affected(model, one.function)
     assert "Fence" in dependents and "Produce" not in dependents
     changed, plain = altered(model, one.function, one.tree, dependents)
@@ -64,15 +65,9 @@ def test_both_readings_see_the_change(model: Model) -> None:
 
 
 def test_a_change_that_does_not_fit_the_types_is_refused(model: Model) -> None:
-    ill_typed = 0
-    for one in changes(model, "cut_by").values():
-        try:
-            altered(model, one.function, one.tree, affected(model, one.function))
-        except ModelError:
-            ill_typed += 1
-    assert 0 <= ill_typed < len(changes(model, "cut_by"))
-    sets = next(v for v in changes(model, "Register").values() if v.after.count("&") or "+ 1" in v.before)
-    assert sets.kind in ("set", "constant", "condition", "comparison")
+    one = next(v for v in changes(model, "LeaderLearns").values() if v.after.count(" <= Error.NONE"))
+    with pytest.raises(ModelError):
+        altered(model, one.function, one.tree, affected(model, one.function))
 
 
 def test_a_change_of_one_function_leaves_the_model_alone(model: Model) -> None:
