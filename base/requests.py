@@ -256,6 +256,7 @@ class NewEntry:
     max_states: int | None = None
     proof: bool = False
     teeth: bool = False
+    controller: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from elrcheck.console.shell import Shell
 
 BASELINE = "elrcheck-baseline.toml"
 _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth", "max_states", "proof",
-          "teeth")  # fmt: skip
+          "teeth", "controller")  # fmt: skip
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
@@ -47,6 +47,8 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
 @click.option("--proof", is_flag=True, help="Also prove the properties, as `elrcheck prove` does.")
 @click.option("--teeth", is_flag=True,
               help="Also run the guard survey, as `elrcheck mutate --guards` does.")
+@click.option("--controller", is_flag=True,
+              help="Also prove the controller's rules, as `elrcheck prove --controller` does.")
 @workers_option
 @located_options
 @click.pass_context

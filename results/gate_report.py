@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import GateFailOn
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
@@ -59,6 +60,8 @@ class EntryReport:
     """As `elrcheck prove --format json`."""
     mutations: MutateReport | None = None
     """As `elrcheck mutate --guards --format json`."""
+    controller: ControllerReport | None = None
+    """As `elrcheck prove --controller --format json`."""
     renamed: tuple[str, ...] = ()
     """Guards that the baseline names by an earlier name, as `Action: name`."""
 

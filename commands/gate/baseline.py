@@ -35,8 +35,10 @@ COUNTS = ("generated", "distinct", "diameter", "cut", "deadlocks")
 VERDICTS = ("holds", "violated", "inconclusive")
 _VERDICT = re.compile(r"(holds|violated|reached|unreached|inconclusive)(?: at depth (\d+))?")
 _NOTICED = re.compile(r"noticed by \S+ at depth \d+|unnoticed|inconclusive")
+_EVENT = re.compile(r"proved|impossible|unknown|(refuted|unknown)( CT-\d+)+")
 _OPTIONAL = (
-    "set", "properties", "liveness", "max-depth", "max-states", "proof", "proof-timeout", "teeth", "expected",
+    "set", "properties", "liveness", "max-depth", "max-states", "proof", "proof-timeout", "teeth",
+    "controller", "expected",
 )  # fmt: skip
 _PROVED = ("proved", "refuted", "unknown", "inconclusive", "absent")
 
@@ -69,7 +71,8 @@ class Expected:
 
     counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: name ->
     (how often it was enabled, how many of those steps left the budgets); guards: name -> its conditions;
-    teeth: `Action: guard` -> which property notices when it is left out.
+    teeth: `Action: guard` -> which property notices when it is left out. controller: event -> whether every
+    rule CT-* is proved of it, as `prove --controller` does.
     """
 
     verdict: str
@@ -79,6 +82,7 @@ class Expected:
     guards: Mapping[str, tuple[str, ...]]
     proof: Proof | None = None
     teeth: Mapping[str, str] | None = None
+    controller: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class Entry:
     expected: Expected | None = None
     place: str = ""
     renamed: tuple[str, ...] = ()
+    controller: bool = False
 
 
 def read_baseline(path: Path) -> tuple[Entry, ...]:
@@ -141,6 +146,7 @@ def _entry(name: str, table: Node) -> Entry:
         proof=table.maybe("proof", Node.boolean, False),
         proof_timeout=table.maybe("proof-timeout", Node.positive, None),
         teeth=table.maybe("teeth", Node.boolean, False),
+        controller=table.maybe("controller", Node.boolean, False),
         expected=table.maybe("expected", _expected, None),
         place=table.where,
         renamed=_renamed(table.get("expected", {})),
@@ -152,7 +158,7 @@ def _entry(name: str, table: Node) -> Entry:
 
 
 def _expected(table: Node) -> Expected:
-    table.object(("verdict", *COUNTS), ("properties", "actions", "guards", "proof", "teeth"))
+    table.object(("verdict", *COUNTS), ("properties", "actions", "guards", "proof", "teeth", "controller"))
     guards = table.get("guards", {}).map(Node.texts)
     return Expected(
         verdict=table["verdict"].choice(VERDICTS),
@@ -162,7 +168,15 @@ def _expected(table: Node) -> Expected:
         guards={name: guards_now(name, texts) for name, texts in guards.items()},
         proof=table.maybe("proof", _proof, None),
         teeth=table.maybe("teeth", _teeth, None),
+        controller=table.maybe("controller", lambda events: events.map(_of_event), None),
     )
+
+
+def _of_event(node: Node) -> str:
+    said = node.text()
+    if not _EVENT.fullmatch(said):
+        node.bad("expected `proved`, `impossible`, `refuted CT-1` or `unknown CT-1`")
+    return said
 
 
 def _teeth(table: Node) -> dict[str, str]:

@@ -17,7 +17,7 @@ HEADER = """\
 #     elrcheck gate --update-baseline
 #
 # and review the diff of this file like source code. Entries may be edited by hand (variant, scope, set,
-# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth); comments are not preserved.
+# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth, controller); comments are lost.
 """
 _WIDTH = 100
 
@@ -44,6 +44,7 @@ def _entry(entry: Entry) -> Iterator[str]:
         ("liveness", entry.liveness),
         ("proof", entry.proof),
         ("teeth", entry.teeth),
+        ("controller", entry.controller),
     ):
         if given:
             yield f"{key} = true"
@@ -77,6 +78,8 @@ def _expected(here: str, expected: Expected) -> Iterator[str]:
         yield from _proof(f"{here}.proof", expected.proof)
     if expected.teeth is not None:
         yield from _table(f"{here}.teeth", expected.teeth, _text)
+    if expected.controller is not None:
+        yield from _table(f"{here}.controller", expected.controller, _text)
 
 
 def _proof(here: str, proof: Proof) -> Iterator[str]:

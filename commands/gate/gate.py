@@ -11,17 +11,26 @@ from typing import TypeAlias
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import ElrError, NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, GateRequest, Limits, MutateRequest, NewEntry, ProveRequest
+from elrcheck.base.requests import (
+    CheckRequest,
+    ControllerRequest,
+    GateRequest,
+    Limits,
+    MutateRequest,
+    NewEntry,
+    ProveRequest,
+)
 from elrcheck.commands.check import run_check
 from elrcheck.commands.gate.baseline import Entry, check_name, read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences, found_in
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GateReport, GateVerdict
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
-Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None]
+Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None, ControllerReport | None]
 TEETH_STATES = 1_000_000
 """State limit of each search without a guard: a limit in seconds would depend on the machine."""
 
@@ -88,6 +97,7 @@ def _new(add: NewEntry, path: str) -> Entry:
         max_states=add.max_states,
         proof=add.proof,
         teeth=add.teeth,
+        controller=add.controller,
         place=path,
     )
 
@@ -95,7 +105,12 @@ def _new(add: NewEntry, path: str) -> Entry:
 def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
     try:
         check = run_check(check_request(entry, workers), progress)
-        return check, _prove(entry, workers, progress), _mutate(entry, workers, progress)
+        return (
+            check,
+            _prove(entry, workers, progress),
+            _mutate(entry, workers, progress),
+            _controller(entry, workers, progress),
+        )
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise
@@ -135,6 +150,16 @@ def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateRepo
         max_states=entry.max_states or TEETH_STATES,
     )
     return run_mutate(request, progress)
+
+
+def _controller(entry: Entry, workers: int | None, progress: Progress) -> ControllerReport | None:
+    if not entry.controller:
+        return None
+    from elrcheck.commands.prove_controller import run_controller
+
+    timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
+    request = ControllerRequest(entry.selection, workers=workers, timeout=timeout)
+    return run_controller(request, progress)
 
 
 def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from elrcheck.commands.gate.baseline import COUNTS, Expected, Proof
 from elrcheck.commands.gate.baseline_text import natural
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, DifferenceKind
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
@@ -31,7 +32,10 @@ _ORDER: Sequence[DifferenceKind] = (
 
 
 def found_in(
-    check: CheckReport, proof: ProveReport | None = None, mutations: MutateReport | None = None
+    check: CheckReport,
+    proof: ProveReport | None = None,
+    mutations: MutateReport | None = None,
+    controller: ControllerReport | None = None,
 ) -> Expected:
     """The results of a run that a baseline records."""
     return Expected(
@@ -44,7 +48,22 @@ def found_in(
         guards={action.name: action.guards for action in check.actions},
         proof=None if proof is None else _proof_of(proof),
         teeth=None if mutations is None else _teeth_of(mutations),
+        controller=None if controller is None else _events_of(controller),
     )
+
+
+def _events_of(report: ControllerReport) -> dict[str, str]:
+    """Event -> `proved`, `impossible`, or the rules that are refuted or unknown."""
+    (variant,) = report.variants
+    said = {}
+    for event in variant.events:
+        open_ = {"refuted": "", "unknown": ""}
+        for cell in variant.cells:
+            if cell.event == event.name and cell.verdict in open_:
+                open_[cell.verdict] += f" {cell.rule}"
+        worst = next((word + rules for word, rules in open_.items() if rules), "proved")
+        said[event.name] = worst if event.verdict == "possible" else event.verdict
+    return said
 
 
 def _teeth_of(report: MutateReport) -> dict[str, str]:
@@ -84,6 +103,7 @@ def differences(
         *_actions(expected, found, "unreached-action" in fail_on),
         *_guards(expected, found),
         *_teeth(expected.teeth or {}, found.teeth or {}),
+        *_controller(expected.controller or {}, found.controller or {}),
         *_counts(expected, found),
     ]
     if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
@@ -194,6 +214,14 @@ def _teeth(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Di
         if was != now:
             worse = was.startswith("noticed") and not now.startswith("noticed")
             yield Difference(name, f"without {name}", was, now, "teeth", worse)
+
+
+def _controller(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
+    """An event of the controller of which a rule is no longer proved."""
+    for name, was, now in _both(expected, found):
+        if was != now:
+            worse = was == "proved" or now.startswith("refuted")
+            yield Difference(name, f"controller event {name}", was, now, "proof", worse)
 
 
 def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:

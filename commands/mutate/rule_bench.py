@@ -126,17 +126,21 @@ class RuleBench:
     def base(self, name: str) -> Base:
         found = self.bases.get(name)
         if found is None:
-            case = self.cases[name]
-            lowered = lower(self.model, case.selected.config)
-            search = Search(
-                lowered.program, workers=1, cache=KernelCache(default_cache()), limits=Limits()
-            )
-            found = Base(case, lowered, search, search.run(None, "complete"))
-            self.bases[name] = found
+            found = self.bases[name] = self._searched(self.cases[name])
             if len(self.bases) > KEPT:
                 self.bases.popitem(last=False)
         self.bases.move_to_end(name)
         return found
+
+    def _searched(self, case: SuiteCase) -> Base:
+        lowered = lower(self.model, case.selected.config)
+        limits = Limits(max_states=case.max_states)
+        search = Search(lowered.program, workers=1, cache=KernelCache(default_cache()), limits=limits)
+        return Base(case, lowered, search, search.run(None, "complete"))
+
+    def judge_in(self, case: SuiteCase, changed: Changed, seconds: float) -> Verdict | None:
+        """How a change shows in a configuration that need not be part of the suite."""
+        return self._in(self._searched(case), changed, seconds)
 
     def judge(self, task: MutantTask) -> MutantAnswer:
         started = time.perf_counter()

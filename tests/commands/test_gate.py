@@ -28,10 +28,11 @@ EXPECTED = Expected(
     guards={"Fence": ("b is unfenced", 'says "so" \\ \x7f é'), "Kill": ()},
     proof=Proof("proved", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x A": "unknown"}),
     teeth={"Fence: b is unfenced": "noticed by P-2 at depth 3", "Fence: other": "unnoticed"},
+    controller={"FENCE": "proved", "CANCEL": "refuted CT-1 CT-12"},
 )
 ENTRIES = (
     Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, 5, 100, True, 30,
-          True, EXPECTED),
+          True, EXPECTED, controller=True),
     Entry("plain", Selection("kip_full", "my scopes/a.toml")),
 )  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
