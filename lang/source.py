@@ -63,7 +63,7 @@ class Source:
     def __init__(self, function: Callable[..., object]) -> None:
         role: Role = function.__elr_role__  # type: ignore[attr-defined]
         text, self.first_line, node = _read(function)
-        node = getattr(function, "__elr_tree__", node)  # of a changed function, see lang/altered.py
+        node = getattr(function, "__elr_tree__", node)  # of a changed function, see lang/changed/altered.py
         self.indent = len(text) - len(text.lstrip())
         self.file = function.__code__.co_filename
         self.title = f"{role.kind} {function.__name__}"

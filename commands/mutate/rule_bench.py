@@ -26,7 +26,7 @@ from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.altered import planted
+from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import Lowered, lower
 from elrcheck.lang.lowering.program import Program

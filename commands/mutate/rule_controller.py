@@ -18,8 +18,8 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
 from elrcheck.invariants.proof.z3_algebra import formula
-from elrcheck.lang.altered import planted
-from elrcheck.lang.variations import Variation
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.changed.variations import Variation
 
 SECONDS = 20.0
 """Limit of each obligation; a change that the solver cannot judge in time is not found by it."""

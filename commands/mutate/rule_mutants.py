@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.lang.altered import affected, altered, callers, every
+from elrcheck.lang.changed.altered import affected, altered, callers, every
+from elrcheck.lang.changed.variations import Variation, calls_of, variations
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.variations import Variation, calls_of, variations
 from elrcheck.model.state import GHOSTS
 
 

@@ -14,7 +14,7 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.commands.mutate.rule_bench import RuleBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
-from elrcheck.lang.variations import edited
+from elrcheck.lang.changed.variations import edited
 
 TABLE = tomllib.loads((TESTS / "data" / "invented_mutations.toml").read_text(encoding="utf-8"))["mutation"]
 SECONDS = 120.0

@@ -13,7 +13,7 @@ from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.altered import planted
+from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import Lowered, lower
 from elrcheck.lang.lowering.relower import relower
 

@@ -7,11 +7,11 @@ import ast
 import pytest
 
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.altered import affected, altered, every, planted
+from elrcheck.lang.changed.altered import affected, altered, every, planted
+from elrcheck.lang.changed.variations import Variation, calls_of, variations
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.variations import Variation, calls_of, variations
 from elrcheck.model.config import Config
 from elrcheck.model.state import GHOSTS
 

@@ -1,0 +1,1 @@
+"""Functions with one expression changed, alike in every reading."""
