@@ -1,8 +1,8 @@
 """Every small change of a function: one comparison, set operation, constant or condition at a time.
 
 A change replaces one node of the function's syntax tree by another. It is made before the function is
-compiled, so that all readings see the same change (see `altered`). Some of these changes do not fit the types,
-such as an intersection of numbers; the front end refuses those.
+compiled, so that all readings see the same change (see `altered`). Some of them do not fit the types, such as
+an intersection of numbers; the front end refuses those.
 """
 
 from __future__ import annotations
