@@ -102,4 +102,4 @@ def _spread(blocks: list[Block]) -> list[Block]:
     totals: dict[tuple[Kind, int], int] = {}
     for block in blocks:
         totals[block.kind, block.space] = max(totals.get((block.kind, block.space), 0), block.stop)
-    return sorted(blocks, key=lambda b: (b.stop / totals[b.kind, b.space], b.kind, b.space))
+    return sorted(blocks, key=lambda b: (b.start / totals[b.kind, b.space], b.kind, b.space))
