@@ -45,9 +45,11 @@ from elrcheck.model.control_plane.operator_settings import (
     MinIsrLevel,
     directories_assigned,
     directories_fail,
+    feature_switched,
     index_after,
     min_isr_changed,
     min_isr_error,
+    min_isr_recorded,
     with_feature,
     with_min_isr,
 )
@@ -290,12 +292,14 @@ def settings_after(c: Config, s: Controller, e: Event) -> Settings:
 def after(c: Config, s: Controller, e: Event) -> Controller:
     """The situation after the event."""
     if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
-        return replace(s, settings=settings_after(c, s, e))
+        switched = feature_switched(c, s.partition, e.kind == EventKind.FEATURE_ON)
+        return replace(s, settings=settings_after(c, s, e), partition=switched)
     if e.kind == EventKind.MIN_ISR_BROKER:
         return replace(s, settings=settings_after(c, s, e))
     if e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER:
         settings = settings_after(c, s, e)
-        changed = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
+        cleared = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
+        changed = min_isr_recorded(c, s.partition, cleared)
         index = index_after(c, s.registration, s.partition, changed)
         return replace(s, settings=settings, partition=changed, registration=index)
     p = partition_after(c, s, e)

@@ -220,7 +220,9 @@ def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bo
     p = s.partition
     q = t.partition
     changed = replace(q, partition_epoch=p.partition_epoch) != p
-    recorded = changed or e.kind == EventKind.ASSIGN_DIRECTORIES or e.kind == EventKind.DIRECTORY_MOVED
+    directories = e.kind == EventKind.ASSIGN_DIRECTORIES or e.kind == EventKind.DIRECTORY_MOVED
+    min_isr = e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER
+    recorded = changed or directories or (min_isr and c.min_isr_change_bumps_partition_epoch)
     if e.kind == EventKind.CREATE_PARTITION:
         return q.partition_epoch == 0
     return q.partition_epoch == (p.partition_epoch + 1 if recorded else p.partition_epoch)
@@ -246,10 +248,15 @@ def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 @rule("CT-17", "B.1 step 2, P-9, KIP-966")
 def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
-    """Below min ISR, replicas in ISR or ELR stay there unless they are removed or unclean."""
+    """Below min ISR, replicas in ISR or ELR stay there unless they are removed or unclean.
+
+    Switching ELR on drops an ELR stored before it was switched off (F-56).
+    """
     lost = registers(e) and not e.brings_directory
     gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER or lost
-    kept = members(s.partition) & frozenset(t.partition.replicas)
+    stale = e.kind == EventKind.FEATURE_ON and c.feature_on_clears_elr
+    candidates = s.partition.isr if stale else members(s.partition)
+    kept = candidates & frozenset(t.partition.replicas)
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
     return implies(
         bound and not elects_uncleanly(s, e, t),
