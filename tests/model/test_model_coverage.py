@@ -25,6 +25,7 @@ from elrcheck.model.protocol import load_model
 NOT_CALLED = {
     "waits": "properties ask what a producer is told; it follows from a step and is no part of a state",
     "answer_after": "as waits",
+    "may_lead": "properties ask who may lead; an election takes the same brokers from its target",
     "balance_fails": "as balance_preferred",
     "periodic_election_fails": "as balance_preferred; the action asks whether the election changes something",
     "balance_preferred": "ElectPreferred stands for the periodic balancing too; what-if asks for it alone",
@@ -108,6 +109,7 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
         ("elect_preferred", "election_fails(c, p, election_target(c, controller, Election.PREFERRED))", True),
         ("elect_unclean", "election_fails(c, p, election_target(c, controller, Election.UNCLEAN))", True),
         ("AssignDirectories", "not directories_fail(c, controller_of(s))", False),
+        ("ReportNewDirectory", "not directories_fail(c, controller_of(s))", False),
         ("directories_assigned", "failed", True),
         ("directories_reported", "directories_fail(c, controller)", True),
         ("without_elr", "not p.last_known_none", False),
@@ -137,6 +139,12 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
         ("index_after", "counts", True),
         ("index_after", "b in cleared", False),
         ("index_after", "b in cleared", True),
+    ],
+    "a watermark moves in steps of running brokers": [
+        ("acked_after", "after.status == Status.RUNNING", False)
+    ],
+    "a leader whose watermark falls loses the records too, and writes others": [
+        ("acked_after", "not was_acked(s.acked, e)", False)
     ],
     "some replica is wanted": [("reassignment_completes", "replicas == EMPTY", True)],
     "some replica was there before": [("forced_isr", "first is not None", False)],

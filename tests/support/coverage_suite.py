@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from directory_cases import DIRECTORY_CASES
 from knob_cases import CASES, TWO
 
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import (
     AlterReject,
+    BalancedEnd,
     Config,
     LastKnownLeader,
     LklStorage,
@@ -64,6 +66,10 @@ def cases() -> Iterator[Case]:
         yield Case(name, knobs, (), 150)
     for name, (knobs, after) in STORIES.items():
         yield Case(name, knobs, after, 400)
+    for name, (knobs, steps) in DIRECTORY_CASES.items():
+        yield Case(name, knobs, story(*steps), 300)
+    for name, (knobs, after) in AT_ONCE.items():
+        yield Case(name, knobs, after, 50)
 
 
 def variant(name: str) -> dict[str, Any]:
@@ -109,10 +115,11 @@ NARROWER: dict[str, dict[str, Any]] = {
     "lagging-min-isr-down": {**LAGGING_MIN_ISR, **QUIET},
     "lagging-caught-up": {"metadata": Propagation.LOG, "fences": 1, "shrinks": 1, **QUIET},
     "stopping-4.0": {**variant("code_4_0"), "clean_stops": 1, "shutdowns": 1, **QUIET},
-    "cancelled": {**MOVING, "spare_brokers": 1, "cancel_forces_first_replica": True},
+    "cancelled": {**MOVING, "spare_brokers": 1, "cancel_gate": False, "cancel_forces_first_replica": True},
     "cancelled-unclean": {
         **MOVING,
         "spare_brokers": 1,
+        "cancel_gate": False,
         "cancel_forces_first_replica": True,
         "unclean_leader_election_enable": True,
     },
@@ -168,6 +175,7 @@ FEW: dict[str, dict[str, Any]] = {
     "skipping-shutdowns": {**SKIPPING, "shutdowns": 1},
     "skipping-equal-epochs": {**SKIPPING, "fences": 1, "applies_equal_epoch": False},
     "skipping-min-isr": {**SKIPPING, **LOG, "fences": 1, "min_isr_changes": 1},
+    "impatient": {"crashes": 0, "clean_stops": 1, "shutdowns": 1, "shutdown_timeouts": 1, **QUIET},
     "forgetting-early": {**SKIPPING, **LOG, "crashes": 1, "registration_catch_up": False},
 }
 # A fenced follower moves the leader's epoch, while it still is in the one before.
@@ -300,6 +308,19 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
         )
         for checked in (True, False)
     },
+    "acked": (
+        {"tracks_acks": True, "records": 2, "log_slots": 2, "acks_one": 1, "min_isr": 1, "crashes": 0},
+        story(("Produce", 0, Acks.ALL), ("Fetch", 1, 0, False)),
+    ),
+    "ended-at-once": (
+        {
+            **LEADERLESS,
+            "balanced_end": BalancedEnd.AT_ONCE,
+            "unclean_election_clears_last_known": True,
+            "unclean_elections": 1,
+        },
+        BOTH_UNCLEAN,
+    ),
     "late-while-restarting": ({**LATE, **QUIET}, story(("SendLateFetch", 1, 0))),
     # The last member of the ISR returns after an unclean stop; the other one is in the shadow.
     **{
@@ -360,6 +381,52 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
             ("Fetch", 1, 0, False),
             ("ExpandIsr", 0, 1),
             ("Unfence", 2),
+        ),
+    ),
+}
+# The next few steps are all that is asked for.
+AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
+    "promises": (
+        {"min_isr_changes": 2, "crashes": 0},
+        story(("Produce", 0, Acks.ALL), ("Fetch", 1, 0, False), ("Fetch", 1, 0, False)),
+    ),
+    "granted-with-min-isr": (
+        {**LAGGING_MIN_ISR, "alter_answer_carries_min_isr": True, "crashes": 0, "shrinks": 1},
+        story(("Produce", 0, Acks.ALL), ("ShrinkIsr", 0, frozenset({1})), ("ControllerAlters", 0)),
+    ),
+    # Broker 0 is all of the LastKnownELR and has answered; an operator may empty the LastKnownELR.
+    "recovery-without-anyone-to-wait-for": (
+        {**LEADERLESS, "min_isr": 1, "min_isr_changes": 1, "min_isr_change": MinIsrChange.ALWAYS},
+        story(
+            *restarted(1, 0),
+            *restarted(0, 0),
+            ("ApplyMetadata", 0),
+            ("ApplyMetadata", 1),
+            ("Unfence", 0),
+            ("Unfence", 1),
+            ("StartRecovery",),
+            ("SendLogInfo", 0),
+            ("AcceptLogInfo", 0),
+        ),
+    ),
+    # Broker 0 has committed a record alone; broker 1, elected uncleanly, commits two others.
+    "committed-instead": (
+        {
+            "min_isr": 1,
+            "records": 3,
+            "log_slots": 2,
+            "fences": 2,
+            "crashes": 0,
+            "unclean_leader_election_enable": True,
+        },
+        story(
+            ("Fence", 1),
+            ("ApplyMetadata", 0),
+            ("Produce", 0, Acks.ALL),
+            ("Fence", 0),
+            ("Unfence", 1),
+            ("ApplyMetadata", 1),
+            ("Produce", 1, Acks.ALL),
         ),
     ),
 }
