@@ -39,6 +39,12 @@ from elrcheck.traces.violation import explain
 
 _ROOM = 90  # more of each budget than any story uses
 _LOG_ROOM = 6
+# Only where these may change do brokers remember min ISR, and states hold what was promised under it.
+_STORED: dict[str, tuple[str, ...]] = {
+    "min_isr_changes": ("ChangeMinIsr(", "ChangeBrokerMinIsr("),
+    "reassignments": ("Reassign(", "CancelReassignment("),
+    "feature_changes": ("ChangeFeature(",),
+}
 
 
 @dataclass
@@ -101,8 +107,7 @@ def _fault(why: str, where: str, help: str | None = None) -> UsageFault:
 
 def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
     room = {part.name: _ROOM for part in dataclasses.fields(Spent)}
-    if not _changes_min_isr(scenario, run):
-        room["min_isr_changes"] = 0
+    room |= dict.fromkeys(_STORED.keys() - _turned(scenario, run), 0)
     if "log_slots" not in {**scenario.config, **run.knobs}:
         room["log_slots"] = _LOG_ROOM
     config = build_config(Config, find_variant(variant).knobs, room, scenario.config, run.knobs)
@@ -143,10 +148,10 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
     return went
 
 
-def _changes_min_isr(scenario: Scenario, run: Run) -> bool:
-    """True if the run changes min ISR: only then do brokers remember it, so this budget affects the state."""
-    calls = (call for step in (*scenario.steps, *run.steps) for call in step.actions)
-    return any(call.startswith(("ChangeMinIsr(", "ChangeBrokerMinIsr(")) for call in calls)
+def _turned(scenario: Scenario, run: Run) -> set[str]:
+    """The budgets that affect what a state holds, of which the run uses some."""
+    calls = [call for step in (*scenario.steps, *run.steps) for call in step.actions]
+    return {budget for budget, actions in _STORED.items() if any(c.startswith(actions) for c in calls)}
 
 
 def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
@@ -155,8 +160,8 @@ def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Conf
     used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
         used["log_slots"] = max(1, *(len(b.log) for s in went.states for b in s.broker))
-    if _changes_min_isr(scenario, run):
-        used["min_isr_changes"] = max(1, used["min_isr_changes"])
+    for budget in _turned(scenario, run):
+        used[budget] = max(1, used[budget])
     return replace(config, **used)
 
 
