@@ -20,6 +20,10 @@ A file of `catalogue/suites/` describes a family of configurations::
     [faults.crash]
     crashes = 1
 
+    [[narrowed]]                      # combinations with smaller budgets, so that a search is complete
+    in = ["reassign+elect/lag"]
+    set = { reassignments = 1 }
+
     [[configuration]]                 # one that is not a combination
     name = "five-brokers"
     set = { broker_count = 5 }
@@ -57,7 +61,7 @@ from elrcheck.model.config import Config
 
 KEYS = (
     "variants", "together", "deep", "max-states", "reaches", "set", "operations", "faults", "configuration",
-    "violates",
+    "narrowed", "violates",
 )  # fmt: skip
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 FINDING = re.compile(r"F-\d+[a-z]?")
@@ -105,6 +109,15 @@ class _Expected:
     properties: tuple[str, ...]
     patterns: tuple[str, ...]
     because: Because
+    node: Node
+
+
+@dataclass(frozen=True)
+class _Narrowed:
+    """Values that replace those of the combinations that fit a pattern."""
+
+    patterns: tuple[str, ...]
+    values: Mapping[str, Any]
     node: Node
 
 
@@ -183,6 +196,8 @@ def _parts(node: Node, fields: Mapping[str, type]) -> dict[str, dict[str, Any]]:
 
 def _combined(top: Node, defaults: _Defaults, fields: Mapping[str, type]) -> Iterator[_Plain]:
     """Every combination of as many operations as the family says, with every fault."""
+    narrowed = [_narrowed(node, fields) for node in top.get("narrowed", []).items()]
+    fits: set[str] = set()
     operations = _parts(top.get("operations", {}), fields)
     faults = _parts(top.get("faults", {}), fields)
     together = top.maybe("together", Node.positive, 2)
@@ -191,7 +206,21 @@ def _combined(top: Node, defaults: _Defaults, fields: Mapping[str, type]) -> Ite
     for chosen in itertools.combinations(operations, together) if operations else ():
         for fault in faults:
             parts = [*(operations[name] for name in chosen), faults[fault]]
-            yield _Plain(f"{'+'.join(chosen)}/{fault}", _added(defaults.values, parts))
+            name, values = f"{'+'.join(chosen)}/{fault}", _added(defaults.values, parts)
+            for one in narrowed:
+                fitting = {pattern for pattern in one.patterns if fnmatch.fnmatchcase(name, pattern)}
+                values |= one.values if fitting else {}
+                fits |= fitting
+            yield _Plain(name, values)
+    for one in narrowed:
+        for node in one.node["in"].items():
+            if node.text() not in fits:
+                node.fail(f"no combination is called `{node.text()}`")
+
+
+def _narrowed(node: Node, fields: Mapping[str, type]) -> _Narrowed:
+    node.object(("in", "set"))
+    return _Narrowed(node["in"].texts(), _values(node["set"], fields), node)
 
 
 def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

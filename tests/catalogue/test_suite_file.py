@@ -29,6 +29,9 @@ clean_stops = 1
 kills = 1
 [faults.lag]
 metadata = "LOG"
+[[narrowed]]
+in = ["*+stop/lag"]
+set = { clean_stops = 0 }
 [[configuration]]
 name = "alone"
 set = { broker_count = 3 }
@@ -59,6 +62,8 @@ def test_every_combination_with_every_fault(tmp_path: Path) -> None:
     }  # fmt: skip
     lag = found["three/elect+stop/lag"]
     assert lag.selected.config.metadata is Propagation.LOG and not lag.violates
+    assert lag.selected.config.clean_stops == 0, "narrowed"
+    assert found["three/elect+stop/kill"].selected.config.clean_stops == 1
     assert found["three/alone"].reaches == ("W-11", "W-2")
     assert found["three/alone"].selected.config.broker_count == 3
 
@@ -76,6 +81,7 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
         ("elections = 1", "electoins = 1", "did you mean `elections`?"),
         ('reaches = ["W-11"]', "together = 4", "there are only 3 operations"),
         ('"kill-twice+*/kill"', '"kill-twice+*/fence"', "no configuration is called `kill-twice+*/fence`"),
+        ('"*+stop/lag"', '"*+stop/lags"', "no combination is called `*+stop/lags`"),
         ("F-20", "KAFKA-1", "expected the id of a finding"),
         ('because = "three kills"\n', "", "`because` is missing"),
         ('name = "alone"', 'name = "Alone"', "small letters"),
