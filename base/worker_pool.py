@@ -36,7 +36,10 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_parent)
     try:
-        yield from pool.map(function, tasks)
+        # Not pool.map: it cancels what is left when the caller stops, and Python 3.11 then prints a traceback
+        # for each cancelled task of the workers that are terminated below.
+        for answer in [pool.submit(function, task) for task in tasks]:
+            yield answer.result()
     except BrokenProcessPool as fault:
         raise EnvironmentFault(
             "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
