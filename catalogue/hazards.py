@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards_logs import LOGS
-from elrcheck.model.config import (
+from elrcheck.model.choices import (
     AlterReject,
     BalancedEnd,
     CleanCheck,

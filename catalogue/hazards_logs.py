@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.catalogue.hazard import Hazard
-from elrcheck.model.config import FetchFencing, Propagation, Truncation
+from elrcheck.model.choices import FetchFencing, Propagation, Truncation
 
 LOGS: tuple[Hazard, ...] = (
     Hazard(

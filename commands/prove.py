@@ -28,7 +28,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.model.config import RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
@@ -197,9 +197,7 @@ class Proof:
                 self._merge(into, instance, fn, answer)
         return list(merged.values())
 
-    def _instances(
-        self, goals: Sequence[Fn], workers: int
-    ) -> Iterator[tuple[int, Iterable[Obligation]]]:
+    def _instances(self, goals: Sequence[Fn], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """The cells of every instance, with the number of the instance."""
         if workers > 1:
             yield from in_processes(self.config, goals, self.timeout, workers)

@@ -53,6 +53,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck sweep --scope two-brokers-quiet --sweep variant=kip_full,legacy --sweep crashes=0..1",
         "elrcheck sweep --scope two-brokers-quiet --sweep min_isr=1..3 -o matrix.html -o rows.parquet",
     ),
+    "conform": (
+        "elrcheck conform --kafka 4.1.2",
+        "elrcheck conform --kafka-home kafka_2.13-4.3.1 --seconds 60 -o conform.html",
+        "elrcheck conform --kafka 4.1.2 --level broker --format json",
+    ),
     "suite": (
         "elrcheck suite",
         "elrcheck suite --only 'pairs/*/crash' -o suite.xml",

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, put, record
 from elrcheck.lang.types import Replica
-from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     alter_partition,

@@ -10,9 +10,11 @@ from __future__ import annotations
 from elrcheck.invariants.controller_events import distinct
 from elrcheck.lang.runtime import EMPTY, conj, implies, op
 from elrcheck.lang.types import RSet
-from elrcheck.model.config import Config, LklStorage
+from elrcheck.model.choices import LklStorage
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, may_lead, registered
-from elrcheck.model.state import Directory, MinIsr, Partition, effective_min_isr
+from elrcheck.model.state import Directory, MinIsr, Partition
 
 
 @op
@@ -30,7 +32,6 @@ def enough(s: Controller) -> bool:
 @op
 def leaderless_iff_isr_empty(s: Controller) -> bool:
     return (s.partition.leader is None) == (s.partition.isr == EMPTY)
-
 
 
 @op
@@ -98,9 +99,7 @@ def elr_is_below_min_isr(c: Config, s: Controller) -> bool:
 def members_are_replicas(s: Controller) -> bool:
     p = s.partition
     replicas = frozenset(p.replicas)
-    return conj(
-        isr=p.isr <= replicas, elr=p.elr <= replicas, last_known_elr=p.last_known_elr <= replicas
-    )
+    return conj(isr=p.isr <= replicas, elr=p.elr <= replicas, last_known_elr=p.last_known_elr <= replicas)
 
 
 @op

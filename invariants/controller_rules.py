@@ -26,7 +26,8 @@ from elrcheck.invariants.controller_legal import (
 )
 from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
 from elrcheck.lang.types import Replica, RSet
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage
+from elrcheck.model.choices import LastKnownLeader, LklStorage
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller, active, may_lead, registered
 from elrcheck.model.state import Recovery
@@ -163,9 +164,7 @@ def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
 def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -> bool:
     """The last known leader, once ISR and ELR are empty; never by a preferred election (C-5, C-8)."""
     p = s.partition
-    stored = (
-        just(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
-    )
+    stored = just(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
     gone = just(e.broker) if registers(e) or e.kind == EventKind.UNREGISTER else EMPTY
     preferred = e.kind == EventKind.ELECT_PREFERRED or e.kind == EventKind.BALANCE_PREFERRED
     return (

@@ -6,8 +6,9 @@ from elrcheck.invariants.lemmas_views import under_way
 from elrcheck.invariants.properties import candidates, leads_now
 from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
-from elrcheck.model.state import Log, Offset, State, Status, is_prefix, leads
+from elrcheck.model.state import Log, Offset, State, Status, leads
 
 # ---------------------------------------------------------------------------- logs
 

@@ -22,8 +22,9 @@ from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
-from elrcheck.model.state import Error, Offset, Stage, State, Status, is_prefix, leads
+from elrcheck.model.state import Error, Offset, Stage, State, Status, leads
 
 # ---------------------------------------------------------------------------- quorums
 

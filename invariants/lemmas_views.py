@@ -5,8 +5,9 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import is_active
-from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status, effective_min_isr
+from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status
 
 # ---------------------------------------------------------------------------- controller
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, LeadsTo, leads_to, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import waits
+from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
-from elrcheck.model.state import Stage, State, Status, hosts, is_prefix, leads
+from elrcheck.model.state import Stage, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- vocabulary
 

@@ -17,21 +17,12 @@ from elrcheck.invariants.properties import (
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_may_vary
-from elrcheck.model.config import Config, LklStorage, RecoveryStrategy
+from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.choices import LklStorage, RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import active
-from elrcheck.model.state import (
-    InfoStage,
-    LogDir,
-    LogInfo,
-    Offset,
-    Partition,
-    Recovery,
-    State,
-    Status,
-    effective_min_isr,
-    hosts,
-    is_prefix,
-)
+from elrcheck.model.state import InfoStage, LogDir, LogInfo, Offset, Partition, Recovery, State, Status, hosts
 
 # ---------------------------------------------------------------------------- what a step is
 
@@ -247,8 +238,7 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
         all_answered=implies(
             finished,
             all(
-                answers[b].stage == InfoStage.ACCEPTED
-                and answers[b].broker_epoch == s.registration[b].epoch
+                answers[b].stage == InfoStage.ACCEPTED and answers[b].broker_epoch == s.registration[b].epoch
                 for b in s.partition.last_known_elr
             ),
         ),

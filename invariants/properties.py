@@ -14,23 +14,11 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
 from elrcheck.model.replication_control import active, has_online_directory, may_lead
-from elrcheck.model.state import (
-    Error,
-    Log,
-    LogDir,
-    Offset,
-    Recovery,
-    Stage,
-    State,
-    Status,
-    effective_min_isr,
-    hosts,
-    is_prefix,
-    leader_min_isr,
-    leads,
-)
+from elrcheck.model.state import Error, Log, LogDir, Offset, Recovery, Stage, State, Status, hosts, leads
 
 
 @op
@@ -166,9 +154,7 @@ def ConsistentRead(c: Config, s: State) -> bool:
     """Every record a consumer could have read is still in the log of the current leader."""
     return conj(
         leader_serves_committed=all(
-            is_prefix(s.committed, s.broker[b].log)
-            for b in c.brokers - recovering(c, s)
-            if leads_now(s, b)
+            is_prefix(s.committed, s.broker[b].log) for b in c.brokers - recovering(c, s) if leads_now(s, b)
         )
     )
 
@@ -354,8 +340,8 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
         not_leading=all(
             implies(registered_anew(s, t, b) and uncleanly(s, b), t.partition.leader != b) for b in c.brokers
         ),
-        back_by_alter_partition_only=t.partition.isr | eligible(c, t) <= s.partition.isr | eligible(c, s)
-        | proposed_now(c, s, t)
+        back_by_alter_partition_only=t.partition.isr | eligible(c, t)
+        <= s.partition.isr | eligible(c, s) | proposed_now(c, s, t)
         or chosen_uncleanly(s, t),
     )
 

@@ -12,7 +12,8 @@ from elrcheck.lang.runtime import EMPTY, op, sometimes
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
 from elrcheck.model.broker.ghosts import contains
-from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Error, Recovery, Stage, State, Status
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import Vec
-from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.state import (
     Error,
     Exchange,

@@ -10,164 +10,32 @@ Healing (restart, registration, unfencing, fetching, catching up) is never bound
 
 from __future__ import annotations
 
-import enum
 from dataclasses import fields
 from typing import Any
 
 from elrcheck.lang.runtime import Universe, config
 from elrcheck.lang.source import near
-
-
-class CleanCheck(enum.Enum):
-    """How the controller decides that a registration follows an orderly shutdown (C-25)."""
-
-    EPOCH = "the broker epoch in the clean-shutdown file equals the registered one"
-    ALWAYS_UNCLEAN = "the file is not looked at: every restart counts as unclean (F-3)"
-    ALWAYS_CLEAN = "the file is not looked at: every restart counts as clean (F-3, dangerous half)"
-
-
-class LastKnownLeader(enum.Enum):
-    """Election of the last known leader when ISR and ELR are empty (C-5)."""
-
-    NEVER = "wait, as the KIP's Balanced strategy does"
-    ANY = "elect it even while it is fenced (KAFKA-19522, F-1)"
-    ACTIVE = "elect it once it is unfenced"
-
-
-class LklStorage(enum.Enum):
-    """Where the last known leader is kept (C-1, C-2)."""
-
-    SEPARATE = "in a field of its own, LastKnownELR being a real set"
-    OVERLOAD = "as the only member of LastKnownELR, which is not tracked as a set"
-
-
-class LklRule(enum.Enum):
-    """When the code stores the last known leader, and when it forgets it (PartitionChangeBuilder)."""
-
-    EMPTIED = "stored when the ISR becomes empty, forgotten as soon as there is a leader (to 4.1.0)"
-    LEADERLESS = "stored when a record takes the leader away, forgotten when one names a leader (from 4.1.1)"
-
-
-class Reregistration(enum.Enum):
-    """What a new incarnation does to its partitions while ELR is off (C-26)."""
-
-    FENCE = "it leaves the ISR like a fenced broker"
-    IGNORE = "nothing: the controller relies on the earlier fencing"
-
-
-class HwmGate(enum.Enum):
-    """Which ISR the strict min-ISR rule counts (F-40)."""
-
-    COMMITTED = "the committed ISR"
-    MAXIMAL = "the maximal ISR: committed and proposed members"
-
-
-class ReassignGate(enum.Enum):
-    """When an ongoing reassignment completes (C-21)."""
-
-    KIP = "all adding replicas in the final ISR, and that ISR not below min ISR"
-    ADDING = "all adding replicas in the final ISR (before KAFKA-15665)"
-    ALL_TARGETS = "all target replicas in the final ISR (KAFKA-15665)"
-    TRUNK_2025 = "all adding replicas, and all targets if the list gets shorter (KAFKA-19975)"
-
-
-class MinIsrChange(enum.Enum):
-    """When a change of min.insync.replicas clears the ELR (C-13)."""
-
-    KIP = "when the ISR has the new number of members"
-    ALWAYS = "whenever the value is written (4.0, 4.1)"
-    NEVER = "never (F-19, KAFKA-16540)"
-
-
-class Propagation(enum.Enum):
-    """How a broker learns what the controller wrote."""
-
-    LATEST = "it applies the newest record, whatever came before it"
-    LOG = "it may stop at any record between the one it has and the newest"
-
-
-class MinIsrPropagation(enum.Enum):
-    """How a leader learns a new min.insync.replicas (C-16)."""
-
-    ATOMIC = "with the state of the partition that was written beside it, in the order of the log"
-    LOG = "in a step of its own, before or after the ISR that came with it (F-24)"
-
-
-class RecoveryStrategy(enum.Enum):
-    """unclean.recovery.strategy: what follows when neither ISR nor ELR has a replica to elect (KIP-966)."""
-
-    DISABLED = "there is no recovery manager"
-    NONE = "wait for an operator"
-    BALANCED = "recover once the whole LastKnownELR is back; a fenced ELR is waited for"
-    AGGRESSIVE = "recover at once, from whoever answers"
-
-
-class RecoveryQuorum(enum.Enum):
-    """Whose log info a recovery needs before it elects; all but KIP were rejected (E-7, E-9)."""
-
-    KIP = "Balanced: the whole LastKnownELR; Aggressive: anybody, after a wait"
-    MIN_ISR = "as many replicas as min ISR, whoever they are (F-44)"
-    MAJORITY = "a majority of the replicas"
-    ALL = "all replicas"
-
-
-class BalancedEnd(enum.Enum):
-    """When a Balanced recovery elects, once the whole LastKnownELR has replied (KIP-966)."""
-
-    ACTIVE = "every other active replica has replied too: a reply never misses unclean.recovery.timeout.ms"
-    AT_ONCE = "without waiting for anyone else, as if the replies of other replicas may miss the timeout"
-
-
-class AlterReject(enum.Enum):
-    """What a leader does when AlterPartition is refused as stale (C-39, F-33)."""
-
-    KEEP = "keep the proposal pending until newer metadata arrives"
-    ROLLBACK = "forget the proposal at once"
-
-
-class AcksAdmission(enum.Enum):
-    """Which ISR admits an acks=all write (C-19)."""
-
-    COMMITTED = "the committed ISR has min ISR members"
-    MAXIMAL = "the maximal ISR has min ISR members"
-
-
-class Truncation(enum.Enum):
-    """When a follower compares its log with the leader's, and where it cuts it (KIP-101, KIP-279)."""
-
-    EVERY_FETCH = "at every fetch, by the epochs of both logs"
-    HIGH_WATERMARK = "when it becomes a follower, to its own high watermark (before KIP-101, F-6)"
-    ONE_SHOT = "at its first fetch in an epoch, to the end the leader names for it (before KIP-279, F-7)"
-    NEW_LEADER = "until a fetch fits, and then not until another broker leads (KAFKA-7164, F-9)"
-    UNTIL_EMPTY = "not any more once a fetch returned nothing, until one returns a record (F-17)"
-
-
-class Reelection(enum.Enum):
-    """What a leader keeps of its followers' log ends if it leads a later epoch without having stepped down.
-
-    Between the epochs it may have missed, another leader may have had followers truncate (F-51).
-    """
-
-    KEPT = "everything (Partition.makeLeader, Replica.resetReplicaState)"
-    RESET = "nothing: it waits for a fetch of every follower in the new epoch"
-    RESET_ON_GAP = "everything, unless it has missed an epoch: the new one is more than one above its own"
-
-
-class LostDirectory(enum.Enum):
-    """A broker registers without the log directory in which it had its replica (F-52)."""
-
-    IGNORED = "nothing: a clean shutdown counts, whichever directories it was a shutdown of"
-    REGISTRATION = "it leaves ISR and ELR, if the controller knows that the replica was in that directory"
-    CLEAN_FILE = "the clean-shutdown file counts only while every directory that it was written for is there"
-
-
-class FetchFencing(enum.Enum):
-    """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
-
-    BOTH = "lower and higher than its own"
-    ONLY_LOWER = "lower than its own"
-    ONLY_HIGHER = "higher than its own"
-    NONE = "none: a fetch carries no epoch"
+from elrcheck.model.choices import (
+    AcksAdmission,
+    AlterReject,
+    BalancedEnd,
+    CleanCheck,
+    FetchFencing,
+    HwmGate,
+    LastKnownLeader,
+    LklRule,
+    LklStorage,
+    LostDirectory,
+    MinIsrChange,
+    MinIsrPropagation,
+    Propagation,
+    ReassignGate,
+    RecoveryQuorum,
+    RecoveryStrategy,
+    Reelection,
+    Reregistration,
+    Truncation,
+)
 
 
 @config

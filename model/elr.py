@@ -10,7 +10,8 @@ from dataclasses import replace
 from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import RSet
 from elrcheck.model.change_record import Draft, Target
-from elrcheck.model.config import Config, LklStorage
+from elrcheck.model.choices import LklStorage
+from elrcheck.model.config import Config
 from elrcheck.model.state import Partition, ReplicaList
 
 

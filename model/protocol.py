@@ -14,6 +14,7 @@ from elrcheck.model import (
     absent,
     change_record,
     elr,
+    min_isr,
     replication_control,
     start,
     state,
@@ -48,6 +49,7 @@ from elrcheck.model.control_plane import (
 
 MODULES: tuple[ModuleType, ...] = (
     state,
+    min_isr,
     absent,
     start,
     replication_control,

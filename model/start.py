@@ -7,7 +7,9 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
 from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config, Propagation
+from elrcheck.model.choices import Propagation
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.state import (
     Broker,
     Directory,
@@ -20,7 +22,6 @@ from elrcheck.model.state import (
     Status,
     View,
     initial_replicas,
-    known_min_isr,
     snapshot,
 )
 

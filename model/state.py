@@ -14,7 +14,8 @@ from typing import Annotated
 from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
@@ -360,34 +361,6 @@ def configured_min_isr(settings: Settings) -> MinIsr:
 
 
 @op
-def broker_min_isr(settings: Settings, b: Replica) -> MinIsr:
-    """min.insync.replicas as broker b resolves it: its own value takes precedence over the cluster's."""
-    own = settings.broker_min_isr[b]
-    if settings.topic_min_isr is None and own is not None:
-        return own
-    return configured_min_isr(settings)
-
-
-@op
-def effective_min_isr(settings: Settings, replicas: ReplicaList) -> int:
-    """At the controller: never more than there are replicas, adding ones included (KIP-966, C-17)."""
-    return min(configured_min_isr(settings), len(replicas))
-
-
-@op
-def leader_min_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> int:
-    """At a leader: what it has applied of the configuration and of the replica list (Partition)."""
-    known = leader.min_isr if c.min_isr_changes > 0 else broker_min_isr(settings, leader_id)
-    return min(known, len(leader.view.replicas))
-
-
-@op
-def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
-    """What b remembers once it has applied the present configuration; nothing if it cannot change."""
-    return broker_min_isr(settings, b) if c.min_isr_changes > 0 else 0
-
-
-@op
 def hosts(broker: Broker) -> bool:
     """The broker can use its replica: the log directory has not failed (HostedPartition.Online)."""
     return broker.log_dir != LogDir.FAILED
@@ -398,11 +371,6 @@ def leads(s: State, b: Replica) -> bool:
     """b is running and believes that it is the leader, which a zombie leader does too."""
     broker = s.broker[b]
     return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
-
-
-@op
-def is_prefix(shorter: Log, longer: Log) -> bool:
-    return len(shorter) <= len(longer) and all(shorter[k] == longer[k] for k in range(len(shorter)))
 
 
 @op

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elrcheck.model.config import (
+from elrcheck.model.choices import (
     CleanCheck,
     LastKnownLeader,
     LklRule,
@@ -21,8 +21,8 @@ from elrcheck.model.config import (
     RecoveryStrategy,
     Reelection,
     Reregistration,
-    check_knobs,
 )
+from elrcheck.model.config import check_knobs
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import ClassVar
 from elrcheck.commands.conform.model_side import Situation, Unheld, partition_of
 from elrcheck.kafka.asked import BuilderAnswer, KafkaPartition
 from elrcheck.kafka.controller_steps import KafkaBroker, StepAnswer
-from elrcheck.model.state import Partition, Registration, effective_min_isr
+from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.state import Partition, Registration
 
 
 class Projection:

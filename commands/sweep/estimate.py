@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from elrcheck.model.config import Config, Propagation
+from elrcheck.model.choices import Propagation
+from elrcheck.model.config import Config
 
 N = TypeVar("N")
 START_SECONDS = 1.0

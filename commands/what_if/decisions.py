@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from elrcheck.lang.runtime import EMPTY, put
-from elrcheck.model.config import Config, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
     alter_partition,
@@ -122,9 +123,7 @@ def unfence(c: Config, s: Controller, b: int) -> Decided:
     return _broker(s, unfenced_partition(c, s, b), b, replace(r, fenced=False))
 
 
-def register(
-    c: Config, s: Controller, b: int, presented: int, brings_directory: bool = True
-) -> Decided:
+def register(c: Config, s: Controller, b: int, presented: int, brings_directory: bool = True) -> Decided:
     """A new incarnation, whose clean-shutdown file names the broker epoch `presented`, 0 without one.
 
     The session of an unfenced one counts as expired, so it is never a duplicate. brings_directory: its log

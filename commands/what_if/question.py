@@ -16,7 +16,8 @@ from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Codes, Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config, LklStorage
+from elrcheck.model.choices import LklStorage
+from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import variant_named, variant_names
 

@@ -23,7 +23,8 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.config import Config, Propagation
+from elrcheck.model.choices import Propagation
+from elrcheck.model.config import Config
 from elrcheck.model.state import (
     Broker,
     Epoch,

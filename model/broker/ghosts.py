@@ -12,7 +12,9 @@ from dataclasses import replace
 from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
 from elrcheck.model.state import (
     Acked,
     Acks,
@@ -26,9 +28,6 @@ from elrcheck.model.state import (
     Settings,
     State,
     Status,
-    effective_min_isr,
-    is_prefix,
-    leader_min_isr,
 )
 
 

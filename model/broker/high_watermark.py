@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica, RSet
-from elrcheck.model.config import Config, HwmGate
-from elrcheck.model.state import Broker, Offset, Settings, Stage, leader_min_isr
+from elrcheck.model.choices import HwmGate
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.state import Broker, Offset, Settings, Stage
 
 
 @op

@@ -16,7 +16,9 @@ from elrcheck.model.alternatives.reductions import forget_members
 from elrcheck.model.alternatives.shadow_isr import serves
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import known_end, with_high_watermark
-from elrcheck.model.config import AlterReject, Config, MinIsrPropagation
+from elrcheck.model.choices import AlterReject, MinIsrPropagation
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import leader_min_isr
 from elrcheck.model.state import (
     Broker,
     BrokerEpoch,
@@ -27,7 +29,6 @@ from elrcheck.model.state import (
     State,
     Status,
     hosts,
-    leader_min_isr,
     leads,
 )
 

@@ -11,7 +11,8 @@ is where the logs part. A follower may have to ask more than once (KIP-279).
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op, record
-from elrcheck.model.config import Config, Truncation
+from elrcheck.model.choices import Truncation
+from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, Epoch, Log, Offset, Settled
 
 
@@ -21,6 +22,11 @@ class EpochEnd:
 
     epoch: Epoch
     offset: Offset
+
+
+@op
+def is_prefix(shorter: Log, longer: Log) -> bool:
+    return len(shorter) <= len(longer) and all(shorter[k] == longer[k] for k in range(len(shorter)))
 
 
 @op

@@ -18,7 +18,9 @@ from elrcheck.model.alternatives.reductions import forget_registration, no_news
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
-from elrcheck.model.config import Config, MinIsrPropagation, Propagation, Reelection, Truncation
+from elrcheck.model.choices import MinIsrPropagation, Propagation, Reelection, Truncation
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.state import (
     Broker,
     KnownMinIsr,
@@ -31,7 +33,6 @@ from elrcheck.model.state import (
     Status,
     View,
     hosts,
-    known_min_isr,
     leads,
     snapshot,
 )

@@ -27,7 +27,8 @@ from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
-from elrcheck.model.config import Config, FetchFencing
+from elrcheck.model.choices import FetchFencing
+from elrcheck.model.config import Config
 from elrcheck.model.state import (
     Acks,
     Broker,

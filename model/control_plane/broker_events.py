@@ -36,18 +36,9 @@ from elrcheck.model.control_plane.controller import (
     unregistration_fails,
     vouches,
 )
+from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.replication_control import active, controller_of
-from elrcheck.model.state import (
-    Error,
-    Exchange,
-    Recovery,
-    Settings,
-    Stage,
-    State,
-    Status,
-    hosts,
-    known_min_isr,
-)
+from elrcheck.model.state import Error, Exchange, Recovery, Settings, Stage, State, Status, hosts
 from elrcheck.model.timeouts import session_is_over
 
 # ---------------------------------------------------------------------------- sessions

@@ -13,8 +13,10 @@ from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
 from elrcheck.model.change_record import Target, election_type, target
-from elrcheck.model.config import CleanCheck, Config, LostDirectory, Reregistration
+from elrcheck.model.choices import CleanCheck, LostDirectory, Reregistration
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change, decide, election_fails
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
@@ -25,7 +27,6 @@ from elrcheck.model.state import (
     PartitionEpoch,
     Recovery,
     Registration,
-    effective_min_isr,
 )
 
 

@@ -15,12 +15,14 @@ from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less
 from elrcheck.model.change_record import Election, Target, target
-from elrcheck.model.config import Config, MinIsrChange, Propagation
+from elrcheck.model.choices import MinIsrChange, Propagation
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.partition import change, election_fails
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State, effective_min_isr
+from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State
 
 
 class MinIsrLevel(enum.Enum):

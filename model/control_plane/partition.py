@@ -27,7 +27,8 @@ from elrcheck.lang.runtime import EMPTY, op, record
 from elrcheck.lang.types import Replica
 from elrcheck.model.alternatives.shadow_isr import electable, update_shadow_isr
 from elrcheck.model.change_record import Draft, Election, Target
-from elrcheck.model.config import Config, LastKnownLeader, LklRule, LklStorage, ReassignGate
+from elrcheck.model.choices import LastKnownLeader, LklRule, LklStorage, ReassignGate
+from elrcheck.model.config import Config
 from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr, with_last_known_only
 from elrcheck.model.state import Partition, Recovery
 

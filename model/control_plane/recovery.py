@@ -18,7 +18,8 @@ from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.absent import no_recovery
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.change_record import Election, target
-from elrcheck.model.config import BalancedEnd, Config, RecoveryQuorum, RecoveryStrategy
+from elrcheck.model.choices import BalancedEnd, RecoveryQuorum, RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.partition import change

@@ -15,10 +15,12 @@ import enum
 from dataclasses import dataclass
 
 from elrcheck.lang.runtime import EMPTY
-from elrcheck.model.config import Config, LastKnownLeader, RecoveryStrategy
+from elrcheck.model.choices import LastKnownLeader, RecoveryStrategy
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import stored_last_known_leader
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.queries.cluster_image import ClusterImage, PartitionImage, TopicImage, TopicPartition
-from elrcheck.model.state import Partition, Settings, effective_min_isr
+from elrcheck.model.state import Partition, Settings
 
 
 class Awaited(enum.Enum):

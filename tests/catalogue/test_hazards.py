@@ -23,7 +23,8 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.model.config import Config, FetchFencing
+from elrcheck.model.choices import FetchFencing
+from elrcheck.model.config import Config
 
 # Section F of the semantics notes: these numbers have a hazard. 49, 50 and 54 are no change of one rule.
 NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47)]

@@ -11,7 +11,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.suite_file import packaged_suites, read_family
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.model.config import Propagation
+from elrcheck.model.choices import Propagation
 
 TEXT = """\
 description = "three"

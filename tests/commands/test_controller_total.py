@@ -19,16 +19,11 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import Counterexample, StepProver
 from elrcheck.lang.load import Model
-from elrcheck.model.config import (
-    CleanCheck,
-    Config,
-    LastKnownLeader,
-    MinIsrChange,
-    ReassignGate,
-    Reregistration,
-)
+from elrcheck.model.choices import CleanCheck, LastKnownLeader, MinIsrChange, ReassignGate, Reregistration
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import active
-from elrcheck.model.state import configured_min_isr, effective_min_isr
+from elrcheck.model.state import configured_min_isr
 from elrcheck.model.variants import variant_named
 from elrcheck.report.json_report import to_json
 from elrcheck.results.controller_report import ControllerReport
@@ -211,7 +206,11 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
     "F-30": ({"reassign_gate": ReassignGate.ADDING}, EventKind.ALTER_PARTITION, "CT-20"),
     "F-43": ({"log_info_checks": False}, EventKind.FINISH_RECOVERY, "CT-13"),
     "E-20": ({"cancel_gate": False}, EventKind.CANCEL_REASSIGNMENT, "CT-20"),
-    "C-50": ({"cancel_forces_first_replica": True}, EventKind.CANCEL_REASSIGNMENT, "CT-19"),
+    "C-50": (
+        {"cancel_forces_first_replica": True, "cancel_gate": False},
+        EventKind.CANCEL_REASSIGNMENT,
+        "CT-19",
+    ),
     "B.7 quirk": ({"retarget_overwrites": False}, EventKind.REASSIGN, "CT-2"),
 }
 
@@ -249,7 +248,7 @@ def test_two_processes_find_what_one_finds() -> None:
     assert [(c.event, c.rule, c.verdict) for c in one.variants[0].cells] == [
         (c.event, c.rule, c.verdict) for c in two.variants[0].cells
     ]
-    assert len(one.variants[0].cells) == 21 * 11
+    assert len(one.variants[0].cells) == 23 * 11
     assert "refuted" in {cell.verdict for cell in one.variants[0].cells}
 
 

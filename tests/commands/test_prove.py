@@ -17,7 +17,8 @@ from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.model.config import AlterReject, CleanCheck, Config, HwmGate, RecoveryStrategy
+from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStrategy
+from elrcheck.model.config import Config
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 

@@ -43,7 +43,7 @@ QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # Reassignments by code_4_1 break P-11 in the first step that starts one (docs/findings.md, F-20).
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))
 
-FEW = ("P-1", "P-11", "W-11")
+FEW = ("P-2", "P-11", "W-11")
 
 
 @pytest.fixture(scope="module")
@@ -237,8 +237,8 @@ def test_a_known_bug_is_found(broken: SimulationReport) -> None:
 
 
 def test_its_walk_is_stored_as_a_trace(broken: SimulationReport) -> None:
-    found = next(p for p in broken.properties if p.id == "P-1")
-    assert broken.run_dir is not None and found.trace == "P-1.trace.json"
+    found = next(p for p in broken.properties if p.id == "P-2")
+    assert broken.run_dir is not None and found.trace == "P-2.trace.json"
     loaded = load_trace(Path(broken.run_dir) / found.trace)
     assert refused_step(loaded) is None
     assert len(loaded.behaviour.labels) == found.steps

@@ -57,7 +57,7 @@ def test_examples_are_typed_as_they_stand(
         typed = typed[: min([typed.index(mark) for mark in "|<" if mark in typed], default=len(typed))]
         path, params = parsed(typed)
         assert path == name or (name, path) == ("show", "config") or path.startswith(f"{name} ")
-        if "variant" in params:
+        if params.get("variant") is not None:
             find_variant(str(params["variant"]))
 
 

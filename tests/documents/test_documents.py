@@ -94,7 +94,8 @@ def wrong_values(path: str, params: Mapping[str, Any]) -> Iterator[str]:
         yield fault.render()
     if path == "elrcheck show" and not any(params["name"] in names(kind) for kind in KINDS):
         yield f"nothing is called {params['name']}"
-    rules = ("rules",) if params.get("controller") else ("properties", "witnesses")
+    of_rules = params.get("controller") and path != "elrcheck mutate"
+    rules = ("rules",) if of_rules else ("properties", "witnesses")
     for option, kinds in (("properties", rules), ("hazards", ("hazards",)), ("actions", ("actions",))):
         for word in params.get(option) or ():
             exact = word if option != "hazards" else f"{word}*"  # F-3 is F-3a and F-3b

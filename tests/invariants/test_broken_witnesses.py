@@ -12,7 +12,7 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import put
-from elrcheck.model.config import RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.state import Acks, Entry, Stage
 from elrcheck.traces.violation import Broken, explain
 

@@ -23,7 +23,8 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import type_of
 from elrcheck.model.broker.log_directories import presented_epoch
-from elrcheck.model.config import Config, MinIsrChange
+from elrcheck.model.choices import MinIsrChange
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import AlterRequest
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.replication_control import Controller

@@ -23,7 +23,7 @@ from elrcheck.model.queries.admin import (
     pages,
 )
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Settings
+from elrcheck.model.state import Registration, Settings
 
 # Partitions by topic: a has 2, b has 1, c has 3. Deliberately not in the order of their names.
 THREE = cluster(topic_of("c", 3), topic_of("a", 2), topic_of("b", 1))
@@ -309,7 +309,8 @@ def test_with_elr_off_the_fields_are_empty_lists_and_leftovers_go_with_the_next_
     before = only(ask(image=cluster(topic("t", left_over, config=config, given=off))))
     assert (before.elr, before.last_known_elr) == ((11,), (12,))
 
-    seen = Controller(off, left_over, ())
+    registered = Registration(True, False, False, 0, 1)
+    seen = Controller(off, left_over, (registered,) * 3)
     joined = target(seen, frozenset({0, 2}), Election.ONLINE, frozenset({0, 1, 2}), frozenset())
     after = change(config, left_over, joined)
     shown = only(ask(image=cluster(topic("t", after, config=config, given=off))))

@@ -18,7 +18,8 @@ from elrcheck.model.broker.lifecycle import CleanStop, Start
 from elrcheck.model.broker.log_directories import FailDirectory, LoseDirectory
 from elrcheck.model.broker.metadata import ApplyMetadata
 from elrcheck.model.broker.replica import Fetch, Produce
-from elrcheck.model.config import Config, LostDirectory
+from elrcheck.model.choices import LostDirectory
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import ControllerAlters, Fence, Register, Unfence
 from elrcheck.model.control_plane.directories import ReportFailedDirectory, ReportNewDirectory
 from elrcheck.model.control_plane.elections import ElectPreferred

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from admin_images import cluster, partition, settings, topic
 
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage
-from elrcheck.model.config import RecoveryStrategy as Strategy
+from elrcheck.model.choices import LastKnownLeader, LklStorage
+from elrcheck.model.choices import RecoveryStrategy as Strategy
+from elrcheck.model.config import Config
 from elrcheck.model.queries.admin import (
     Awaited,
     ClusterImage,

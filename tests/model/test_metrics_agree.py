@@ -9,8 +9,9 @@ from admin_images import partition, settings
 
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, target
-from elrcheck.model.config import Config, LastKnownLeader, LklStorage
-from elrcheck.model.config import RecoveryStrategy as Strategy
+from elrcheck.model.choices import LastKnownLeader, LklStorage
+from elrcheck.model.choices import RecoveryStrategy as Strategy
+from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.queries.admin import Awaited, awaited
 from elrcheck.model.replication_control import Controller

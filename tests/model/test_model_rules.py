@@ -15,7 +15,8 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model import config, state
 from elrcheck.model.broker.logs import EpochEnd, diverges, end_offset_for, truncation_point
-from elrcheck.model.config import Config, MinIsrPropagation
+from elrcheck.model.choices import MinIsrPropagation
+from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry
 
 MODEL = Path(str(config.__file__)).parent

@@ -16,14 +16,8 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.alternatives.reductions import forget_at_commit
-from elrcheck.model.config import (
-    CleanCheck,
-    Config,
-    MinIsrPropagation,
-    Propagation,
-    Reregistration,
-    Truncation,
-)
+from elrcheck.model.choices import CleanCheck, MinIsrPropagation, Propagation, Reregistration, Truncation
+from elrcheck.model.config import Config
 from elrcheck.model.state import Error, Exchange, Stage
 
 SMALL: dict[str, Any] = {

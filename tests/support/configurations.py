@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from elrcheck.model.config import (
+from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
     CleanCheck,
-    Config,
     FetchFencing,
     HwmGate,
     LostDirectory,
@@ -27,6 +26,7 @@ from elrcheck.model.config import (
     Reelection,
     Truncation,
 )
+from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
 SIZES: dict[str, Any] = {"broker_count": 3, "log_slots": 2, "records": 2, "clean_stops": 1}

@@ -13,10 +13,9 @@ from directory_cases import DIRECTORY_CASES
 from knob_cases import CASES, TWO
 
 from elrcheck.lang.plain import Label
-from elrcheck.model.config import (
+from elrcheck.model.choices import (
     AlterReject,
     BalancedEnd,
-    Config,
     LastKnownLeader,
     LklStorage,
     MinIsrChange,
@@ -27,6 +26,7 @@ from elrcheck.model.config import (
     Reregistration,
     Truncation,
 )
+from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import variant_named
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.model.config import LostDirectory
+from elrcheck.model.choices import LostDirectory
 from elrcheck.model.state import Acks, LogDir
 
 QUIET = {"crashes": 0, "records": 0, "response_loss": False, "fetch_loss": False}

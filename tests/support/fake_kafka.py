@@ -23,7 +23,8 @@ from elrcheck.kafka.asked import (
 from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.oracle import Walk
 from elrcheck.model.config import Config
-from elrcheck.model.state import Partition, effective_min_isr
+from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.state import Partition
 
 RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.model.config import (
+from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,

@@ -16,7 +16,8 @@ from elrcheck.lang.expr import Constant, Expr, NamedConjunction
 from elrcheck.lang.load import Model, load
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL
-from elrcheck.model.config import CleanCheck, Config
+from elrcheck.model.choices import CleanCheck
+from elrcheck.model.config import Config
 from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.printer import Expressions, Scope
 from elrcheck.tla_export.spec import Spec, spec_text

@@ -35,7 +35,8 @@ from elrcheck.kafka.broker_steps import (
 )
 from elrcheck.kafka.java_program import JavaProgram
 from elrcheck.kafka.wire import WireError
-from elrcheck.model.config import AlterReject, Config, HwmGate, Reelection
+from elrcheck.model.choices import AlterReject, HwmGate, Reelection
+from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
 
 CODE = resolve(Selection("code_4_1", "two-brokers")).config

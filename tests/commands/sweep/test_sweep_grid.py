@@ -30,7 +30,7 @@ def grid(tmp_path: Path, text: str, *sweeps: str) -> Grid:
         ("records=1,3..4", ("1", "3", "4")),
         ("strict_hwm=yes,off", ("true", "false")),
         ("strict_hwm=*", ("false", "true")),
-        ("variant=code_*,legacy", ("code_2024_10", "code_4_0", "code_4_1", "legacy")),
+        ("variant=code_4_1_*,legacy", ("code_4_1_0", "code_4_1_1", "legacy")),
         ("metadata=log,latest", ("LOG", "LATEST")),
         ("scope=two-brokers*", ("two-brokers", "two-brokers-quiet")),
     ],

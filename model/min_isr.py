@@ -1,0 +1,39 @@
+"""min.insync.replicas: which value counts, at the controller and at a leader.
+
+Sources: ConfigurationControlManager, ReplicationControlManager.getTopicEffectiveMinIsr, Partition; KIP-966.
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import op
+from elrcheck.lang.types import Replica
+from elrcheck.model.config import Config
+from elrcheck.model.state import Broker, KnownMinIsr, MinIsr, ReplicaList, Settings, configured_min_isr
+
+
+@op
+def broker_min_isr(settings: Settings, b: Replica) -> MinIsr:
+    """min.insync.replicas as broker b resolves it: its own value takes precedence over the cluster's."""
+    own = settings.broker_min_isr[b]
+    if settings.topic_min_isr is None and own is not None:
+        return own
+    return configured_min_isr(settings)
+
+
+@op
+def effective_min_isr(settings: Settings, replicas: ReplicaList) -> int:
+    """At the controller: never more than there are replicas, adding ones included (KIP-966, C-17)."""
+    return min(configured_min_isr(settings), len(replicas))
+
+
+@op
+def leader_min_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> int:
+    """At a leader: what it has applied of the configuration and of the replica list (Partition)."""
+    known = leader.min_isr if c.min_isr_changes > 0 else broker_min_isr(settings, leader_id)
+    return min(known, len(leader.view.replicas))
+
+
+@op
+def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
+    """What b remembers once it has applied the present configuration; nothing if it cannot change."""
+    return broker_min_isr(settings, b) if c.min_isr_changes > 0 else 0
