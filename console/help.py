@@ -55,7 +55,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "conform": (
         "elrcheck conform --kafka 4.1.2",
-        "elrcheck conform --kafka-home kafka_2.13-4.3.1 --seconds 60 -o conform.html",
+        "elrcheck conform --kafka 4.1.2 --kafka 4.3.1 --seconds 60 -o conform.html",
         "elrcheck conform --kafka 4.1.2 --level broker --format json",
     ),
     "suite": (
