@@ -49,7 +49,7 @@ STRATEGIES = {
     "BALANCED": (HOLDS["recovery-two-brokers"], {}),
     "AGGRESSIVE": (
         (5215976, 424931, 34),
-        {"P-1": 15, "P-2": 15, "P-6": 16, "P-8": 19, "P-26": 19, "P-27": 23},
+        {"P-1": 15, "P-2": 15, "P-6": 16, "P-8": 19, "P-26": 19, "P-27": 23, "P-32": 26},
     ),
 }
 # Counted with a spurious removal from the ISR in every run; the others without one, and with it if slow.

@@ -246,7 +246,7 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
     assert report["survey"]["config"]["fences"] == 1
     assert {g["action"] for g in report["guards"]} == {"Unfence"}
     code, out, _ = call(*small)
-    assert out.splitlines()[-2].startswith("SURVEYED  guards: 4 unnoticed")
+    assert out.splitlines()[-2].startswith("SURVEYED  guards: 5 unnoticed")
 
 
 @pytest.mark.parametrize(

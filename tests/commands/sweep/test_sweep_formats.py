@@ -191,7 +191,8 @@ def test_axes_complete_in_the_shell() -> None:
     def offered(begun: str) -> list[str]:
         return [item.value for item in option.shell_complete(context, begun)]
 
-    assert offered("min_isr_") == ["min_isr_change=", "min_isr_propagation=", "min_isr_changes="]
+    changes = ["min_isr_change=", "min_isr_change_bumps_partition_epoch="]
+    assert offered("min_isr_") == [*changes, "min_isr_propagation=", "min_isr_changes="]
     assert offered("variant=legacy,kip_f") == ["variant=legacy,kip_full"]
     assert offered("strict_hwm=") == ["strict_hwm=false", "strict_hwm=true"]
     assert offered("records=") == offered("nothing=") == []
