@@ -64,7 +64,8 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "           /\\ recovery' = RecoveryAfter(recovery, after)",
             "           /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
             "           /\\ broker' = ForgetAtCommit(after)",
-            "           /\\ promised' = PromisedLess(promised, committed, MinIsrInForce(settings, after.replicas))",
+            "           /\\ promised' = "
+            "PromisedLess(promised, committed, MinIsrInForce(settings, after.replicas))",
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent, acked>>",
         )
     )
