@@ -22,6 +22,7 @@ USAGE: Mapping[str, str] = {
     "usage-missing": "A required option or argument is missing.",
     "usage-option": "The option cannot be combined with the others.",
     "output-clash": "An output would overwrite another output or an input of the command.",
+    "usage-record": "--record cannot keep a comparison of this kind.",
     "usage-resume": "--resume and --run-dir were given together.",
     "usage-run-dir": "--run-dir was given, but the command stores nothing.",
     "usage-unknown-command": "There is no such command.",

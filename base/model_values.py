@@ -7,7 +7,7 @@ from typing import Any
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.lang.types import Ty, later_fields
+from elrcheck.lang.types import Ty, optional_fields
 
 
 def broker_or_number(ty: Ty, node: Node) -> int:
@@ -27,8 +27,8 @@ def member_of(ty: Ty, node: Node) -> Any:
 
 def record_of(ty: Ty, node: Node, decode: Callable[[Ty, Node], Any]) -> Any:
     """A record or a state; a field that the model got after the value was stored has its default."""
-    later = later_fields(ty.cls)
-    node.object([name for name in ty.fields if name not in later], later)
+    optional = optional_fields(ty.cls)
+    node.object([name for name in ty.fields if name not in optional], optional)
     named = {name: part for name, part in ty.fields.items() if name in node}
     return ty.cls(**{name: decode(part, node[name]) for name, part in named.items()})
 

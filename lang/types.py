@@ -190,6 +190,13 @@ def later_fields(cls: Any) -> dict[str, Any]:
     return given if len(given) < len(every) else {}
 
 
+def optional_fields(cls: Any) -> dict[str, Any]:
+    """The fields that a stored value may lack: `later_fields`, and all counters of a record of defaults."""
+    every = fields(cls)
+    given = {part.name: part.default for part in every if part.default is not MISSING}
+    return given if len(given) == len(every) else later_fields(cls)
+
+
 def _field_type(cls: Any, name: str, hint: object) -> Ty:
     try:
         return type_of(hint)

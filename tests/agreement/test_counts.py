@@ -59,8 +59,8 @@ VARIANTS = tuple(
     for variant in ALL_VARIANTS
     for shrinks in (0, 1)
 )
-# TLC takes several seconds for each: the KIP, a release and a version before ELR stand for the others.
-WITH_TLC = tuple(
+# Plain Python and TLC take several seconds for each: the KIP, a release and a version before ELR stand for the others.
+SAMPLED = tuple(
     pytest.param(
         *case.values, marks=() if case.values[0] in ("kip_full", "code_4_3", "legacy") else pytest.mark.slow
     )
@@ -122,7 +122,7 @@ def test_recovery_strategies(model: Model, strategy: str) -> None:
     assert (counts, broken(first)) == STRATEGIES[strategy]
 
 
-@pytest.mark.parametrize(("variant", "shrinks"), VARIANTS)
+@pytest.mark.parametrize(("variant", "shrinks"), SAMPLED)
 def test_reference_equals_compiled(model: Model, variant: str, shrinks: int) -> None:
     """Counts and the depth at which every property is first hit, for each variant."""
     config = small(variant, shrinks)
@@ -160,13 +160,14 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize(("variant", "shrinks"), WITH_TLC)
+@pytest.mark.parametrize(("variant", "shrinks"), SAMPLED)
 def test_tlc_counts_the_same(model: Model, variant: str, shrinks: int, tmp_path: Path) -> None:
     config = small(variant, shrinks)
     assert tlc_counts(model, config, tmp_path, 120) == compiled(model, config)[0]
 
 
 @pytest.mark.tlc
+@pytest.mark.slow
 def test_tlc_counts_three_brokers(model: Model, tmp_path: Path) -> None:
     config = resolve(Selection("kip_full", "three-brokers-tiny")).config
     assert tlc_counts(model, config, tmp_path, 300) == SMALL["kip_full", "three-brokers-tiny"]

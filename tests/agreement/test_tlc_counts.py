@@ -25,7 +25,8 @@ from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 # A quarter to a whole minute each; the others are a sample of both sides of most knobs.
 LARGER = ("shadow", "new-leader", "one-shot", "late", "recovering", "value-of-the-cluster", "nothing-checked",
-          "moving", "no-elr", "until-empty", "replaced", "operators", "cut-at-watermark")  # fmt: skip
+          "whole-proof", "moving", "no-elr", "until-empty", "replaced", "operators",
+          "cut-at-watermark")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

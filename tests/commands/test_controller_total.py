@@ -242,6 +242,7 @@ def test_a_report_fits_its_schema() -> None:
     assert all(cell.failure is not None and cell.failure.replayed for cell in broken)
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds() -> None:
     one = controller("code_4_1", brokers=2, workers=1, rules=("CT-1*",))
     two = controller("code_4_1", brokers=2, workers=2, rules=("CT-1*",))

@@ -54,6 +54,6 @@ def test_the_grid_of_the_page_on_sweeps(tmp_path: Path) -> None:
     (text,) = toml_of("docs/sweep.md")
     (tmp_path / "grid.toml").write_text(text)
     made = make_grid(Selection("kip_full", "two-brokers-quiet", ()), (), tmp_path / "grid.toml")
-    assert (len(made.points), made.excluded) == (22, 3)
+    assert (len(made.points), made.excluded) == (40, 3)
     last = made.points[-1].selection
     assert (last.variant, last.overrides) == ("legacy", ("fences=2",))

@@ -15,7 +15,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.queries.admin import Awaited, awaited
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Partition, Settings
+from elrcheck.model.state import Partition, Registration, Settings
 
 SETS = [(), (0,), (1,), (2,), (0, 1), (1, 2)]
 STORAGES = [LklStorage.SEPARATE, LklStorage.OVERLOAD]
@@ -33,7 +33,7 @@ def leaderless() -> list[Partition]:
 def winners(c: Config, g: Settings, p: Partition) -> set[int]:
     """The replicas whose return, all others staying away, ends in a leader."""
     election = Election.UNCLEAN if c.unclean_leader_election_enable else Election.ONLINE
-    seen = Controller(g, p, ())
+    seen = Controller(g, p, (Registration(True, False, False, 0, 1),) * 3)
     alone = {b: change(c, p, target(seen, p.isr, election, frozenset({b}), EMPTY)) for b in p.replicas}
     return {b for b, after in alone.items() if after.leader is not None}
 

@@ -13,6 +13,7 @@ from elrcheck.model.choices import (
     HwmGate,
     LastKnownLeader,
     LklStorage,
+    LostDirectory,
     MinIsrPropagation,
     Propagation,
     ReassignGate,
@@ -154,6 +155,14 @@ CASES: dict[str, dict[str, Any]] = {
         "elections": 1,
         "crashes": 0,
         "fences": 1,
+        "min_isr": 1,
+    },
+    "whole-proof": {
+        "lost_directory": LostDirectory.CLEAN_FILE,
+        "directories_assigned": False,
+        "directory_losses": 1,
+        "clean_stops": 1,
+        "crashes": 0,
         "min_isr": 1,
     },
     "late": {

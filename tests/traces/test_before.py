@@ -1,4 +1,7 @@
-"""Traces that an older version wrote (data/before) are read, followed, and written again byte for byte."""
+"""Traces that an older version wrote (data/before) are read, followed, and written again.
+
+They lack what the state has gained since: counters, which start at 0, and fields that keep their default.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,11 @@ def test_a_stored_trace(name: str, tmp_path: Path) -> None:
     followed = replay(loaded.model, loaded.config, behaviour)
     assert followed.rejection is None and followed.followed == behaviour
     write_trace(tmp_path / name, followed.followed, loaded.model.state_ty)
-    assert (tmp_path / name).read_bytes() == (BEFORE / name).read_bytes()
+    again, before = (json.loads((folder / name).read_text("utf-8")) for folder in (tmp_path, BEFORE))
+    for state, old in zip(again["states"], before["states"], strict=True):
+        gained = {key: state["spent"].pop(key) for key in state["spent"].keys() - old["spent"].keys()}
+        assert set(gained.values()) <= {0}
+    assert again == before
 
 
 def test_the_same_trace_as_itf_and_as_tlc_printed_it(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Node
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, optional_fields
 
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 NONE_TEXT = "None_OF_OPT"
@@ -86,7 +86,8 @@ def itf_states(
     for node in root["vars"].items():
         if node.value not in state.fields and node.value not in ignore:
             node.fail(f"unknown variable `{node.value}`", did_you_mean(node.value, state.fields))
-    if missing := [name for name in state.fields if name not in names]:
+    optional = optional_fields(state.cls)
+    if missing := [name for name in state.fields if name not in names and name not in optional]:
         root["vars"].fail(f"variable `{missing[0]}` is missing")
     rows = root["states"].items()
     if not rows:
@@ -95,9 +96,10 @@ def itf_states(
     if loop is not None and not 0 <= loop < len(rows):
         root["loop"].fail(f"there is no state {loop}, the last one is {len(rows) - 1}")
     states, actions = [], []
+    held = {name: ty for name, ty in state.fields.items() if name in names}
     for row in rows:
-        row.object(state.fields, ("#meta", *ignore))
-        states.append(state.cls(**{name: decode(ty, row[name]) for name, ty in state.fields.items()}))
+        row.object(held, ("#meta", *ignore))
+        states.append(state.cls(**{name: decode(ty, row[name]) for name, ty in held.items()}))
         actions.append(_action(row.get("#meta").value))
     return states, actions[1:], loop
 

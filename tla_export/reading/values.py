@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from elrcheck.lang.types import Ty, later_fields
+from elrcheck.lang.types import Ty, optional_fields
 from elrcheck.tla_export.reading.parse import (
     IDENTIFIER,
     Fn,
@@ -203,8 +203,8 @@ def read_state(ty: Ty, variables: Mapping[str, Parsed], *, ignore: tuple[str, ..
 
 
 def _record(ty: Ty, found: Mapping[Any, Parsed], at: _At) -> Any:
-    later = later_fields(ty.cls)
-    if missing := [name for name in ty.fields if name not in found and name not in later]:
+    optional = optional_fields(ty.cls)
+    if missing := [name for name in ty.fields if name not in found and name not in optional]:
         at.fail(f"{ty.name} without {', '.join(missing)}")
     if extra := [str(name) for name in found if name not in ty.fields]:
         at.fail(f"{ty.name} has no field {', '.join(extra)}")

@@ -22,6 +22,7 @@ POINTS = make_grid(SMALL.selection, SMALL.sweeps, None).points
 JOBS = [job_of(point, SMALL) for point in POINTS]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_tasks_give_the_answers_of_separate_checks(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
