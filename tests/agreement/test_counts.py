@@ -59,7 +59,7 @@ VARIANTS = tuple(
     for variant in ALL_VARIANTS
     for shrinks in (0, 1)
 )
-# Plain Python and TLC take several seconds for each: the KIP, a release and a version before ELR stand for the others.
+# Plain Python and TLC take seconds for each: the KIP, a release and a version before ELR stand for all.
 SAMPLED = tuple(
     pytest.param(
         *case.values, marks=() if case.values[0] in ("kip_full", "code_4_3", "legacy") else pytest.mark.slow
