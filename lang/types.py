@@ -179,22 +179,19 @@ def record_fields(cls: Any) -> dict[str, Ty]:
     return typing.cast("dict[str, Ty]", found)
 
 
+def optional_fields(cls: Any) -> dict[str, Any]:
+    """The fields that a stored value may lack, with what they are then: those that have a default."""
+    return {part.name: part.default for part in fields(cls) if part.default is not MISSING}
+
+
 def later_fields(cls: Any) -> dict[str, Any]:
-    """The fields of a record that were added to it, with what they are where a stored value lacks them.
+    """The fields of a record that were added to it, which a written value leaves out at their default.
 
     They have a default behind fields that have none. A record of defaults alone, such as the counters of a
     search, has no fields of this kind.
     """
-    every = fields(cls)
-    given = {part.name: part.default for part in every if part.default is not MISSING}
-    return given if len(given) < len(every) else {}
-
-
-def optional_fields(cls: Any) -> dict[str, Any]:
-    """The fields that a stored value may lack: `later_fields`, and all counters of a record of defaults."""
-    every = fields(cls)
-    given = {part.name: part.default for part in every if part.default is not MISSING}
-    return given if len(given) == len(every) else later_fields(cls)
+    given = optional_fields(cls)
+    return given if len(given) < len(fields(cls)) else {}
 
 
 def _field_type(cls: Any, name: str, hint: object) -> Ty:

@@ -45,7 +45,7 @@ def _reordered(d: Disagreement) -> bool:
     return not partition_differences(once, model) and model.partition_epoch == before.partition_epoch
 
 
-def _nobody_in_the_isr(d: Disagreement) -> bool:
+def _isr_is_minus_one(d: Disagreement) -> bool:
     """LastKnownELR [-1] was stored beside a leader, and -1 wins an unclean election: the ISR becomes [-1]."""
     if isinstance(d, BuilderDisagreement):
         before, after, model = d.question.partition, d.answer.partition, d.model
@@ -78,7 +78,7 @@ CLASSES: tuple[KnownClass, ...] = (
         "4.0",
         "a set of brokers cannot hold -1; the partition is leaderless on both sides, and stays so",
         "PartitionChangeBuilder.canElectLastKnownLeader, tryElection",
-        _nobody_in_the_isr,
+        _isr_is_minus_one,
     ),
 )
 

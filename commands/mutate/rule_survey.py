@@ -109,7 +109,7 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ..
 
 
 def _judged(tasks: Sequence[MutantTask], workers: int | None, stop: Interrupts) -> Iterator[MutantAnswer]:
-    """The answers, in the order of the tasks, until somebody interrupts."""
+    """The answers, in the order of the tasks, until the run is interrupted."""
     answers = each(judge, tasks, useful_workers(workers, len(tasks)))
     try:
         for answer in answers:
