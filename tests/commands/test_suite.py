@@ -121,6 +121,12 @@ def test_a_sample_of_the_packaged_suite_is_as_expected() -> None:
     assert report.verdict == "expected" and len(report.runs) == 3
 
 
+@pytest.mark.slow
+def test_the_witnesses_are_reached() -> None:
+    report = run_suite(SuiteRequest(only=("witnesses",)), Silent())
+    assert (report.verdict, report.witnesses) == ("expected", ())
+
+
 def test_a_check_says_that_no_write_was_acknowledged() -> None:
     report = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet")), Silent())
     assert report.vacuous is None and vacuous(report.properties, 1) is None

@@ -1,28 +1,38 @@
-"""Every operation happens, in a way that matters, in some small scope."""
+"""Every witness is reached, at its depth, in the family of small configurations that is there for it."""
 
 from __future__ import annotations
 
 import pytest
 
-from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 
-# What is set in two-brokers-quiet, and the witnesses that are there for it, at their depths.
-REACHED: dict[tuple[str, ...], dict[str, int]] = {
-    ("shutdowns=1", "unregistrations=1", "crashes=1"): {"W-22": 3, "W-23": 4},
-    ("reassignments=2", "spare_brokers=1", "min_isr=1", "fences=1"): {"W-15": 6, "W-16": 2},
-    ("min_isr_changes=1", "feature_changes=1", "directory_changes=1", "fences=1"): {
-        "W-19": 2,
-        "W-20": 2,
-        "W-24": 2,
+# Configuration of catalogue/suites/witnesses.toml -> what it requires, at the depth where that first happens.
+REACHED: dict[str, dict[str, int]] = {
+    "two-records": {
+        "W-1": 4,
+        "W-3": 5,
+        "W-4": 3,
+        "W-5": 5,
+        "W-6": 8,
+        "W-7": 9,
+        "W-8": 12,
+        "W-9": 2,
+        "W-10": 2,
+        "W-11": 3,
+        "W-12": 3,
+        "W-13": 2,
+        "W-25": 12,
     },
-    ("broker_count=3", "fences=2", "records=0"): {"W-18": 7},
-    ("kills=2",): {"W-17": 16, "W-21": 16, "W-25": 15},
+    "three-in-sync": {"W-2": 5, "W-11": 5, "W-18": 7},
+    "reassignments": {"W-11": 8, "W-15": 6, "W-16": 2},
+    "settings": {"W-11": 3, "W-19": 2, "W-20": 2},
+    "stops-and-recovery": {"W-11": 3, "W-17": 16, "W-21": 16, "W-22": 3, "W-23": 4, "W-24": 2},
+    "watermark-without-min-isr": {"W-11": 3, "W-14": 3},
 }
 
 
@@ -31,15 +41,24 @@ def model() -> Model:
     return load_checked_model()
 
 
-@pytest.mark.parametrize("settings", REACHED, ids=" ".join)
-def test_operations_are_reached(model: Model, settings: tuple[str, ...]) -> None:
-    wanted = tuple(fn for fn in model.sometimes if fn.ident in REACHED[settings])
-    lowered = lower(model, resolve(Selection("kip_full", "two-brokers-quiet", settings)).config, wanted)
+@pytest.fixture(scope="module")
+def cases() -> dict[str, SuiteCase]:
+    (family,) = (family for family in packaged_suites() if family.name == "witnesses")
+    return {case.name.removeprefix("witnesses/"): case for case in family.cases}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: str) -> None:
+    case = cases[name]
+    wanted = tuple(fn for fn in model.sometimes if fn.ident in case.reaches)
+    lowered = lower(model, case.selected.config, wanted)
     result = Search(lowered.program, workers=1, cache=None, limits=Limits()).run(None, "complete")
     first = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
-    assert first == REACHED[settings]
+    assert first == REACHED[name]
 
 
-def test_every_witness_of_an_operation_is_here(model: Model) -> None:
-    named = {ident for reached in REACHED.values() for ident in reached}
-    assert named == {fn.ident for fn in model.sometimes if int(fn.ident[2:]) >= 15}
+def test_every_witness_is_here(model: Model, cases: dict[str, SuiteCase]) -> None:
+    assert set(cases) == set(REACHED)
+    assert {ident for case in cases.values() for ident in case.reaches} == {
+        fn.ident for fn in model.sometimes
+    }
