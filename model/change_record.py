@@ -28,6 +28,7 @@ class Target:
 
     acceptable: brokers that may lead (isAcceptableLeader).
     unclean: brokers that just registered after an unclean shutdown (setUncleanShutdownReplicas).
+    favoured: who wins where several could, if anybody may (`choice`).
     min_isr: the configured value; elr_enabled: what the event believes, which F-23 gets wrong.
     """
 
@@ -41,6 +42,7 @@ class Target:
     recovery: Recovery
     min_isr: MinIsr
     elr_enabled: bool
+    favoured: Replica | None = None
 
 
 @record
@@ -83,6 +85,7 @@ def target(controller: Controller, isr: RSet, election: Election, acceptable: RS
         recovery=p.recovery,
         min_isr=configured_min_isr(controller.settings),
         elr_enabled=controller.settings.elr_enabled,
+        favoured=controller.favoured,
     )
 
 

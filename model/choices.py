@@ -16,6 +16,13 @@ class CleanCheck(enum.Enum):
     ALWAYS_CLEAN = "the file is not looked at: every restart counts as clean (F-3, dangerous half)"
 
 
+class CandidateChoice(enum.Enum):
+    """Which of several candidates an election takes, where the present leader is none of them."""
+
+    ORDER = "the first in the order of the replica list (PartitionChangeBuilder.electAnyLeader)"
+    ANY = "any of them: KIP-966 only says that the controller elects one"
+
+
 class LastKnownLeader(enum.Enum):
     """Election of the last known leader when ISR and ELR are empty (C-5)."""
 

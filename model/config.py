@@ -19,6 +19,7 @@ from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
+    CandidateChoice,
     CleanCheck,
     FetchFencing,
     HwmGate,
@@ -114,6 +115,8 @@ class Config:
     elr_index_goes_stale: bool = False
     # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
     dirs_wipe_elr: bool = False
+    # The candidate of an election that wins. ANY: whom FavourReplica named before, which may be any of them.
+    choice: CandidateChoice = CandidateChoice.ORDER
     # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).
     last_known_in_every_election: bool = False
     # Only a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).

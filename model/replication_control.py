@@ -7,7 +7,7 @@ the BrokerRegistrations of ClusterControlManager. A decision never looks at a br
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op, record
-from elrcheck.lang.types import RSet, Vec
+from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, Partition, Registration, Settings, State
 
@@ -19,11 +19,14 @@ class Controller:
     settings: Settings
     partition: Partition
     registration: Vec[Registration]
+    favoured: Replica | None = None
 
 
 @op
 def controller_of(s: State) -> Controller:
-    return Controller(settings=s.settings, partition=s.partition, registration=s.registration)
+    return Controller(
+        settings=s.settings, partition=s.partition, registration=s.registration, favoured=s.favoured
+    )
 
 
 @op

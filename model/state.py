@@ -324,7 +324,7 @@ Acked = Annotated[tuple[Entry, ...], SeqMark("acked_slots")]
 
 @state
 class State:
-    """The state variables. The last five are ghosts: no protocol rule reads them (`ghosts`).
+    """The state variables. `GHOSTS` names those that no protocol rule reads (`ghosts`).
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
     fetching: the late fetch in flight, if any.
@@ -332,6 +332,7 @@ class State:
     lossy: brokers that lost a suffix of their log and have not registered since.
     promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
     acked: the acks=all records whose producers were told of success; empty unless `tracks_acks`.
+    favoured: the replica that wins the next election in which it is a candidate, if `choice` is ANY.
     """
 
     settings: Settings
@@ -346,6 +347,7 @@ class State:
     spent: Spent
     promised: Promises = ()
     acked: Acked = ()
+    favoured: Replica | None = None
 
 
 GHOSTS = ("committed", "lossy", "spent", "promised", "acked")

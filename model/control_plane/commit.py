@@ -30,6 +30,7 @@ def partition_changed(c: Config, s: State, after: Partition) -> State:
         recovery=recovery_after(c, s.recovery, after),
         broker=forget_at_commit(c, s, after),
         promised=promised_less(c, s.promised, s.committed, min_isr_in_force(s.settings, after.replicas)),
+        favoured=s.favoured if after.leader == s.partition.leader else None,
     )
 
 

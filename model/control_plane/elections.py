@@ -14,6 +14,7 @@ from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, record, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.change_record import Election, Target, target
+from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.partition import change, decide, election_fails
@@ -186,6 +187,19 @@ def DesignateLeader(c: Config, s: State, b: Replica) -> State:
         partition_changed(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
     )
+
+
+@action(fairness=Unfair("a choice that is left open"))
+def FavourReplica(c: Config, s: State, b: Replica) -> State:
+    """With `choice` ANY, b wins the next election in which it is a candidate.
+
+    Any event may have an election in it. Naming the winner beforehand leaves their rules alone, and reaches
+    every partition that they would reach if each of them had the choice.
+    """
+    require(c.choice == CandidateChoice.ANY, "any candidate may win")
+    require(s.favoured is None, "nobody is favoured yet")
+    require(b in frozenset(s.partition.replicas) and b != s.partition.leader, "b is another replica")
+    return replace(s, favoured=b)
 
 
 @action(

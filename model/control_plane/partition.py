@@ -24,13 +24,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, record
-from elrcheck.lang.types import Replica
+from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.alternatives.shadow_isr import electable, update_shadow_isr
 from elrcheck.model.change_record import Draft, Election, Target
-from elrcheck.model.choices import LastKnownLeader, LklRule, LklStorage, ReassignGate
+from elrcheck.model.choices import CandidateChoice, LastKnownLeader, LklRule, LklStorage, ReassignGate
 from elrcheck.model.config import Config
 from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr, with_last_known_only
-from elrcheck.model.state import Partition, Recovery
+from elrcheck.model.state import Partition, Recovery, ReplicaList
 
 
 @record
@@ -123,7 +123,7 @@ def elect(c: Config, p: Partition, draft: Draft, target: Target) -> Choice:
         return Choice(leader=preferred, unclean=False)
     if p.leader in valid:
         return Choice(leader=p.leader, unclean=False)
-    first = next((r for r in draft.replicas if r in valid), None)
+    first = chosen(c, draft.replicas, target, valid)
     if first is not None:
         return Choice(leader=first, unclean=False)
     if elects_none(c, p, draft, target):
@@ -131,10 +131,22 @@ def elect(c: Config, p: Partition, draft: Draft, target: Target) -> Choice:
     last_known = elect_last_known(c, p, draft, target)
     if last_known is not None:
         return Choice(leader=last_known, unclean=True)
-    anyone = next((r for r in draft.replicas if r in target.acceptable), None)
+    anyone = chosen(c, draft.replicas, target, target.acceptable)
     if target.election == Election.UNCLEAN and anyone is not None:
         return Choice(leader=anyone, unclean=True)
     return Choice(leader=None, unclean=False)
+
+
+@op
+def chosen(c: Config, replicas: ReplicaList, target: Target, candidates: RSet) -> Replica | None:
+    """electAnyLeader takes the first candidate in the replica list.
+
+    KIP-966 leaves open which member of the ISR or of the ELR is elected, and asks for a random replica in an
+    unclean election.
+    """
+    if c.choice == CandidateChoice.ANY and target.favoured in candidates & frozenset(replicas):
+        return target.favoured
+    return next((r for r in replicas if r in candidates), None)
 
 
 @op

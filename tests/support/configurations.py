@@ -14,6 +14,7 @@ from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
+    CandidateChoice,
     CleanCheck,
     FetchFencing,
     HwmGate,
@@ -53,6 +54,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "late_fetches": 1,
         "shadow_isr": True,
         "unclean_leader_election_enable": True,
+        "choice": CandidateChoice.ANY,
         "acks_zero": 1,
     },
     "metadata log": {
@@ -83,6 +85,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "aggressive recovery": {"unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE},
     "no recovery": {"unclean_recovery_strategy": RecoveryStrategy.NONE},
     "shadow ISR": {"shadow_isr": True},
+    "any candidate": {"choice": CandidateChoice.ANY, "unclean_leader_election_enable": True},
     "reductions": {"skips_no_news": True, "forgets": True},
 }
 # Protocol knobs that no variant and no feature above turns, a few in each.
@@ -239,6 +242,7 @@ NEEDS: tuple[Need, ...] = (
         lambda c: c.unclean_leader_election_enable,
         ("ElectUncleanPeriodically",),
     ),
+    Need("any candidate may win", lambda c: c.choice == CandidateChoice.ANY, ("FavourReplica",)),
     Need(
         "brokers that may stop at any metadata record",
         lambda c: c.metadata == Propagation.LOG,

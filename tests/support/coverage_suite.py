@@ -16,6 +16,7 @@ from elrcheck.lang.plain import Label
 from elrcheck.model.choices import (
     AlterReject,
     BalancedEnd,
+    CandidateChoice,
     LastKnownLeader,
     LklStorage,
     MinIsrChange,
@@ -171,6 +172,7 @@ NARROWER: dict[str, dict[str, Any]] = {
 }
 FEW: dict[str, dict[str, Any]] = {
     "skipping": {**SKIPPING, "min_isr": 1, "shrinks": 1, "bump_leader_epoch_on_isr_shrink": True},
+    "any-of-the-replicas": {"choice": CandidateChoice.ANY, "spare_brokers": 1, **QUIET},
     "skipping-moved": {**SKIPPING, "spare_brokers": 1, "reassignments": 1},
     "skipping-shutdowns": {**SKIPPING, "shutdowns": 1},
     "skipping-equal-epochs": {**SKIPPING, "fences": 1, "applies_equal_epoch": False},
