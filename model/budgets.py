@@ -37,4 +37,5 @@ class Spent:
     directory_failures: Annotated[int, nat("DirectoryFailures", cap="directory_failures")] = 0
     directory_losses: Annotated[int, nat("DirectoryLosses", cap="directory_losses")] = 0
     failovers: Annotated[int, nat("Failovers", cap="failovers")] = 0
+    late_answers: Annotated[int, nat("LateAnswers", cap="late_answers")] = 0
     late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0

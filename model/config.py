@@ -157,6 +157,12 @@ class Config:
     # A joiner must have reached the start of the leader's epoch, not only its watermark (F-11).
     join_requires_epoch_start: bool = True
     alter_reject: AlterReject = AlterReject.KEEP
+    # An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
+    # ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate).
+    answer_needs_proposal: bool = True
+    # The metadata record of what an answer has told already ends a proposal sent since (Partition.makeLeader
+    # accepts an equal partition epoch).
+    known_record_ends_proposal: bool = False
     # An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46).
     alter_retries: bool = True
     # A proposal names the incarnation whose fetch proved the joiner complete (KAFKA-15221, F-13).
@@ -245,6 +251,8 @@ class Config:
     directory_losses: int = 0
     # Failovers of the controller while it recovers the partition; others change nothing here.
     failovers: int = 0
+    # AlterPartition exchanges that metadata overtakes, so that their answer arrives late.
+    late_answers: int = 0
     # Fetches whose answer takes its time, so that other events come between.
     late_fetches: int = 0
 
@@ -285,6 +293,16 @@ class Config:
     def acked_slots(self) -> int:
         """Acknowledged records that are remembered."""
         return self.records if self.tracks_acks else 0
+
+    @property
+    def most_overtaken(self) -> int:
+        """1 where metadata may overtake an exchange that the leader has with the controller."""
+        return min(self.late_answers, 1)
+
+    @property
+    def most_ahead(self) -> int:
+        """1 where it matters that a leader has not read the record of what an answer has told it."""
+        return self.most_overtaken if self.known_record_ends_proposal else 0
 
     @property
     def late_slots(self) -> int:

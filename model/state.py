@@ -23,6 +23,8 @@ BrokerEpoch = Annotated[int, nat("BrokerEpoch", cap="cap_broker_epoch")]
 Offset = Annotated[int, nat("Offset", hi="log_slots")]
 RecordId = Annotated[int, nat("RecordId", cap="records")]
 Carried = Annotated[int, nat("Carried", hi="most_carried")]
+Overtaken = Annotated[int, nat("Overtaken", hi="most_overtaken")]
+Ahead = Annotated[int, nat("Ahead", hi="most_ahead")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
@@ -214,6 +216,7 @@ class Exchange:
     While SENT the epochs are the sender's; in an answer they are the controller's after the change.
     `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then, if an
     answer says so (`alter_answer_carries_min_isr`).
+    overtaken: 1 once metadata has ended the proposal; the exchange goes on, and its members do not count.
     """
 
     stage: Stage
@@ -223,6 +226,7 @@ class Exchange:
     isr: RSet
     min_isr: KnownMinIsr
     member_epochs: Vec[BrokerEpoch]
+    overtaken: Overtaken = 0
 
 
 class InfoStage(enum.Enum):
@@ -293,6 +297,7 @@ class Broker:
     min_isr: the min.insync.replicas it has applied, if it can change.
     settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
     clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
+    ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
     """
 
     status: Status
@@ -308,6 +313,7 @@ class Broker:
     peers: Vec[Peer]
     alter: Exchange
     log_dir: LogDir = LogDir.PRESENT
+    ahead: Ahead = 0
 
 
 @record

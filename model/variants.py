@@ -67,6 +67,7 @@ _CODE = {
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
+    "known_record_ends_proposal": True,
 }
 _CODE_2024_10 = {
     **_CODE,
@@ -93,6 +94,7 @@ _LEGACY = {
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
+    "known_record_ends_proposal": True,
 }
 
 VARIANTS: tuple[Variant, ...] = (

@@ -19,7 +19,8 @@ from elrcheck.model.state import Broker, Offset, Settings, Stage
 @op
 def maximal_isr(leader: Broker) -> RSet:
     """PartitionState.maximalIsr: the committed ISR and proposed members, which may already be in the ISR."""
-    return leader.view.isr | leader.alter.isr if leader.alter.stage != Stage.IDLE else leader.view.isr
+    pending = leader.alter.stage != Stage.IDLE and leader.alter.overtaken == 0
+    return leader.view.isr | leader.alter.isr if pending else leader.view.isr
 
 
 @op

@@ -117,6 +117,12 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
 
 
 @op
+def unread_matters(c: Config) -> bool:
+    """The record of what an answer has told may still end a proposal (`metadata.ApplyMetadataFirst`)."""
+    return c.known_record_ends_proposal and c.late_answers > 0
+
+
+@op
 def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> Broker:
     """The leader once AlterPartition succeeded: the returned ISR is the committed one."""
     answer = leader.alter
@@ -127,6 +133,7 @@ def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Repli
         view=replace(leader.view, isr=answer.isr, partition_epoch=answer.partition_epoch),
         min_isr=answer.min_isr if told else leader.min_isr,
         alter=no_exchange(c),
+        ahead=1 if newer and unread_matters(c) else leader.ahead,
     )
     return with_high_watermark(c, settings, learnt, leader_id)
 
@@ -144,11 +151,14 @@ def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     Success commits the returned ISR. INELIGIBLE_REPLICA proves that nothing was applied, so the
     proposal is dropped. A stale answer proves nothing: the proposal stays pending, and the maximal
     ISR wide, until newer metadata arrives. A stale broker or controller epoch means: send it again.
+    The answer to a proposal that metadata has ended is ignored (`metadata.ApplyMetadataFirst`).
     """
     sender = s.broker[leader]
     answer = sender.alter
     require(sender.status == Status.RUNNING and answer.stage == Stage.ANSWERED, "an answer has arrived")
     same_epoch = answer.leader_epoch == sender.view.leader_epoch
+    if answer.overtaken > 0 and c.answer_needs_proposal:
+        return replace(s, broker=put(s.broker, leader, replace(sender, alter=no_exchange(c))))
     if answer.error == Error.NONE and same_epoch and answer.partition_epoch >= sender.view.partition_epoch:
         after = with_new_isr(c, s.settings, sender, leader)
         return observed(c, s, replace(s, broker=put(s.broker, leader, after)), leader)
@@ -156,7 +166,7 @@ def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     if stale and c.alter_retries:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=sent_again(sender))))
     rolls_back = c.alter_reject == AlterReject.ROLLBACK and answer.error != Error.NONE
-    if answer.error == Error.INELIGIBLE_REPLICA or rolls_back:
+    if answer.error == Error.INELIGIBLE_REPLICA or rolls_back or answer.overtaken > 0:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=no_exchange(c))))
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=pending(c, sender))))
 
@@ -187,5 +197,6 @@ def LoseResponse(c: Config, s: State, leader: Replica) -> State:
     require(c.response_loss, "responses may be lost")
     answered = sender.status == Status.RUNNING and sender.alter.stage == Stage.ANSWERED
     require(answered, "an answer is on its way")
+    require(sender.alter.overtaken == 0, "the proposal is pending")
     again = sent_again(sender) if c.alter_retries else pending(c, sender)
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=again)))

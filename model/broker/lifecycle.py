@@ -30,6 +30,7 @@ def process_ends(c: Config, broker: Broker) -> Broker:
         settled=0,
         peers=no_peers(c),
         alter=broker.alter if broker.alter.stage == Stage.SENT else no_exchange(c),
+        ahead=0,
     )
     return forget_registration(c, ended)
 

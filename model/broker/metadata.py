@@ -29,6 +29,7 @@ from elrcheck.model.state import (
     RecordNumber,
     Settings,
     Snapshot,
+    Stage,
     State,
     Status,
     View,
@@ -120,7 +121,7 @@ def with_metadata(
 
     A replica in a failed directory becomes neither leader nor follower (getOrCreatePartition).
     """
-    broker = replace(before, min_isr=learnt_min_isr(c, settings, before, b, to))
+    broker = replace(before, min_isr=learnt_min_isr(c, settings, before, b, to), ahead=0)
     if to.leader_epoch == broker.view.leader_epoch and not c.applies_equal_epoch:
         return broker
     view = View(
@@ -153,6 +154,37 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     require(broker.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
     after = with_metadata(c, s.settings, broker, b, newest, s.partition.partition_epoch)
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
+
+
+@action(message=Message("Controller", "b"), fairness=Unfair("a disturbance: the answer takes longer"))
+def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
+    """b applies the newest record while its AlterPartition is under way, and the exchange goes on.
+
+    The record ends the proposal (Partition.updateAssignmentAndIsr), and AlterPartitionManager sends no other
+    one before the answer. The controller refuses a request that is older than the record. The record of what
+    b knows from an answer has an equal epoch: it ends a newer proposal, which may yet be granted.
+    """
+    broker = s.broker[b]
+    require(c.late_answers > 0, "the scope has late answers")
+    require(broker.status == Status.RUNNING, "b is running")
+    under_way = broker.alter.stage == Stage.SENT or broker.alter.stage == Stage.ANSWERED
+    require(under_way and broker.alter.overtaken == 0, "the answer to b's proposal has yet to arrive")
+    newer = broker.view.partition_epoch < s.partition.partition_epoch
+    unread = broker.view.partition_epoch == s.partition.partition_epoch and broker.ahead > 0
+    require(newer or unread, "b has not read the newest record")
+    newest = snapshot(c, s.settings, s.partition)
+    after = with_metadata(c, s.settings, broker, b, newest, s.partition.partition_epoch)
+    waiting = replace(after, alter=replace(broker.alter, overtaken=1))
+    return observed(
+        c,
+        s,
+        replace(
+            s,
+            broker=put(s.broker, b, waiting),
+            spent=replace(s.spent, late_answers=s.spent.late_answers + 1),
+        ),
+        b,
+    )
 
 
 @action(message=Message("Controller", "b"), fairness=Unfair("stopping on the way is possible, not necessary"))

@@ -89,7 +89,7 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
         "records", "acks_one", "acks_zero", "crashes", "kills", "clean_stops", "fences", "shrinks",
         "shutdowns", "shutdown_timeouts", "unregistrations", "elections", "unclean_elections",
         "reassignments", "min_isr_changes", "feature_changes", "directory_changes", "directory_failures",
-        "directory_losses", "failovers", "late_fetches",
+        "directory_losses", "failovers", "late_answers", "late_fetches",
     ]  # fmt: skip
 
 

@@ -74,9 +74,6 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
             for value in (False, True)
         ),
     ],
-    "newer metadata has dropped the exchange": [
-        ("LeaderLearns", "answer.partition_epoch >= sender.view.partition_epoch", False)
-    ],
     "what is granted changes the partition: an ISR with other members, or its recovery has ended": [
         ("with_new_isr", "newer", False)
     ],

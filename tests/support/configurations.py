@@ -52,6 +52,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "unregistrations": 1,
         "failovers": 1,
         "late_fetches": 1,
+        "late_answers": 1,
         "shadow_isr": True,
         "unclean_leader_election_enable": True,
         "choice": CandidateChoice.ANY,
@@ -72,6 +73,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "unregistration": {"unregistrations": 1},
     "failover": {"failovers": 1},
     "late fetch": {"late_fetches": 1},
+    "late answer": {"late_answers": 1, "known_record_ends_proposal": True},
     "older record": {"metadata": Propagation.LOG},
     "min ISR on its own": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
     "preferred election": {"elections": 1},
@@ -123,6 +125,8 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "reelection": Reelection.RESET_ON_GAP,
     },
     "leader: proposals": {
+        "late_answers": 1,
+        "answer_needs_proposal": False,
         "alter_reject": AlterReject.ROLLBACK,
         "alter_retries": False,
         "proposal_names_proof": False,
@@ -217,6 +221,7 @@ NEEDS: tuple[Need, ...] = (
         lambda c: c.late_fetches > 0,
         ("SendLateFetch", "ReadForLateFetch", "LateFetchReturns", "LoseLateFetch"),
     ),
+    Need("a budget", lambda c: c.late_answers > 0, ("ApplyMetadataFirst",)),
     Need(
         "a budget, and ELR off: with ELR a broker has no min.insync.replicas of its own",
         lambda c: c.min_isr_changes > 0 and (c.feature_changes > 0 or not c.elr_enabled),

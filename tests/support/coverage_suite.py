@@ -177,6 +177,7 @@ FEW: dict[str, dict[str, Any]] = {
     "skipping-shutdowns": {**SKIPPING, "shutdowns": 1},
     "skipping-equal-epochs": {**SKIPPING, "fences": 1, "applies_equal_epoch": False},
     "skipping-min-isr": {**SKIPPING, **LOG, "fences": 1, "min_isr_changes": 1},
+    "late-answer-to-nobody": {"late_answers": 1, **QUIET},
     "impatient": {"crashes": 0, "clean_stops": 1, "shutdowns": 1, "shutdown_timeouts": 1, **QUIET},
     "forgetting-early": {**SKIPPING, **LOG, "crashes": 1, "registration_catch_up": False},
 }
@@ -386,8 +387,19 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
         ),
     ),
 }
+LATE_ANSWER: dict[str, Any] = {"broker_count": 3, "late_answers": 1, "shrinks": 1, "fences": 1}
+# Broker 0 reads that broker 2 was fenced before it has the answer that grants an ISR without broker 1.
+ANSWERED_LATE = story(
+    ("Produce", 0, Acks.ALL),
+    ("ShrinkIsr", 0, frozenset({1})),
+    ("ControllerAlters", 0),
+    ("Fence", 2),
+    ("ApplyMetadataFirst", 0),
+)
 # The next few steps are all that is asked for.
 AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
+    "late-answer": ({**LATE_ANSWER, "crashes": 1}, ANSWERED_LATE),
+    "late-answer-by-epoch": ({**LATE_ANSWER, "answer_needs_proposal": False, "crashes": 0}, ANSWERED_LATE),
     "promises": (
         {"min_isr_changes": 2, "crashes": 0},
         story(("Produce", 0, Acks.ALL), ("Fetch", 1, 0, False), ("Fetch", 1, 0, False)),

@@ -159,6 +159,15 @@ CASES: dict[str, dict[str, Any]] = {
         "fetch_loss": False,
         "unclean_leader_election_enable": True,
     },
+    "late-answer": {
+        "late_answers": 1,
+        "answer_needs_proposal": False,
+        "known_record_ends_proposal": True,
+        "shrinks": 1,
+        "crashes": 0,
+        "fences": 1,
+        "min_isr": 1,
+    },
     "missed-epoch": {
         "reelection": Reelection.RESET_ON_GAP,
         "bump_leader_epoch_on_isr_shrink": True,
