@@ -189,10 +189,14 @@ class Let(Doc):
         self.flat = None if broken else f"LET {defined} IN {body.flat}"
 
     def broken(self, width: int) -> Lines:
+        definitions, body = [*self.definitions], self.body
+        while isinstance(body, Let):  # one LET for all: each definition may use those before it
+            definitions += body.definitions
+            body = body.body
         lines: Lines = []
-        for name, doc in self.definitions:
+        for name, doc in definitions:
             lines += render(Head(f"{name} ==", doc), width - INDENT)
-        return [*behind("LET ", lines), *behind("IN  ", render(self.body, width - INDENT))]
+        return [*behind("LET ", lines), *behind("IN  ", render(body, width - INDENT))]
 
 
 class If(Doc):

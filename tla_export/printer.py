@@ -110,7 +110,7 @@ class Expressions:
             case expr.IsNone():
                 return Printed(Chain("=", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
             case expr.Field():
-                return Printed(Text(f"{self.text(e.record, scope, APPLY)}.{e.name}"), APPLY)
+                return Printed(Group("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
             case expr.Record():
                 pairs = zip(e.names, e.values, strict=True)
                 return Printed(Items("[", [Head(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))
@@ -120,7 +120,7 @@ class Expressions:
                 return self._put(e, scope)
             case expr.VectorGet():
                 where = self.text(e.index, scope)
-                return Printed(Text(f"{self.text(e.vector, scope, APPLY)}[{where}]"), APPLY)
+                return Printed(Group("", self.doc(e.vector, scope, APPLY), f"[{where}]"), APPLY)
             case expr.VectorOf():
                 name = self.fresh(e.variable.name, scope)
                 body = self.doc(e.body, scope.bind(e.variable.name, name))

@@ -161,7 +161,8 @@ class _Module:
         lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
         lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
         lines += [*_names("CONSTANTS", [*self.constants.values(), "None"]), ""]
-        lines += [*_names("VARIABLES", self.variables), "", f"vars == <<{', '.join(self.variables)}>>", ""]
+        every = Head("vars ==", Items("<<", [Text(name) for name in self.variables], ">>"), hang=True)
+        lines += [*_names("VARIABLES", self.variables), "", *render(every, WIDTH), ""]
         lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", ""]
         used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
         used |= {"Least"} if "Prefix" in used else set()
@@ -195,7 +196,8 @@ class _Module:
         return Text(type_set(ty, self.constants, self.records))
 
     def _next(self) -> list[str]:
-        return ["Next ==", *(f"    \\/ {self._choice(fn)}" for fn in self.model.actions)]
+        choices = Bullets("\\/", [Item(self._choice(fn)) for fn in self.model.actions], stacked=True)
+        return render(Head("Next ==", choices, hang=True), WIDTH)
 
     def _checked(self, fn: Fn) -> str:
         """Print the checked operators: TLC, unlike elrcheck, also checks states outside a CONSTRAINT.
@@ -209,11 +211,12 @@ class _Module:
             return f"{checked_name(fn)} == [][{bound}' => {fn.name}]_vars"
         return f"{checked_name(fn)} == {bound} => {fn.name}"
 
-    def _choice(self, fn: Fn) -> str:
+    def _choice(self, fn: Fn) -> Doc:
         if not fn.params:
-            return fn.name
+            return Text(fn.name)
         ranges = ", ".join(f"{self._param(n)} \\in {parameter_set(t, self.constants)}" for n, t in fn.params)
-        return f"\\E {ranges} : {fn.name}({', '.join(self._param(n) for n, _ in fn.params)})"
+        called = Text(f"{fn.name}({', '.join(self._param(n) for n, _ in fn.params)})")
+        return Head(f"\\E {ranges} :", called, hang=True)
 
     def _param(self, name: str) -> str:
         return self.printer.fresh(name, Scope("", {}))

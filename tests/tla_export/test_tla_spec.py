@@ -73,7 +73,7 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
 
 
 def test_next_tries_what_our_search_tries(model: Model, spec: Spec) -> None:
-    lines = definition(spec, "Next").splitlines()[1:]
+    lines = re.sub(r" :\n +", " : ", definition(spec, "Next")).splitlines()[1:]
     called = [re.findall(r"(?:: |\\/ )(\w+)(?:\(|$)", line)[-1] for line in lines]
     assert called == [fn.name for fn in model.actions]
     assert "    \\/ \\E b \\in Brokers, keep \\in 0..LOG_SLOTS : Crash(b, keep)" in lines
@@ -122,7 +122,7 @@ def test_text_is_plain_and_not_wide(spec: Spec) -> None:
     assert spec.tla.isascii()
     assert "\t" not in spec.tla
     code = [line for line in spec.tla.splitlines() if not line.lstrip().startswith("\\*")]
-    assert max(map(len, code)) <= 125
+    assert max(map(len, code)) <= 110
 
 
 def test_the_same_model_gives_the_same_text(model: Model, spec: Spec) -> None:
