@@ -131,8 +131,8 @@ class RuleMutant:
 class RuleSurvey:
     """What was changed. possible: all changes of the protocol's functions; chosen: those of this run.
 
-    ill_typed: changes that do not fit the types, and so are none. configurations: of the suite, the smallest
-    first; controller: the proof of controller steps was asked too; resumed: answers of an earlier run.
+    ill_typed: changes that the types refuse, which were not compared. configurations: of the suite, the
+    smallest first; controller: the proof of controller steps was asked too; resumed: answers kept earlier.
     """
 
     possible: int

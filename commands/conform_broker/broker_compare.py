@@ -185,7 +185,7 @@ BROKER_CLASSES: tuple[BrokerClass, ...] = (
     BrokerClass(
         "nothing-to-lag-behind",
         "a follower that never fetched leaves the ISR while the log is empty",
-        "in the model nobody lags behind an empty log; there is nothing to lose in it",
+        "in the model no follower can lag behind an empty log, which has nothing to lose",
         "Partition.isFollowerOutOfSync: an unknown log end is -1",
         _nothing_to_lag_behind,
     ),

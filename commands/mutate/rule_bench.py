@@ -51,7 +51,7 @@ class MutantTask(Record, frozen=True):
 
 
 class MutantAnswer(Record, frozen=True):
-    """What became of a change. typed: false if it does not fit the types, so that it is none.
+    """The result for one change. typed: false if the types refuse it, so that it was not compared.
 
     differs: configurations in which some step or property differs, as far as they were compared. same: those
     in which even the program is the same.
