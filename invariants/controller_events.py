@@ -53,6 +53,7 @@ from elrcheck.model.control_plane.operator_settings import (
     min_isr_recorded,
     with_feature,
     with_min_isr,
+    without_topic_min_isr,
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import answer_counts, recovered_partition
@@ -91,6 +92,7 @@ class EventKind(enum.Enum):
     MIN_ISR_TOPIC = "min ISR of the topic"
     MIN_ISR_CLUSTER = "min ISR of the cluster"
     MIN_ISR_BROKER = "min ISR of a broker"
+    MIN_ISR_DELETED = "min ISR of the topic deleted"
     FEATURE_ON = "ELR switched on"
     FEATURE_OFF = "ELR switched off"
     ASSIGN_DIRECTORIES = "assign directories"
@@ -152,7 +154,7 @@ def distinct(replicas: ReplicaList) -> bool:
 @op
 def level_of(kind: EventKind) -> MinIsrLevel:
     """The level at which min ISR is changed: topic, cluster or broker."""
-    if kind == EventKind.MIN_ISR_TOPIC:
+    if kind == EventKind.MIN_ISR_TOPIC or kind == EventKind.MIN_ISR_DELETED:
         return MinIsrLevel.TOPIC
     return MinIsrLevel.CLUSTER if kind == EventKind.MIN_ISR_CLUSTER else MinIsrLevel.BROKER
 
@@ -207,6 +209,8 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
         or e.kind == EventKind.MIN_ISR_BROKER
     ):
         return min_isr_error(s.settings, level_of(e.kind), e.value) == AdminError.NONE
+    if e.kind == EventKind.MIN_ISR_DELETED:
+        return s.settings.topic_min_isr is not None
     if e.kind == EventKind.FEATURE_ON:
         return c.elr_enabled and not s.settings.elr_enabled
     if e.kind == EventKind.FEATURE_OFF:
@@ -284,6 +288,8 @@ def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
 @op
 def settings_after(c: Config, s: Controller, e: Event) -> Settings:
     """The settings after an event that changes them."""
+    if e.kind == EventKind.MIN_ISR_DELETED:
+        return without_topic_min_isr(s.settings)
     if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
         return with_feature(c, s.settings, e.kind == EventKind.FEATURE_ON)
     return with_min_isr(s.settings, level_of(e.kind), e.broker, e.value)
@@ -297,7 +303,11 @@ def after(c: Config, s: Controller, e: Event) -> Controller:
         return replace(s, settings=settings_after(c, s, e), partition=switched)
     if e.kind == EventKind.MIN_ISR_BROKER:
         return replace(s, settings=settings_after(c, s, e))
-    if e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER:
+    if (
+        e.kind == EventKind.MIN_ISR_TOPIC
+        or e.kind == EventKind.MIN_ISR_CLUSTER
+        or e.kind == EventKind.MIN_ISR_DELETED
+    ):
         settings = settings_after(c, s, e)
         cleared = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
         changed = min_isr_recorded(c, s.partition, cleared)

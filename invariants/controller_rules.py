@@ -220,7 +220,8 @@ def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bo
     q = t.partition
     changed = replace(q, partition_epoch=p.partition_epoch) != p
     directories = e.kind == EventKind.ASSIGN_DIRECTORIES or e.kind == EventKind.DIRECTORY_MOVED
-    min_isr = e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER
+    written = e.kind == EventKind.MIN_ISR_TOPIC or e.kind == EventKind.MIN_ISR_CLUSTER
+    min_isr = written or e.kind == EventKind.MIN_ISR_DELETED
     recorded = changed or directories or (min_isr and c.min_isr_change_bumps_partition_epoch)
     if e.kind == EventKind.CREATE_PARTITION:
         return q.partition_epoch == 0

@@ -260,6 +260,7 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
 def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
     """A reassignment ends with min ISR members in the ISR, and its end adds no broker to the ISR.
 
+    A release lets unclean.leader.election.enable override the first, where it is cancelled; KIP-966 does not.
     A new request for the existing replicas cancels it: it removes no replica and does not count as an end.
     """
     kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
@@ -267,7 +268,8 @@ def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
     ends = (moving(s.partition) or not kept) and not moving(t.partition) and not called_off
     return conj(
         min_isr_members=implies(
-            ends and not c.unclean_leader_election_enable, len(t.partition.isr) >= min_isr_of(t)
+            ends and (c.cancel_gate or not c.unclean_leader_election_enable),
+            len(t.partition.isr) >= min_isr_of(t),
         ),
         nobody_added=implies(
             ends and not c.unclean_leader_election_enable and not alters(c, s, t),

@@ -96,6 +96,7 @@ def events(n: int, brokers: int) -> Iterator[Step]:
     for value in range(1, n + 2):
         yield Configure("topic", str(value))
         yield Configure("cluster", str(value))
+    yield from (Configure("topic", None), Configure("cluster", None))
     yield from (SwitchElr(True), SwitchElr(False))
     for b in range(n):
         yield from (AssignDirectory(b, 0), AssignDirectory(b, 1))

@@ -39,6 +39,7 @@ from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import Controller
@@ -252,11 +253,22 @@ def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
         unclean = step.value == "true"
         return NONE, replace(now, config=configured(now.config, len(now.controller.registration), unclean))
     if step.value is None:
-        raise Unheld("a deleted min.insync.replicas")
+        return _deleted(now, step)
     decided = decisions.write_min_isr(
         now.config, now.controller, MinIsrLevel(step.level), int(step.value), step.broker or 0
     )
     return decided.error, replace(now, controller=decided.controller)
+
+
+def _deleted(now: Situation, step: Configure) -> tuple[str, Situation]:
+    """min.insync.replicas is deleted; with ELR on, only the topic's can be (KAFKA-16540)."""
+    s = now.controller
+    if step.level == "topic":
+        after = decisions.delete_topic_min_isr(now.config, s).controller
+        return NONE, replace(now, controller=after)
+    if s.settings.elr_enabled:
+        return AdminError.INVALID_CONFIG.name, now
+    raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
 
 
 def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:

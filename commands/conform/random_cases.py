@@ -153,6 +153,8 @@ def _target(choice: random.Random, s: Controller) -> Ids:
 
 def _min_isr(choice: random.Random) -> Configure:
     level: Any = choice.choice(("topic", "topic", "cluster"))
+    if choice.random() < 0.12:
+        return Configure("topic", None, legacy=choice.random() < 0.3)
     return Configure(level, str(choice.choice((1, 1, 2, 2, 3, 4))), legacy=choice.random() < 0.3)
 
 

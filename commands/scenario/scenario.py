@@ -41,7 +41,7 @@ _ROOM = 90  # more of each budget than any story uses
 _LOG_ROOM = 6
 # Only where these may change do brokers remember min ISR, and states hold what was promised under it.
 _STORED: dict[str, tuple[str, ...]] = {
-    "min_isr_changes": ("ChangeMinIsr(", "ChangeBrokerMinIsr("),
+    "min_isr_changes": ("ChangeMinIsr(", "ChangeBrokerMinIsr(", "DeleteMinIsr("),
     "reassignments": ("Reassign(", "CancelReassignment("),
     "feature_changes": ("ChangeFeature(",),
 }

@@ -52,11 +52,12 @@ from elrcheck.model.control_plane.operator_settings import (
     min_isr_error,
     with_feature,
     with_min_isr,
+    without_topic_min_isr,
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Registration
+from elrcheck.model.state import Directory, Partition, Registration, Settings
 
 NONE = "NONE"
 FAULT = AdminError.UNKNOWN_SERVER_ERROR.name
@@ -214,7 +215,15 @@ def write_min_isr(c: Config, s: Controller, level: MinIsrLevel, value: int, b: i
     error = min_isr_error(s.settings, level, value)
     if error != AdminError.NONE:
         return Decided(error.name, s)
-    settings = with_min_isr(s.settings, level, b, value)
+    return _with_min_isr(c, s, with_min_isr(s.settings, level, b, value), level)
+
+
+def delete_topic_min_isr(c: Config, s: Controller) -> Decided:
+    """The topic's min.insync.replicas is deleted, if it has one."""
+    return _with_min_isr(c, s, without_topic_min_isr(s.settings), MinIsrLevel.TOPIC)
+
+
+def _with_min_isr(c: Config, s: Controller, settings: Settings, level: MinIsrLevel) -> Decided:
     after = s.partition
     if level != MinIsrLevel.BROKER:
         after = min_isr_changed(c, s.settings, settings, s.partition, level)

@@ -55,6 +55,12 @@ def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinI
 
 
 @op
+def without_topic_min_isr(settings: Settings) -> Settings:
+    """The settings after the topic's value is deleted: the cluster's applies, or a broker's own."""
+    return replace(settings, topic_min_isr=None)
+
+
+@op
 def without_elr(p: Partition) -> Partition:
     """A record that clears the ELR fields, if there is anything to clear; the leader epoch stays."""
     nothing = p.elr == EMPTY and p.last_known_elr == EMPTY and p.last_known_leader is None
@@ -114,6 +120,21 @@ def index_after(
     )
 
 
+@op
+def min_isr_written(c: Config, s: State, settings: Settings, level: MinIsrLevel) -> State:
+    """The state once min.insync.replicas of the topic or the cluster is written or deleted."""
+    changed = min_isr_changed(c, s.settings, settings, s.partition, level)
+    after = min_isr_recorded(c, s.partition, changed)
+    return replace(
+        partition_changed(c, s, after),
+        settings=settings,
+        registration=index_after(c, s.registration, s.partition, after),
+        promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
+        metadata=logged(c, s.metadata, settings, s.partition, after),
+        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
+    )
+
+
 @action(
     fairness=Unfair("a request of an operator"),
     event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
@@ -128,17 +149,24 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
     require(level != MinIsrLevel.BROKER, "level is the topic or the cluster")
     require(level == MinIsrLevel.CLUSTER or s.settings.topic_min_isr != value, "the value is new")
     require(min_isr_error(s.settings, level, value) == AdminError.NONE, "the value is valid")
-    settings = with_min_isr(s.settings, level, 0, value)
-    changed = min_isr_changed(c, s.settings, settings, s.partition, level)
-    after = min_isr_recorded(c, s.partition, changed)
-    return replace(
-        partition_changed(c, s, after),
-        settings=settings,
-        registration=index_after(c, s.registration, s.partition, after),
-        promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
-        metadata=logged(c, s.metadata, settings, s.partition, after),
-        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
-    )
+    return min_isr_written(c, s, with_min_isr(s.settings, level, 0, value), level)
+
+
+@action(
+    fairness=Unfair("a request of an operator"),
+    event="MIN_ISR_DELETED",
+    because="no what-if operation: a question has one min ISR, and does not say what the cluster has",
+)
+def DeleteMinIsr(c: Config, s: State) -> State:
+    """An operator deletes the topic's min.insync.replicas (IncrementalAlterConfigs, DELETE).
+
+    What applies then is the cluster's. If that is the same, the step is left out: it does what writing the
+    cluster's value again does.
+    """
+    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
+    require(s.settings.topic_min_isr is not None, "the topic has a value")
+    require(s.settings.topic_min_isr != s.settings.cluster_min_isr, "another value applies then")
+    return min_isr_written(c, s, without_topic_min_isr(s.settings), MinIsrLevel.TOPIC)
 
 
 @action(fairness=Unfair("a request of an operator"), event="MIN_ISR_BROKER", what_if="set_min_isr")

@@ -226,6 +226,8 @@ def event_of(config: Config, s: State, label: Label) -> Event | None:
             return replace(BLANK, kind=LEVELS[args[0]], value=args[1])
         case "ChangeBrokerMinIsr":
             return replace(BLANK, kind=EventKind.MIN_ISR_BROKER, broker=args[0], value=args[1])
+        case "DeleteMinIsr":
+            return replace(BLANK, kind=EventKind.MIN_ISR_DELETED)
         case "ChangeFeature":
             return replace(BLANK, kind=EventKind.FEATURE_ON if args[0] else EventKind.FEATURE_OFF)
     return None

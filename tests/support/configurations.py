@@ -215,7 +215,7 @@ NEEDS: tuple[Need, ...] = (
         lambda c: c.directory_losses > 0 or not c.directories_assigned,
         ("ReportNewDirectory",),
     ),
-    Need("a budget", lambda c: c.min_isr_changes > 0, ("ChangeMinIsr",)),
+    Need("a budget", lambda c: c.min_isr_changes > 0, ("ChangeMinIsr", "DeleteMinIsr")),
     Need(
         "a budget",
         lambda c: c.late_fetches > 0,
