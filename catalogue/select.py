@@ -18,6 +18,7 @@ from elrcheck.catalogue.configuration import (
 )
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant, variant_named, variant_names
 
@@ -55,7 +56,8 @@ def resolve(selection: Selection) -> Selected:
 
 
 def reject_impossible(config: Config) -> None:
-    """Raise UsageFault for sizes that are meaningless or that no engine can represent."""
+    """Raise UsageFault for sizes that are meaningless or that no engine can represent, or if knobs clash."""
+    _reject_two_strategies(config)
     if not 1 <= config.broker_count <= 8:
         raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
     if config.spare_brokers >= config.broker_count:
@@ -73,6 +75,25 @@ def reject_impossible(config: Config) -> None:
             raise UsageFault("config-bad-value", f"`{key}`: expected at most {MOST}, not {value}")
     if config.records > 60:
         raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
+
+
+def _reject_two_strategies(config: Config) -> None:
+    """KIP-966 maps unclean.leader.election.enable to a strategy: false to Balanced, true to Aggressive.
+
+    With a manager nothing elects uncleanly without a recovery, so the setting has no other meaning.
+    """
+    strategy = config.unclean_recovery_strategy
+    if not config.unclean_leader_election_enable or strategy == RecoveryStrategy.DISABLED:
+        return
+    if strategy == RecoveryStrategy.AGGRESSIVE:
+        help = "leave it out: `unclean_recovery_strategy` is AGGRESSIVE already"
+    else:
+        help = f"`unclean_recovery_strategy` is {strategy.name}: set it to AGGRESSIVE, or to DISABLED for no manager"
+    raise UsageFault(
+        "config-bad-value",
+        "`unclean_leader_election_enable`: with a recovery manager, true only stands for AGGRESSIVE (KIP-966)",
+        help=help,
+    )
 
 
 def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:

@@ -63,7 +63,7 @@ class Config:
     elr_enabled: bool = True
     # The high watermark moves only while the ISR has min ISR members (C-18, F-39).
     strict_hwm: bool = True
-    # unclean.leader.election.enable of the topic.
+    # unclean.leader.election.enable of the topic; with a recovery manager only the strategy below counts.
     unclean_leader_election_enable: bool = False
     unclean_recovery_strategy: RecoveryStrategy = RecoveryStrategy.BALANCED
     # ElectLeaders can designate a leader and ask for the longest log (version 3, C-31).
