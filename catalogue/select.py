@@ -88,10 +88,10 @@ def _reject_two_strategies(config: Config) -> None:
     if strategy == RecoveryStrategy.AGGRESSIVE:
         help = "leave it out: `unclean_recovery_strategy` is AGGRESSIVE already"
     else:
-        help = f"`unclean_recovery_strategy` is {strategy.name}: set it to AGGRESSIVE, or to DISABLED for no manager"
+        help = f"`unclean_recovery_strategy` is {strategy.name}: set it to AGGRESSIVE, or to DISABLED"
     raise UsageFault(
         "config-bad-value",
-        "`unclean_leader_election_enable`: with a recovery manager, true only stands for AGGRESSIVE (KIP-966)",
+        "`unclean_leader_election_enable`: with a recovery manager, true only means AGGRESSIVE (KIP-966)",
         help=help,
     )
 
