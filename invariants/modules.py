@@ -12,10 +12,12 @@ from elrcheck.invariants import (
     controller_events,
     controller_legal,
     controller_rules,
+    epochs,
     lemmas_logs,
     lemmas_quorums,
     lemmas_views,
     liveness,
+    membership,
     operations,
     properties,
     witnesses,
@@ -25,7 +27,7 @@ from elrcheck.lang.load import Model, demand_listed
 from elrcheck.model import timeouts
 from elrcheck.model.protocol import load_model
 
-CHECKED = (properties, acknowledgements, operations, witnesses)
+CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
 CONTROLLER = (controller_events, controller_legal, controller_rules)

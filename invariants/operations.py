@@ -1,4 +1,4 @@
-"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31, P-36.
+"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31, P-36, P-37.
 
 A statement about everything since some moment ("armed") is written as a property of steps: a restriction
 on every step needs no memory of the past. The statements follow `docs/semantics.md`, section D.
@@ -6,16 +6,16 @@ on every step needs no memory of the past. The statements follow `docs/semantics
 
 from __future__ import annotations
 
-from elrcheck.invariants.properties import (
-    eligible,
+from elrcheck.invariants.membership import (
     granted_now,
-    kept_by_replica,
+    proposed_now,
     registered_anew,
     sender_died,
     uncleanly,
 )
+from elrcheck.invariants.properties import eligible, holds_at, kept_by_replica
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica
+from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import min_isr_may_vary
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.choices import LklStorage, RecoveryStrategy
@@ -217,6 +217,39 @@ def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
 
 
 @op
+def last_known(c: Config, p: Partition) -> RSet:
+    """The last known leader, wherever the version keeps it; at most one broker."""
+    if c.lkl_storage == LklStorage.OVERLOAD:
+        return p.last_known_elr
+    return frozenset(b for b in c.brokers if p.last_known_leader == b)
+
+
+@op
+def led_last(c: Config, p: Partition) -> RSet:
+    """Who led until now; the KIP's own field may take the last member of the ISR where nobody led."""
+    if p.leader is None:
+        return p.isr if c.lkl_storage == LklStorage.SEPARATE else EMPTY
+    return frozenset(b for b in c.brokers if p.leader == b)
+
+
+@always("P-37", bounded_only="no lemmas were written for it yet")
+def LastKnownLeaderLed(c: Config, s: State, t: State) -> bool:
+    """The last known leader led until the partition lost its leader, and is forgotten with the next one.
+
+    Only an election that may lose data elects it (KIP-966, "Last-leader" election; PartitionChangeBuilder.
+    maybeUpdateLastKnownLeader): no request for the preferred leader does.
+    """
+    stored = last_known(c, t.partition)
+    return conj(
+        led_until_now=stored <= last_known(c, s.partition) | led_last(c, s.partition),
+        forgotten_with_a_leader=implies(t.partition.leader is not None, stored == EMPTY),
+        not_by_preferred_election=implies(
+            s.spent.elections != t.spent.elections, not elected_outside(c, s, t)
+        ),
+    )
+
+
+@op
 def at_least_as_long(winner: LogInfo, other: LogInfo) -> bool:
     """KIP-966: "the highest leader epoch plus the longest log end offset" wins; stated here on its own."""
     if winner.last_epoch != other.last_epoch:
@@ -256,20 +289,35 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
 # ---------------------------------------------------------------------------- reassignment, min ISR
 
 
-@always("P-29", bounded_only="no lemmas were written for it yet")
-def ReassignmentKeepsQuorum(c: Config, s: State, t: State) -> bool:
-    """A reassignment ends with min ISR members in the ISR, and its end adds no broker to the ISR.
+@op
+def sure_copies(c: Config, s: State, candidates: RSet, k: Offset) -> int:
+    """Replicas among the candidates that have the committed record at offset k.
 
-    A release lets unclean.leader.election.enable override the first, where it is cancelled; KIP-966 does not.
-    A new request for the existing replicas cancels it: it removes no replica and does not count as an end.
+    One that lost its log counts until it registers: the controller cannot know of the loss yet.
+    """
+    listed = frozenset(s.partition.replicas) & candidates
+    return sum(1 for b in listed if b in s.lossy or holds_at(s.broker[b].log, s.committed, k))
+
+
+@always("P-29", bounded_only="no lemmas were written for it yet")
+def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
+    """The end of a reassignment leaves each committed record on min ISR replicas that may be elected.
+
+    It may have been on fewer before, with the members that an AlterPartition adds in the same step. A request
+    that removes no replica calls a reassignment off and is no end. The end adds no broker to the ISR either.
     """
     kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
     called_off = kept and s.partition.isr == t.partition.isr
     ends = (moving(s.partition) or not kept) and not moving(t.partition) and not called_off
+    before = s.partition.isr | eligible(c, s) | proposed_now(c, s, t)
+    after = t.partition.isr | eligible(c, t)
     return conj(
-        min_isr_members=implies(
-            ends and (c.cancel_gate or not c.unclean_leader_election_enable),
-            len(t.partition.isr) >= min_isr_of(t),
+        enough_copies=implies(
+            ends,
+            all(
+                sure_copies(c, t, after, k) >= min(sure_copies(c, s, before, k), min_isr_of(t))
+                for k in range(len(s.committed))
+            ),
         ),
         nobody_added=implies(
             ends and not c.unclean_leader_election_enable and not alters(c, s, t),

@@ -6,8 +6,9 @@ one out reports it as not reached.
 
 from __future__ import annotations
 
+from elrcheck.invariants.membership import registered_anew, uncleanly
 from elrcheck.invariants.operations import elected_outside, moving
-from elrcheck.invariants.properties import leads_now, registered_anew, still_leads, uncleanly
+from elrcheck.invariants.properties import leads_now, still_leads
 from elrcheck.lang.runtime import EMPTY, op, sometimes
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits

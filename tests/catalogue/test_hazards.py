@@ -174,12 +174,12 @@ BY_HAND = {
     # ISR {0} is below the new min ISR, so 1 is eligible; for the leader min ISR is still 1.
     ("F-24", "P-3"): ["ChangeMinIsr", "Fence", "ApplyMetadata"],
     ("F-24", "P-2"): ["ChangeMinIsr", "Fence", "ApplyMetadata", "Produce"],
-    # [0, 1] to [1, 2] with 1 fenced: 2 joins, 0 leaves, and 2 is the whole ISR.
-    ("F-30a", "P-29"): [
-        "Fence", "Reassign", "ApplyMetadata", "ApplyMetadata", "Fetch", "ExpandIsr", "ControllerAlters"
-    ],
+    # 2 is behind. [0, 1, 2] to [0, 2] adds nobody, so it is complete at once: 0 alone has the record.
+    ("F-30a", "P-29"): ["Fence", "Produce", "Fetch", "Fetch", "ApplyMetadata", "Reassign"],
+    # [0, 1] to [1, 2] where 1 lost its log: 2 joins, 0 leaves, and 2 alone has the record.
     ("F-30b", "P-29"): [
-        "Fence", "Reassign", "ApplyMetadata", "ApplyMetadata", "Fetch", "ExpandIsr", "ControllerAlters"
+        "Produce", "Fetch", "Fetch", "Crash", "Start", "Reassign", "ApplyMetadata", "Register",
+        "ApplyMetadata", "Fetch", "Fetch", "ExpandIsr", "ControllerAlters",
     ],
     # 1 is no replica, fetches all the same, and deletes its log; then it becomes a replica.
     ("F-38", "P-27"): [

@@ -64,7 +64,6 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
     reborn = replace(start, registration=put(start.registration, 1, replace(start.registration[1], epoch=2)))
     dirty = case.broker(1, start, clean_file=0)
     leaderless = case.partition(leader=None, isr=ISR())
-    moving = case.partition(adding=ISR({2}))
     known = case.partition(leaderless, last_known_elr=ISR({1, 2}))
     asked = replace(known, recovery=replace(known.recovery, strategy=RecoveryStrategy.BALANCED))
     caught_up = tuple(replace(peer, log_end_offset=1) for peer in start.broker[0].peers)
@@ -181,9 +180,9 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "partition'.recovery=RECOVERED, b=2",
         ),
         "P-29": (
-            (moving, case.partition(isr=ISR({0}))),
-            "min_isr_members",
-            "partition'.isr={0}, min_isr_of(t)=2",
+            (case.partition(has_it, adding=ISR({2})), case.partition(has_it, isr=ISR({0}))),
+            "enough_copies",
+            "k=0",
         ),
         "P-30": ((committed,), "survives", "k=0, b=none (0,1,2 before the step)"),
         "P-31": ((asked, case.partition(asked, leader=2, isr=ISR({2}))), "all_answered", "b=1"),
@@ -194,6 +193,11 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             (start, case.broker(0, log=(FIRST,), peers=caught_up, view=replace(start.broker[0].view))),
             "covers_what_the_isr_has",
             "b=0, k=0",
+        ),
+        "P-37": (
+            (start, case.partition(leaderless, last_known_leader=1)),
+            "led_until_now",
+            "stored - (last_known(c, s.partition) | led_last(c, s.partition))={1}",
         ),
         "P-36": ((asked_to_stop, granted), "leads_nothing", "b=0"),
     }

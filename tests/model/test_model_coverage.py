@@ -74,9 +74,6 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
             for value in (False, True)
         ),
     ],
-    "what is granted changes the partition: an ISR with other members, or its recovery has ended": [
-        ("with_new_isr", "newer", False)
-    ],
     "a leader that has no record of an epoch names an earlier one, and the first half says so": [
         ("fetch_diverges", "unknown_epoch(c, leader, follower.log)", True)
     ],
