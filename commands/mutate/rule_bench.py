@@ -34,7 +34,7 @@ from elrcheck.lang.lowering.relower import relower
 from elrcheck.results.mutation_report import MutantVerdict
 from elrcheck.traces.replay import ReplayError, replay_finding
 
-KEPT = 48
+KEPT = 256
 """Configurations whose programs and states stay in memory."""
 UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 """What a step may raise when the rule that protected it is changed."""
