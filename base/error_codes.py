@@ -115,6 +115,7 @@ USAGE: Mapping[str, str] = {
     "spark-conf": "A Spark property is invalid, or must not be set.",
     "spark-master": "--master is not a Spark master URL.",
     # what-if
+    "answers-damaged": "A file of Kafka's answers is damaged, or is none.",
     "what-if-bad-value": "A value in the question is invalid.",
     "what-if-duplicate-id": "The question lists a broker twice.",
     "what-if-missing-key": "The question lacks a key.",

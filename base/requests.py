@@ -207,7 +207,7 @@ class MutateRequest:
 
     rules: change the rules one expression at a time: of `functions` (empty for all), or a `sample` of these
     changes drawn by `seed`, over the `configurations` of the suite (empty for all small ones); controller:
-    ask `prove --controller` too.
+    ask `prove --controller` too; answers: compare with Kafka's packaged answers first.
     hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
     all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
     """
@@ -227,6 +227,7 @@ class MutateRequest:
     sample: int | None = None
     seed: int = 1
     controller: bool = True
+    answers: bool = True
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,8 @@ class ConformRequest:
     None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
     level: only the change builder, only the controller's managers, None for both; or a broker.
     comparisons: how many, for each version; seconds: time limit of the whole run. stop_at_first: at the
-    first unexplained difference. record: file that keeps what was compared.
+    first unexplained difference. record: file that keeps what was compared. answers: files of Kafka's answers
+    to compare with instead, or `packaged`; keep_answers: ask one release, and write such a file.
     """
 
     kafka: tuple[str, ...] = ()
@@ -310,6 +312,8 @@ class ConformRequest:
     workers: int | None = None
     stop_at_first: bool = False
     record: Path | None = None
+    answers: tuple[str, ...] = ()
+    keep_answers: Path | None = None
 
     def source_options(self, source: str) -> tuple[str, str]:
         """The option that names one of the versions or homes."""

@@ -38,6 +38,11 @@ from elrcheck.console.shell import Shell
               help="What the random questions depend on.")
 @click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.")
+@click.option("--answers", metavar="FILE|packaged", multiple=True,
+              help="Compare with Kafka's answers in a file instead, without Java; `packaged` for those that come"
+                   " with elrcheck. May be repeated.")
+@click.option("--keep-answers", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Ask one release, and write its answers to a file for --answers.")
 @workers_option
 @case_options
 @click.pass_obj
@@ -52,12 +57,20 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     from elrcheck.commands.conform.conform import run_conform
     from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
     from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
+    from elrcheck.commands.conform_answers.ask import keep_answers
+    from elrcheck.commands.conform_answers.compare_kept import compare_answers
     from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
 
     request = ConformRequest(**options)
     reject_unrecordable(request)
     with shell.open_progress() as progress:
+        if request.answers:
+            return shell.deliver(compare_answers(request, progress), form, outputs, exit_zero=exit_zero)
         teams = teams_of(request, progress)
+        if request.keep_answers is not None:
+            lines = keep_answers(request, teams, request.keep_answers, progress)
+            shell.write(f"{lines:,} questions with their answers in {request.keep_answers}\n")
+            return ExitCode.HOLDS
         if request.level == "broker":
             report = run_broker_conform(request, teams, open_partition, progress)
         else:

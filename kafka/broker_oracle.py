@@ -25,6 +25,7 @@ from elrcheck.kafka.broker_steps import (
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
 from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from elrcheck.kafka.line_oracle import Answering, Keeping, Pairs
 from elrcheck.kafka.wire import ABSENT, EMPTY, WireError, ids, read_ids
 
 PROTOCOL = "1"
@@ -37,7 +38,7 @@ WORDS = 13
 class BrokerOracle:
     """Asks one Java process. Use `open_broker_oracle`, which ends it."""
 
-    def __init__(self, process: LineProcess) -> None:
+    def __init__(self, process: Answering) -> None:
         self._process = process
         name, protocol, version = process.greeting().split(" ")
         if (name, protocol) != ("elrcheck", PROTOCOL):
@@ -120,8 +121,11 @@ def _proposed(word: str) -> Proposed | None:
 
 
 @contextlib.contextmanager
-def open_broker_oracle(class_path: ClassPath) -> Iterator[BrokerOracle]:
-    """Start the process, compiling the driver if that was not done before; it ends with the block."""
+def open_broker_oracle(class_path: ClassPath, keep: Pairs | None = None) -> Iterator[BrokerOracle]:
+    """Start the process, compiling the driver if that was not done before; it ends with the block.
+
+    keep: gets every question with its answer.
+    """
     jdk = find_jdk()
     classes = compiled(JavaProgram.of_folder("kafka/java/broker", MAIN), class_path, jdk)
     place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
@@ -129,4 +133,4 @@ def open_broker_oracle(class_path: ClassPath) -> Iterator[BrokerOracle]:
         tempfile.TemporaryDirectory(prefix="elrcheck-broker-", dir=place) as folder,
         LineProcess.start(jdk, MAIN, (classes, *class_path.jars), folder) as process,
     ):
-        yield BrokerOracle(process)
+        yield BrokerOracle(process if keep is None else Keeping(process, keep))

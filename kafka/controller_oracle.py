@@ -18,6 +18,7 @@ from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
 from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from elrcheck.kafka.line_oracle import Answering, Keeping, Pairs
 from elrcheck.kafka.oracle import Walk
 
 PROTOCOL = "1"
@@ -29,7 +30,7 @@ Mode: TypeAlias = Literal["kept", "fresh", "live"]
 class ControllerOracle:
     """Asks one Java process. Use `open_oracle`, which ends it."""
 
-    def __init__(self, process: LineProcess) -> None:
+    def __init__(self, process: Answering) -> None:
         self._process = process
         name, protocol, version = process.greeting().split(" ")
         if (name, protocol) != ("elrcheck", PROTOCOL):
@@ -67,10 +68,15 @@ class ControllerOracle:
 
 
 @contextlib.contextmanager
-def open_oracle(class_path: ClassPath, mode: Mode = "kept") -> Iterator[ControllerOracle]:
-    """Start the process, compiling the driver if that was not done before; it ends with the block."""
+def open_oracle(
+    class_path: ClassPath, mode: Mode = "kept", keep: Pairs | None = None
+) -> Iterator[ControllerOracle]:
+    """Start the process, compiling the driver if that was not done before; it ends with the block.
+
+    keep: gets every question with its answer.
+    """
     jdk = find_jdk()
     program = JavaProgram.of_folder("kafka/java/controller", MAIN)
     classes = compiled(program, class_path, jdk)
     with LineProcess.start(jdk, MAIN, (classes, *class_path.jars), mode.upper()) as process:
-        yield ControllerOracle(process)
+        yield ControllerOracle(process if keep is None else Keeping(process, keep))

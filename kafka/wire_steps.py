@@ -194,7 +194,7 @@ def read_step(line: bytes) -> StepAnswer:
         return StepAnswer(
             words[0],
             found,
-            _read_brokers(words[3]),
+            read_brokers(words[3]),
             int(words[1]),
             words[2] == "1",
             sibling,
@@ -206,7 +206,8 @@ def read_step(line: bytes) -> StepAnswer:
 
 
 @lru_cache(REMEMBERED)
-def _read_brokers(word: str) -> tuple[KafkaBroker, ...]:
+def read_brokers(word: str) -> tuple[KafkaBroker, ...]:
+    """Read registrations, four numbers each."""
     numbers = read_ids(word)
     if len(numbers) % BROKER_NUMBERS:
         raise WireError(f"not brokers: {word!r}")

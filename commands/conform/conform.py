@@ -81,10 +81,15 @@ def run_conform(
         disagreements=tuple(sorted(disagreements, key=lambda d: (d.explained, d.kafka, -d.count))),
         unexplained=unexplained,
         versions=tuple(versions),
-        projections=tuple(ProjectionReport(p.name, p.what, p.why) for p in PROJECTIONS),
+        projections=projection_reports(),
         settings=request.overrides,
         stopped_by=stopped,
     )
+
+
+def projection_reports() -> tuple[ProjectionReport, ...]:
+    """What is compared in part."""
+    return tuple(ProjectionReport(p.name, p.what, p.why) for p in PROJECTIONS)
 
 
 def _version(team: Team, progressed: Progressed) -> VersionReport:

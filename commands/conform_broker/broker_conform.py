@@ -161,7 +161,7 @@ def _compare_all(
     """Ask batch by batch; returns how many short walks were asked, and what ended it early."""
     started = time.monotonic()
     asked = 0
-    walks = _walks(team.config, request.seed)
+    walks = broker_walks(team.config, request.seed)
     ended: str | None = None
     while side.compared < request.comparisons:
         if stop():
@@ -181,7 +181,7 @@ def _compare_all(
     return (SpaceReport(name, SHORT_WALKS, min(asked // 2, SHORT_WALKS)),), ended
 
 
-def _walks(config: Config, seed: int) -> Iterator[tuple[BrokerEvent, ...]]:
+def broker_walks(config: Config, seed: int) -> Iterator[tuple[BrokerEvent, ...]]:
     """Random walks and all short ones, in shuffled order, by turns; then random ones."""
     order = random.Random(f"{seed}/short").sample(range(SHORT_WALKS), SHORT_WALKS)
     for number, short in enumerate(order):
@@ -221,7 +221,7 @@ def _shrunk_groups(
                 what=known.what if known else "kafka.cluster.Partition and the model differ",
                 why=known.why if known else None,
                 source=known.source if known else None,
-                example=_example(example, shlex.join(again)),
+                example=broker_example(example, shlex.join(again)),
             )
         )
     return reports
@@ -246,7 +246,8 @@ def shrink(config: Config, oracle: BrokerOracle, found: BrokerDisagreement) -> B
         found = better
 
 
-def _example(found: BrokerDisagreement, command: str) -> ExampleReport:
+def broker_example(found: BrokerDisagreement, command: str) -> ExampleReport:
+    """A difference for the report."""
     shown = tuple(
         FieldPair(name, str(getattr(found.kafka, name)), str(getattr(found.model, name)))
         for name in found.differs

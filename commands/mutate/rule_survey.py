@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
     names = _configurations(request, progress)
     tasks = [
-        MutantTask(function, name, names, request.timeout or 60.0, request.controller)
+        MutantTask(function, name, names, request.timeout or 60.0, request.controller, request.answers)
         for function, name in chosen
     ]
     place = request.run_dir or RUNS / f"rules-{_digest(names, request)}"
@@ -105,7 +106,23 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ..
     cases = [case.name for case in selected_cases(asked) if size.get(case.name, largest + 1) <= largest]
     if not cases:
         raise NothingChecked("no-configuration", f"no configuration has at most {largest:,} states")
+    if not request.configurations:
+        cases = _representative(cases, size)
     return tuple(sorted(cases, key=lambda name: size[name]))
+
+
+def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
+    """One configuration for each combination of operations: the largest with a fault that was used least."""
+    combined: dict[str, list[str]] = {}
+    for name in sorted(cases, key=lambda name: -size[name]):
+        combined.setdefault(name.rpartition("/")[0], []).append(name)
+    used: Counter[str] = Counter()
+    chosen: list[str] = []
+    for names in sorted(combined.values(), key=len):
+        best = min(names, key=lambda name: used[name.rpartition("/")[2]])
+        used[best.rpartition("/")[2]] += 1
+        chosen.append(best)
+    return chosen
 
 
 def _judged(tasks: Sequence[MutantTask], workers: int | None, stop: Interrupts) -> Iterator[MutantAnswer]:
@@ -151,7 +168,10 @@ def _tell(
 
 
 def _identity(names: Sequence[str], request: MutateRequest) -> dict[str, object]:
-    return {"model": model_digest(), "configurations": list(names), "controller": request.controller}
+    return {
+        "model": model_digest(), "configurations": list(names), "controller": request.controller,
+        "answers": request.answers,
+    }  # fmt: skip
 
 
 def _digest(names: Sequence[str], request: MutateRequest) -> str:
