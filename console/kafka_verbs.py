@@ -39,8 +39,8 @@ from elrcheck.console.shell import Shell
 @click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.")
 @click.option("--answers", metavar="FILE|packaged", multiple=True,
-              help="Compare with Kafka's answers in a file instead, without Java; `packaged` for those that come"
-                   " with elrcheck. May be repeated.")
+              help="Compare with Kafka's answers in a file instead, without Java; `packaged` for those that"
+                   " come with elrcheck. May be repeated.")
 @click.option("--keep-answers", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Ask one release, and write its answers to a file for --answers.")
 @workers_option

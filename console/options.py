@@ -164,7 +164,7 @@ mutation_options = _stack(
                  help="With --rules: also ask the proof of controller steps about what the suite does not "
                       "catch."),
     click.option("--answers/--no-answers", default=True,
-                 help="With --rules: first compare with Kafka's answers, as `conform --answers packaged` does."),
+                 help="With --rules: first compare with Kafka's answers, as `conform --answers packaged`."),
     click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
                  help="Survey only the guards of this action (implies --guards); may be repeated."),
     _selection(GUARD_SCOPE),

@@ -42,9 +42,7 @@ class Answers:
     broker: tuple[tuple[tuple[BrokerEvent, ...], tuple[BrokerAnswer, ...]], ...] = ()
 
 
-def write_answers(
-    path: Path, kafka: str, level: Level, day: str, pairs: Pairs
-) -> None:
+def write_answers(path: Path, kafka: str, level: Level, day: str, pairs: Pairs) -> None:
     """Write a file, whole or not at all."""
     head = f"{FORMAT}\nkafka {kafka}\nlevel {level}\nday {day}\n\n"
     text = head.encode() + b"".join(b"%b\t%b\n" % pair for pair in pairs)

@@ -37,7 +37,6 @@ from elrcheck.kafka.controller_steps import (
     Expire,
     Fence,
     Heartbeat,
-    KafkaBroker,
     Member,
     Reassign,
     Register,
@@ -153,7 +152,8 @@ def _step(words: list[str]) -> Step:
         case "shutdown", b:
             return ShutDown(int(b))
         case "beat", b, fence, shut_down, caught_up, offline:
-            return Heartbeat(int(b), fence == "1", shut_down == "1", caught_up == "1", numbers_in(int(offline)))
+            wants = fence == "1", shut_down == "1", caught_up == "1"
+            return Heartbeat(int(b), *wants, numbers_in(int(offline)))
         case "register", b, ("last" | "none" | "other") as previous, directories:
             return Register(int(b), previous, None if directories == ABSENT else numbers_in(int(directories)))
         case "unregister", b:

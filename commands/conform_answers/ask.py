@@ -21,8 +21,6 @@ from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.line_oracle import Pairs
 
 
-
-
 def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progress: Progress) -> int:
     """Ask one release and write the file; returns the number of lines."""
     sources = [source for team in teams for source in team.sources]

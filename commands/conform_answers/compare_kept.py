@@ -78,11 +78,12 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
                     compared.builder += compared.counted.compared - before
                 if number % OFTEN == 0:
                     _tell(progress, files, started)
-                late = request.seconds is not None and time.monotonic() - started > request.seconds
-                at_first = request.stop_at_first and compared.unexplained > 0
-                stopped = (
-                    "interrupted" if stop() else "--seconds" if late else "--stop-at-first" if at_first else None
-                )
+                if stop():
+                    stopped = "interrupted"
+                elif request.seconds is not None and time.monotonic() - started > request.seconds:
+                    stopped = "--seconds"
+                elif request.stop_at_first and compared.unexplained:
+                    stopped = "--stop-at-first"
                 if stopped is not None:
                     break
             if stopped is not None:

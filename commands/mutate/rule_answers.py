@@ -1,14 +1,14 @@
 """One change of a rule, judged by Kafka's own answers, which are kept in packaged files.
 
-A property says what must never happen; most of what Kafka's classes do is more exact than that. So the changed
-rules answer the questions that the releases were asked, in plain Python. Only questions whose answer calls
-the changed function are asked again: which those are is seen once, without any change.
+A property says what must never happen; what Kafka's classes do is more exact than that. So the changed rules
+answer the questions that the releases were asked, in plain Python. Only questions whose answer calls the
+changed function are asked again: which those are is seen once, without any change.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
@@ -46,11 +46,13 @@ class _Known:
 
 
 class AnswerBench:
-    """The packaged answers, by the functions of the model that work on them."""
+    """The packaged answers or others, by the functions of the model that work on them."""
 
-    def __init__(self, functions: frozenset[str]) -> None:
+    def __init__(
+        self, functions: frozenset[str], releases: Sequence[AnsweredRelease] | None = None
+    ) -> None:
         calling: dict[str, list[_Known]] = {name: [] for name in functions}
-        for release in packaged_releases():
+        for release in packaged_releases() if releases is None else releases:
             for case in release.cases():
                 called, differs = _watched(lambda c=case, r=release: _differs(c, r.config))  # type: ignore[misc]
                 known = _Known(release, case, differs)
@@ -72,8 +74,8 @@ class AnswerBench:
                 except UNDEFINED as fault:
                     return OtherAnswer(version, f"a step is undefined: {type(fault).__name__}")
                 if differs != known.differs:
-                    odd = next((one for one in differs if one not in known.differs), "a known difference is gone")
-                    return OtherAnswer(version, odd)
+                    new = [one for one in differs if one not in known.differs]
+                    return OtherAnswer(version, new[0] if new else "a known difference is gone")
         return None
 
 

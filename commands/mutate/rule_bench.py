@@ -1,8 +1,9 @@
-"""One change of a rule, judged: by Kafka's answers, over the configurations of the suite, then by the proof.
+"""One change of a rule, judged: by Kafka's answers, over configurations of the suite, then by the proof.
 
-Kafka's answers come first because they take the least time. A configuration is searched once without the change. A change that leaves the same program there, or the same
-steps from every reachable state, needs no search; otherwise the changed program is searched until a property
-breaks that holds without the change. Each finding is replayed in plain Python.
+Kafka's answers come first because they take the least time. A configuration is searched once without the
+change. A change that leaves the same program there, or the same steps from every reachable state, needs no
+search; otherwise the changed program is searched until a property breaks that holds without the change. Each
+finding is replayed in plain Python.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from elrcheck.traces.replay import ReplayError, replay_finding
 
 KEPT = 256
 """Configurations whose programs and states stay in memory."""
-SEARCHED = 12
-"""Searches of a change that no property catches: then only the numbers of states tell it from the original."""
+SEARCHED = 5
+"""Searches of a change in which no property breaks; after them only the numbers of states tell it apart."""
 UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 """What a step may raise when the rule that protected it is changed."""
 
@@ -206,7 +207,7 @@ class RuleBench:
         """
         config = base.case.selected.config
         change = relower(base.lowered, changed.model, changed.affected)
-        limits = Limits(max_states=max(20_000, 4 * base.result.distinct), seconds=seconds)
+        limits = Limits(max_states=max(10_000, 2 * base.result.distinct), seconds=seconds)
         broken = frozenset(
             check for check in base.result.first if base.lowered.program.checks[check].kind == "always"
         )

@@ -1,6 +1,6 @@
 """`elrcheck mutate --rules`: change the protocol's rules one expression at a time, and see what catches it.
 
-The configurations are those of the suite that are small enough, the smallest first. Every answer is written
+The configurations are those of the suite that are small enough, the largest first: more happens in them. Every answer is written
 to the ledger of the run as it arrives, so the same command resumes a run that was interrupted.
 """
 
@@ -34,7 +34,7 @@ from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
 LEDGER = "mutants.jsonl"
-LARGEST = 20_000
+LARGEST = 10_000
 """Distinct states of the largest configuration in which changes are tried."""
 
 
@@ -89,7 +89,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
 
 
 def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ...]:
-    """The names of the configurations, the smallest first; all must be as expected without a change."""
+    """The names of the configurations, the largest first; all must be as expected without a change."""
     progress.stage("the suite without a change")
     asked = SuiteRequest(only=request.configurations, workers=request.workers)
     report: SuiteReport = run_suite(asked, progress)
@@ -108,7 +108,7 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ..
         raise NothingChecked("no-configuration", f"no configuration has at most {largest:,} states")
     if not request.configurations:
         cases = _representative(cases, size)
-    return tuple(sorted(cases, key=lambda name: size[name]))
+    return tuple(sorted(cases, key=lambda name: -size[name]))
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:

@@ -1,0 +1,110 @@
+"""Kafka's answers in a file: what was written is read back, and anything else is refused with its place."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from wire_samples import BROKERS, PARTITION, STEPS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.commands.conform_answers.answered import packaged_releases
+from elrcheck.kafka import wire, wire_questions, wire_steps
+from elrcheck.kafka.answer_file import read_answers, write_answers
+from elrcheck.kafka.asked import BuilderQuestion
+from elrcheck.kafka.broker_oracle import line_of
+from elrcheck.kafka.broker_steps import (
+    Append,
+    Beginning,
+    BrokerEvent,
+    FollowerFetch,
+    Granted,
+    LookForLag,
+    Metadata,
+    Refused,
+    Registered,
+    Wait,
+)
+from elrcheck.kafka.controller_steps import Setup
+
+HEAD = "elrcheck answers of Kafka 1\nkafka 4.1.2\nlevel controller\nday 2026-11-22\n\n"
+EVENTS: tuple[BrokerEvent, ...] = (
+    Beginning(1, 11, 2), Registered(((0, 10, "active"), (2, 12, "shutting down"))),
+    Metadata(1, 1, 1, (0, 1), (1,)), Append(-1), FollowerFetch(0, 10, 0, 1, -1), LookForLag(), Wait(5),
+    Granted(1, 2, (1, 0)), Refused("INELIGIBLE_REPLICA"),
+)  # fmt: skip
+BUILDER = (
+    BuilderQuestion(PARTITION, (0, 2)),
+    BuilderQuestion(
+        PARTITION, (), 2, False, "UNCLEAN", (), (1,), (2,), (3,), (0, 1), "RECOVERING", "4.0-IV1"
+    ),
+)
+SETUPS = (
+    Setup(BROKERS, PARTITION),
+    Setup(BROKERS, None, False, 2, 3, ((0, 1), (2, 2)), True, False, None, "4.1-IV0"),
+    Setup(BROKERS, PARTITION, sibling=PARTITION),
+)
+
+
+def test_every_kind_of_question_is_read_as_it_was_written() -> None:
+    assert [wire_questions.read_step_question(wire_steps.step(step)) for step in STEPS] == list(STEPS)
+    assert {type(event) for event in EVENTS} == set(get_args(BrokerEvent))
+    assert [wire_questions.read_broker_event(line_of(event)) for event in EVENTS] == list(EVENTS)
+    assert [wire_questions.read_builder_question(wire.builder(one)) for one in BUILDER] == list(BUILDER)
+    assert [wire_questions.read_setup(wire_steps.setup(one)) for one in SETUPS] == list(SETUPS)
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"t", b"t nothing 1", b"t fence", b"t fence one", b"b 1", b"s 1", b"x"]
+)
+def test_a_line_that_is_no_question_is_refused(line: bytes) -> None:
+    readers = (
+        wire_questions.read_step_question, wire_questions.read_builder_question, wire_questions.read_setup,
+    )  # fmt: skip
+    for read in readers:
+        with pytest.raises(wire.WireError):
+            read(line)
+
+
+def test_the_packaged_files_have_an_answer_of_every_release_that_a_variant_stands_for() -> None:
+    releases = packaged_releases()
+    controller = {one.variant for one in releases if one.answers.level == "controller"}
+    assert controller == {"code_3_9", "code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3"}
+    for release in releases:
+        answers = release.answers
+        assert len(answers.broker) > 100 if answers.level == "broker" else len(answers.builder) > 2000
+
+
+def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
+    walk = [(wire_steps.setup(SETUPS[0]), b"ok"), (wire_steps.step(STEPS[0]), b"NONE 1 1 - ~ ~ 0 ~")]
+    write_answers(tmp_path / "a.xz", "4.1.2", "controller", "2026-11-22", walk)
+    read = read_answers((tmp_path / "a.xz").read_bytes(), "a.xz")
+    assert (read.kafka, read.level, read.day) == ("4.1.2", "controller", "2026-11-22")
+    ((setup, steps, answers),) = read.walks
+    assert (setup, steps) == (SETUPS[0], STEPS[:1])
+    assert answers[0].error == "NONE" and answers[0].min_isr == 1 and answers[0].partition is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("something else\n", "a.xz:1"),
+        (HEAD.replace("level controller", "level topic"), "a.xz:3"),
+        ("elrcheck answers of Kafka 1\nkafka 4.1.2\n", "a.xz"),
+        (HEAD + "t fence 1\n", "a.xz:6"),
+        (HEAD + "t fence 1\tNONE 1 1 - ~ ~ 0 ~\n", "a.xz:6"),
+        (HEAD + "b 0\t-\n", "a.xz:6"),
+        (HEAD + "cut off", "a.xz"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_place(text: str, place: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        read_answers(lzma.compress(text.encode()), "a.xz")
+    assert caught.value.code == "answers-damaged" and caught.value.where == place
+
+
+def test_a_file_that_is_not_compressed_is_refused() -> None:
+    with pytest.raises(UsageFault, match="not compressed"):
+        read_answers(HEAD.encode(), "a.xz")
