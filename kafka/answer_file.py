@@ -59,6 +59,8 @@ def read_answers(data: bytes, where: str) -> Answers:
         raise _bad(where, f"more than {LARGEST:,} bytes")
     lines = text.split(b"\n")
     head = dict(_header(lines, where))
+    if len(lines) < 6 or lines[4] != b"" or lines[-1] != b"":
+        raise _bad(where, "the file ends too early")
     builder: list[tuple[BuilderQuestion, BuilderAnswer]] = []
     walks: list[tuple[Setup, list[Step], list[StepAnswer]]] = []
     broker: list[tuple[list[BrokerEvent], list[BrokerAnswer]]] = []
@@ -98,8 +100,6 @@ def _header(lines: Sequence[bytes], where: str) -> Iterator[tuple[str, str]]:
         if key != name or not value or (name == "level" and value not in ("controller", "broker")):
             raise _bad(where, f"expected `{name}` and a value", number)
         yield key, value
-    if len(lines) < 6 or lines[4] != b"" or lines[-1] != b"":
-        raise _bad(where, "the file ends too early")
 
 
 def _bad(where: str, what: str, line: int | None = None) -> UsageFault:

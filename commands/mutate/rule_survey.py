@@ -1,7 +1,8 @@
 """`elrcheck mutate --rules`: change the protocol's rules one expression at a time, and see what catches it.
 
-The configurations are those of the suite that are small enough, the largest first: more happens in them. Every answer is written
-to the ledger of the run as it arrives, so the same command resumes a run that was interrupted.
+The configurations are those of the suite that are small enough, the largest first: more happens in them.
+Every answer is written to the ledger of the run as it arrives, so the same command resumes a run that was
+interrupted.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
     [
         ("something else\n", "a.xz:1"),
         (HEAD.replace("level controller", "level topic"), "a.xz:3"),
-        ("elrcheck answers of Kafka 1\nkafka 4.1.2\n", "a.xz"),
+        ("elrcheck answers of Kafka 1\nkafka 4.1.2\n", "a.xz:3"),
         (HEAD + "t fence 1\n", "a.xz:6"),
         (HEAD + "t fence 1\tNONE 1 1 - ~ ~ 0 ~\n", "a.xz:6"),
         (HEAD + "b 0\t-\n", "a.xz:6"),

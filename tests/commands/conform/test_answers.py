@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
+from elrcheck.commands.conform_answers.answered import packaged_releases
 from elrcheck.commands.mutate.rule_answers import AnswerBench
 from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.invariants.modules import load_whole_model
@@ -28,7 +30,6 @@ def test_the_model_answers_as_the_releases_did(invoke: Invoke) -> None:
     assert report["versions"][0]["compared"] > 10_000 and report["versions"][1]["compared"] > 4_000
     assert {found["class"] for found in report["disagreements"]} == {
         "watermark-before", "cut-by-another-name", "record-of-an-answer", "nothing-to-lag-behind",
-        "watermark-left-behind",
     }  # fmt: skip
 
 
@@ -55,15 +56,18 @@ def test_options_that_do_not_go_together(invoke: Invoke, options: tuple[str, ...
 def test_a_change_of_a_rule_is_another_answer() -> None:
     """Every change of one rule of the controller, by the packaged answers alone."""
     mutants = RuleMutants(load_whole_model())
-    bench = AnswerBench(frozenset({"fence_target"}))
+    few = [
+        replace(one, answers=replace(one.answers, builder=(), walks=one.answers.walks[:1500]))
+        for one in packaged_releases()
+        if one.answers.kafka == "3.9.1" and one.answers.level == "controller"
+    ]
+    bench = AnswerBench(frozenset({"fence_target"}), few)
     assert bench.asked("fence_target") > 100
     judged = {
         variation.name: bench.other_answer(changed)
         for variation in mutants.of("fence_target")
         if (changed := mutants.make(variation)) is not None
     }
-    caught = [name for name, found in judged.items() if found is not None]
+    caught = [found for found in judged.values() if found is not None]
     assert len(caught) > len(judged) // 2
-    assert all(
-        found.kafka in ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.3.1") for found in judged.values() if found
-    )
+    assert {found.kafka for found in caught} == {"3.9.1"}
