@@ -156,6 +156,7 @@ NOTHING: Mapping[str, str] = {
     "empty-baseline": "The baseline has no entries.",
     "empty-range": "No step of the trace lies in the range.",
     "empty-trace": "The trace has no states.",
+    "no-answers": "No question of the kind can be put to the release.",
     "no-configuration": "No configuration of the suite is selected.",
     "no-property": "No property is selected.",
     "no-report": "There is no stored report.",

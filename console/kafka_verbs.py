@@ -57,7 +57,7 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     from elrcheck.commands.conform.conform import run_conform
     from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
     from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
-    from elrcheck.commands.conform_answers.ask import keep_answers
+    from elrcheck.commands.conform_answers.answer_run import keep_answers
     from elrcheck.commands.conform_answers.compare_kept import compare_answers
     from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
 

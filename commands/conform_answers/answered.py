@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeAlias
 
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.requests import ConformRequest, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.conform.compare import (
@@ -126,7 +126,7 @@ def _own_file(path: Path) -> tuple[str, bytes]:
     try:
         return str(path), path.read_bytes()
     except OSError as fault:
-        raise UsageFault(
+        raise EnvironmentFault(
             "cannot-read", f"cannot read {path}: {fault.strerror}",
             help=f"give a file, or `{PACKAGED}` for those that come with elrcheck",
         ) from fault  # fmt: skip
