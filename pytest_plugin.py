@@ -104,7 +104,7 @@ class BaselineFile(pytest.File):
         from elrcheck.invariants.modules import load_whole_model
 
         try:
-            entries = read_baseline(self.path)
+            entries = read_baseline(self.path).entries
         except ElrError as fault:
             raise self.CollectError(fault.render()) from None
         if not entries:

@@ -247,7 +247,7 @@ class ControllerRequest:
 
 @dataclass(frozen=True)
 class NewEntry:
-    """An entry to add to a baseline."""
+    """An entry to add to a baseline. suite: instead of one configuration, some of the suite."""
 
     name: str
     selection: Selection = field(default_factory=Selection)
@@ -258,6 +258,7 @@ class NewEntry:
     proof: bool = False
     teeth: bool = False
     controller: bool = False
+    suite: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -200,11 +200,12 @@ def stored_traces(_: click.Context) -> Words:
 
 
 def entries(ctx: click.Context) -> Words:
-    """Names of the entries of a baseline."""
+    """Names of the entries and suites of a baseline."""
     from elrcheck.base.documents import read_toml
 
-    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).value.get("entry", {})
-    return [(name, f"{entry.get('variant')}, {entry.get('scope')}") for name, entry in found.items()]
+    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).value
+    yield from ((n, f"{e.get('variant')}, {e.get('scope')}") for n, e in found.get("entry", {}).items())
+    yield from ((name, "suite") for name in found.get("suite", {}))
 
 
 def commands(ctx: click.Context) -> Words:

@@ -10,7 +10,7 @@ import click
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import GATE_FAIL_ON, GateFailOn, GateRequest, NewEntry
-from elrcheck.console.completion import completer, entries
+from elrcheck.console.completion import completer, configurations, entries
 from elrcheck.console.help import Verb
 from elrcheck.console.options import (
     EXIT_CODES,
@@ -49,12 +49,15 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
               help="Also run the guard survey, as `elrcheck mutate --guards` does.")
 @click.option("--controller", is_flag=True,
               help="Also prove the controller's rules, as `elrcheck prove --controller` does.")
+@click.option("--suite", metavar="NAME|GLOB", multiple=True, shell_complete=completer(configurations),
+              help="Add these configurations of the suite, or a family; may be repeated.")
 @workers_option
 @located_options
 @click.pass_context
 def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
          baseline: Path, only: tuple[str, ...], fail_on: tuple[GateFailOn, ...], update_baseline: bool,
-         add: str | None, workers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+         add: str | None, suite: tuple[str, ...], workers: int | None,
+         **options: Any) -> ExitCode:  # fmt: skip
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 
     Runs every entry of the baseline again. Exits with 1 when a result differs from the baseline, with 2
@@ -63,9 +66,11 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
     from elrcheck.commands.gate.gate import run_gate
 
     if add is None:
-        reject_given(ctx, _ENTRY, "--add")
+        reject_given(ctx, (*_ENTRY, "suite"), "--add")
+    if suite:
+        reject_given(ctx, _ENTRY, "an entry that is no suite")
     selection = chosen_selection(options)
-    entry = None if add is None else NewEntry(add, selection, **options)
+    entry = None if add is None else NewEntry(add, selection, suite=suite, **options)
     request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers)
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:

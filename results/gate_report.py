@@ -15,6 +15,7 @@ from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.suite_report import SuiteReport
 
 DifferenceKind: TypeAlias = Literal[
     "violated", "inconclusive", "proof", "verdict", "witness", "coverage", "guard", "teeth", "count", "new"
@@ -67,6 +68,18 @@ class EntryReport:
 
 
 @dataclass(frozen=True)
+class GatedSuite:
+    """Part of a suite. place: where it is in the baseline; the subject of a difference is a configuration."""
+
+    name: str
+    place: str
+    verdict: EntryVerdict
+    differences: tuple[Difference, ...]
+    suite: SuiteReport
+    """As `elrcheck suite --format json`."""
+
+
+@dataclass(frozen=True)
 class GateReport:
     """The result of `elrcheck gate`. written: the baseline was updated with the results."""
 
@@ -77,6 +90,12 @@ class GateReport:
     seconds: float
     entries: tuple[EntryReport, ...]
     written: bool = False
+    suites: tuple[GatedSuite, ...] = ()
+
+    @property
+    def parts(self) -> tuple[EntryReport | GatedSuite, ...]:
+        return (*self.entries, *self.suites)
+
     schema: Literal["elrcheck.gate/1"] = "elrcheck.gate/1"
 
     @property

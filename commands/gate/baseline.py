@@ -11,6 +11,8 @@
     generated = 218367
     ..
 
+A table `[suite.NAME]` beside them is part of a suite (`suite_entry.py`).
+
 Only numbers that do not depend on the machine, on chance or on the number of workers are kept. The file
 is read strictly, and written as a whole by `baseline_text`.
 """
@@ -18,7 +20,7 @@ is read strictly, and written as a whole by `baseline_text`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.commands.gate.guard_aliases import guard_now, guards_now
+from elrcheck.commands.gate.suite_entry import SuiteEntry, read_suite
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -108,7 +111,19 @@ class Entry:
     controller: bool = False
 
 
-def read_baseline(path: Path) -> tuple[Entry, ...]:
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline file: its configurations and suites, in the order of their names, which all differ."""
+
+    entries: tuple[Entry, ...] = ()
+    suites: tuple[SuiteEntry, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*(entry.name for entry in self.entries), *(suite.name for suite in self.suites))
+
+
+def read_baseline(path: Path) -> Baseline:
     """The entries by name; UsageFault says what is wrong, and how to make a baseline if there is none."""
     if not path.exists():
         raise UsageFault(
@@ -116,11 +131,22 @@ def read_baseline(path: Path) -> tuple[Entry, ...]:
             f"there is no baseline {path}",
             help=f"make one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
         )
-    top = read_toml(path, toml_codes(CODE)).object(("schema",), ("entry",))
+    top = read_toml(path, toml_codes(CODE)).object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:
         top["schema"].expected(SCHEMA)
     entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]
-    return tuple(sorted(entries, key=lambda entry: entry.name))
+    suites = [_suite(name, node, entries) for name, node in top.get("suite", {}).fields()]
+    return Baseline(
+        tuple(sorted(entries, key=lambda entry: entry.name)),
+        tuple(sorted(suites, key=lambda suite: suite.name)),
+    )
+
+
+def _suite(name: str, table: Node, entries: Sequence[Entry]) -> SuiteEntry:
+    check_name(name, table.where)
+    if name in (entry.name for entry in entries):
+        table.fail(f"there is an entry `{name}` too", "names of entries and suites differ")
+    return read_suite(name, table)
 
 
 def check_name(name: str, where: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from elrcheck.base.requests import Selection
 from elrcheck.commands.gate.baseline import COUNTS, SCHEMA, Entry, Expected, Proof
+from elrcheck.commands.gate.suite_entry import SuiteEntry, words_of
 
 HEADER = """\
 # The baseline of `elrcheck gate`: the last accepted results of each entry.
@@ -17,16 +18,19 @@ HEADER = """\
 #     elrcheck gate --update-baseline
 #
 # and review the diff of this file like source code. Entries may be edited by hand (variant, scope, set,
-# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth, controller); comments are lost.
+# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth, controller; of a suite only,
+# files, deep, sample); comments are lost.
 """
 _WIDTH = 100
 
 
-def baseline_text(entries: Iterable[Entry]) -> str:
-    """The whole file, with the entries in order of their names."""
+def baseline_text(entries: Iterable[Entry], suites: Iterable[SuiteEntry] = ()) -> str:
+    """The whole file, with the entries in order of their names, and then the suites."""
     lines = [HEADER, f"schema = {_text(SCHEMA)}"]
     for entry in sorted(entries, key=lambda e: e.name):
         lines += ["", *_entry(entry)]
+    for suite in sorted(suites, key=lambda e: e.name):
+        lines += ["", *_suite(suite)]
     return "\n".join(lines) + "\n"
 
 
@@ -58,6 +62,21 @@ def _entry(entry: Entry) -> Iterator[str]:
     if entry.expected is not None:
         yield ""
         yield from _expected(f"{here}.expected", entry.expected)
+
+
+def _suite(suite: SuiteEntry) -> Iterator[str]:
+    yield f"[suite.{suite.name}]"
+    for key, words in (("only", suite.only), ("files", suite.files)):
+        if words:
+            yield from _list(key, words)
+    if suite.deep:
+        yield "deep = true"
+    if suite.sample is not None:
+        yield f"sample = {suite.sample}"
+    if suite.expected is not None:
+        yield from _table(
+            f"suite.{suite.name}.expected", suite.expected, lambda run: f"{{ {', '.join(words_of(run))} }}"
+        )
 
 
 def _expected(here: str, expected: Expected) -> Iterator[str]:

@@ -21,12 +21,21 @@ from elrcheck.base.requests import (
     ProveRequest,
 )
 from elrcheck.commands.check import run_check
-from elrcheck.commands.gate.baseline import Entry, check_name, read_baseline
+from elrcheck.commands.gate.baseline import Baseline, Entry, check_name, read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences, found_in
+from elrcheck.commands.gate.gate_suites import accepted, gated, run_gated
+from elrcheck.commands.gate.suite_entry import SuiteEntry
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GateReport, GateVerdict
+from elrcheck.results.gate_report import (
+    Difference,
+    EntryReport,
+    EntryVerdict,
+    GatedSuite,
+    GateReport,
+    GateVerdict,
+)
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
@@ -41,46 +50,63 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
     Raises UsageFault without a baseline or for unknown names, NothingChecked when no entry is selected.
     """
     started = time.perf_counter()
-    entries, chosen = _entries(request)
+    baseline, chosen = _chosen(request)
     update = request.update or request.add is not None
+    total = len(chosen.names)
     done: list[EntryReport] = []
-    accepted = {entry.name: entry for entry in entries}
-    for number, entry in enumerate(chosen, start=1):
-        progress.stage(f"[{number}/{len(chosen)}] {entry.name}")
+    suites: list[GatedSuite] = []
+    entries_now = {entry.name: entry for entry in baseline.entries}
+    suites_now = {suite.name: suite for suite in baseline.suites}
+    for number, entry in enumerate(chosen.entries, start=1):
+        progress.stage(f"[{number}/{total}] {entry.name}")
         ran = _run(entry, request.workers, progress)
-        accepted[entry.name] = replace(entry, expected=found_in(*ran))
+        entries_now[entry.name] = replace(entry, expected=found_in(*ran))
         done.append(_report(entry, ran, request.fail_on, update))
-    written = update and _write(request.baseline, tuple(accepted.values()))
+    for number, suite in enumerate(chosen.suites, start=len(chosen.entries) + 1):
+        progress.stage(f"[{number}/{total}] {suite.name}")
+        result = run_gated(suite, request.baseline, request.workers, progress)
+        suites_now[suite.name] = accepted(suite, result)
+        suites.append(gated(suite, result, request.fail_on, update))
+    now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
+    written = update and _write(request.baseline, now)
     return GateReport(
-        verdict=_verdict(done, update),
+        verdict=_verdict(done, suites, update),
         baseline=str(request.baseline),
         fail_on=request.fail_on,
         seconds=round(time.perf_counter() - started, 3),
         entries=tuple(done),
         written=written,
+        suites=tuple(suites),
     )
 
 
-def _entries(request: GateRequest) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     """Returns all entries of the baseline, and those to run."""
     path, add = request.baseline, request.add
-    entries = read_baseline(path) if add is None or path.exists() else ()
-    names = [entry.name for entry in entries]
+    baseline = read_baseline(path) if add is None or path.exists() else Baseline()
     if add is not None:
-        if add.name in names:
+        if add.name in baseline.names:
             raise UsageFault(
                 "baseline", f"the entry `{add.name}` exists already", where=str(path),
                 help=f"use `--update-baseline --only {add.name}`, or another name",
             )  # fmt: skip
-        return entries, (_new(add, str(path)),)
-    if not entries:
+        if add.suite:
+            check_name(add.name, f"--add {add.name}")
+            return baseline, Baseline(suites=(SuiteEntry(add.name, add.suite, place=str(path)),))
+        return baseline, Baseline((_new(add, str(path)),))
+    if not baseline.names:
         raise NothingChecked(
             "empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`"
         )
     for name in request.only:
-        if name not in names:
-            raise UsageFault("unknown-entry", f"no entry `{name}` in {path}", help=did_you_mean(name, names))
-    return entries, tuple(e for e in entries if not request.only or e.name in request.only)
+        if name not in baseline.names:
+            help = did_you_mean(name, baseline.names)
+            raise UsageFault("unknown-entry", f"no entry `{name}` in {path}", help=help)
+    only = request.only or baseline.names
+    return baseline, Baseline(
+        tuple(entry for entry in baseline.entries if entry.name in only),
+        tuple(suite for suite in baseline.suites if suite.name in only),
+    )
 
 
 def _new(add: NewEntry, path: str) -> Entry:
@@ -181,20 +207,25 @@ def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
     return "tolerated" if every else "same"
 
 
-def _verdict(done: Sequence[EntryReport], update: bool) -> GateVerdict:
-    """The verdict of the run. An update accepts every difference, but not an absolute word of --fail-on."""
+def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:
+    """The verdict of the run. An update accepts every difference, but not an absolute word of --fail-on.
+
+    Nor does it accept what a suite does not explain: that belongs into the suite.
+    """
+    parts: tuple[EntryReport | GatedSuite, ...] = (*done, *suites)
     if update:
-        kept = any(one.fails and one.expected == one.found for entry in done for one in entry.differences)
-        return "drift" if kept else "updated"
+        every = [one for part in parts for one in part.differences]
+        kept = any(one.fails and one.expected == one.found for one in every)
+        return "drift" if kept or any(suite.verdict == "drift" for suite in suites) else "updated"
     for verdict in ("drift", "inconclusive", "tolerated"):
-        if any(entry.verdict == verdict for entry in done):
+        if any(part.verdict == verdict for part in parts):
             return verdict
     return "same"
 
 
-def _write(path: Path, entries: Sequence[Entry]) -> bool:
+def _write(path: Path, baseline: Baseline) -> bool:
     """Writes the baseline; returns True if the file changed."""
-    text = baseline_text(entries)
+    text = baseline_text(baseline.entries, baseline.suites)
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
     write_file(path, text)

@@ -108,6 +108,11 @@ def differences(
     ]
     if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
         every += _inconclusive(expected, found)
+    return in_order(every, fail_on)
+
+
+def in_order(every: Iterable[Difference], fail_on: Sequence[str]) -> tuple[Difference, ...]:
+    """The differences, judged by `--fail-on`, the most informative first."""
     judged = [replace(one, fails=_fails(one, fail_on)) for one in every]
     return tuple(sorted(judged, key=lambda one: _ORDER.index(one.kind)))
 

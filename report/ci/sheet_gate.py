@@ -15,9 +15,10 @@ from elrcheck.report.ci.sheet_cases import (
     property_case,
     search_facts,
 )
+from elrcheck.report.ci.sheet_suite import run_case
 from elrcheck.report.text.text_gate import differences, gate_summary
 from elrcheck.results.check_report import PropertyReport
-from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GateReport
+from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
 
 _GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
     ("coverage", "coverage"), ("guard", "guards"), ("teeth", "teeth"), ("count", "counts"),
@@ -25,7 +26,7 @@ _GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
 
 
 def gate_sheet(report: GateReport) -> Sheet:
-    suites = tuple(_suite(entry) for entry in report.entries)
+    suites = (*(_suite(entry) for entry in report.entries), *(_gated(suite) for suite in report.suites))
     notes = tuple(
         f"{entry.name}: {note}"
         for entry in report.entries
@@ -45,6 +46,35 @@ def _suite(entry: EntryReport) -> Suite:
         brokers if isinstance(brokers, int) else 0,
         seconds,
         search_facts(check.search),
+    )
+
+
+def _gated(entry: GatedSuite) -> Suite:
+    """One case for each configuration, and one for each that is missing."""
+    runs = {run.name: run for run in entry.suite.runs}
+    missing = [one for one in entry.differences if one.subject not in runs]
+    cases = [
+        _configuration(entry, name, [one for one in entry.differences if one.subject == name])
+        for name in dict.fromkeys([*runs, *(one.subject for one in missing)])
+    ]
+    return Suite(entry.name, tuple(cases), seconds=sum(run.seconds for run in runs.values()))
+
+
+def _configuration(entry: GatedSuite, name: str, found: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in found)
+    undecided = any(one.kind == "inconclusive" and one.worse for one in found)
+    run = next((run for run in entry.suite.runs if run.name == name), None)
+    plain = None if run is None else run_case(run)
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    return Case(
+        id=name,
+        name=name,
+        outcome="failed" if fails else "undecided" if undecided else "passed",
+        verdict=lines[0] if fails else plain.verdict if plain is not None else differences(len(found)),
+        message="; ".join(lines) if fails or undecided else "",
+        text="\n".join([*lines, *([] if run is None else [run.command])]) if found else "",
+        place=entry.place,
+        rule="gate-suite",
     )
 
 

@@ -13,7 +13,7 @@ def suite_sheet(report: SuiteReport) -> Sheet:
     for run in report.runs:
         families.setdefault(run.name.partition("/")[0], []).append(run)
     suites = tuple(
-        Suite(name, tuple(_case(run) for run in runs), seconds=sum(run.seconds for run in runs))
+        Suite(name, tuple(run_case(run) for run in runs), seconds=sum(run.seconds for run in runs))
         for name, runs in families.items()
     )
     odd = sum(not run.as_expected for run in report.runs)
@@ -22,7 +22,7 @@ def suite_sheet(report: SuiteReport) -> Sheet:
     return Sheet("suite", report.verdict, summary, report.exit_code, suites, notes)
 
 
-def _case(run: SuiteRun) -> Case:
+def run_case(run: SuiteRun) -> Case:
     undecided: Mapping[str, Outcome] = {"inconclusive": "undecided", "failed": "undecided"}
     outcome: Outcome = "passed"
     if not run.as_expected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from elrcheck.report.ci.sheet import Case, Suite
 from elrcheck.report.ci.sheet_cases import broker_count
@@ -16,7 +17,7 @@ from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.gate_report import EntryReport, GateReport
+from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
 from elrcheck.results.prove_report import ProveReport
 
 SHOWN = 200
@@ -35,8 +36,8 @@ def page_of(report: Report) -> HtmlPage:
             parts = [_plain(f"p{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
             parts = _with_matrix(list(parts), report)
         case GateReport():
-            both = zip(report.entries, sheet.suites, strict=True)
-            parts = [_entry_part(f"e{n}", entry, suite) for n, (entry, suite) in enumerate(both, 1)]
+            both = zip(report.parts, sheet.suites, strict=True)
+            parts = [_gate_part(f"e{n}", entry, suite) for n, (entry, suite) in enumerate(both, 1)]
         case _:
             parts = [_plain(f"s{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
     tone = TONES.get(int(sheet.exit_code), "undecided")
@@ -127,7 +128,10 @@ def _broken(message: str, report: CheckReport, ident: str) -> str:
     return " ".join(filter(None, [f"{found.id} {found.name} violated, as expected:", *named])).rstrip(":")
 
 
-def _entry_part(key: str, entry: EntryReport, suite: Suite) -> Part:
+def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> Part:
+    if isinstance(entry, GatedSuite):
+        facts = (("baseline", entry.place), ("comparison", entry.verdict))
+        return replace(_plain(key, suite), facts=facts, differences=entry.differences)
     check = _check_part(key, suite, entry.check)
     cases, hidden = _shown(suite.cases)
     return Part(

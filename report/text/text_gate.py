@@ -5,7 +5,7 @@ from __future__ import annotations
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_check import print_violation
 from elrcheck.report.text.text_proof import print_cell, print_obligation
-from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.gate_report import Difference, EntryReport, GatedSuite, GateReport
 
 COUNTS_SHOWN = 8
 """Maximum number of count differences shown without -v: one changed rule changes most counts."""
@@ -17,6 +17,9 @@ def print_gate(report: GateReport, page: Page, detail: int = 0) -> None:
         if entry.differences or detail >= 0:
             _print_entry(entry, report, page, detail)
         _print_renamed(entry, report, page)
+    for suite in report.suites:
+        if suite.differences or detail >= 0:
+            _print_suite(suite, report, page, detail)
     _print_verdict(report, page)
 
 
@@ -48,6 +51,29 @@ def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int
         page.line(f"      and {left} more counts (-v shows them)")
         page.line()
     _print_findings(entry, page, detail)
+
+
+def _print_suite(suite: GatedSuite, report: GateReport, page: Page, detail: int) -> None:
+    runs = suite.suite.runs
+    if not suite.differences:
+        states = page.count(sum(run.distinct for run in runs))
+        page.verdict_line(suite.verdict, f"{suite.name}: {len(runs)} configurations, {states} states")
+        return
+    word = suite.verdict if report.verdict != "updated" else "updated"
+    page.verdict_line(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
+    shown, left = _shown(suite.differences, detail)
+    page.table(
+        ("what", "expected", "found", ""),
+        ((one.what, one.expected, one.found, _remark(one, report)) for one in shown),
+    )
+    if left:
+        page.line(f"      and {left} more counts (-v shows them)")
+        page.line()
+    subjects = {one.subject for one in suite.differences if one.kind != "count"}
+    for run in runs:
+        if run.name in subjects:
+            page.labelled("repeat", run.command)
+    page.labelled("run", suite.suite.run_dir)
 
 
 def differences(number: int) -> str:
@@ -89,7 +115,7 @@ def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
 
 
 def _print_verdict(report: GateReport, page: Page) -> None:
-    differing = [entry for entry in report.entries if entry.differences]
+    differing = [entry for entry in report.parts if entry.differences]
     page.verdict_line(report.verdict, gate_summary(report))
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
@@ -99,7 +125,7 @@ def _print_verdict(report: GateReport, page: Page) -> None:
 
 def gate_summary(report: GateReport) -> str:
     """One-line summary: how many entries differ from the baseline."""
-    number, of = sum(bool(entry.differences) for entry in report.entries), len(report.entries)
+    number, of = sum(bool(entry.differences) for entry in report.parts), len(report.parts)
     took = f"{report.seconds:.1f} s"
     if report.verdict == "updated":
         what = "was written" if report.written else "is unchanged"

@@ -44,7 +44,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     path.write_text(baseline_text(reversed(ENTRIES)), encoding="utf-8")
-    read = read_baseline(path)
+    read = read_baseline(path).entries
     assert tuple(replace(entry, place="") for entry in read) == ENTRIES
     line = next(n for n, t in enumerate(path.read_text().splitlines(), 1) if t == "[entry.plain]")
     assert read[1].place == f"{path}:{line}"
@@ -205,7 +205,7 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "elrcheck-baseline.toml"
     code, out, _ = invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1", "-p", "W-7")
     assert code == 0 and "UPDATED  elrcheck-baseline.toml was written" in out
-    (entry,) = read_baseline(path)
+    (entry,) = read_baseline(path).entries
     assert entry.expected is not None and set(entry.expected.properties) == {"P-1", "W-7"}
     distinct = entry.expected.counts["distinct"]
     right = path.read_text()
@@ -257,7 +257,7 @@ def test_teeth_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "elrcheck-baseline.toml"
     code, _, err = invoke("gate", "--add", "teeth", "--scope", "two-brokers", "-p", "P-27", "--teeth")
     assert code == 0, err
-    (entry,) = read_baseline(path)
+    (entry,) = read_baseline(path).entries
     assert entry.expected is not None and entry.expected.teeth is not None
     assert entry.expected.teeth["ExpandIsr: f has caught up"] == "noticed by P-27 at depth 5"
     code, out, _ = invoke("gate", "-o", "g.json")
@@ -270,7 +270,7 @@ def test_proof_cells_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> N
     path = tmp_path / "elrcheck-baseline.toml"
     code, _, err = invoke("gate", "--add", "proof", "--scope", "two-brokers-quiet", "-p", "P-1", "--proof")
     assert code == 0, err
-    (entry,) = read_baseline(path)
+    (entry,) = read_baseline(path).entries
     assert entry.expected is not None and entry.expected.proof is not None
     assert entry.expected.proof.verdict == "proved" and not entry.expected.proof.open
     assert entry.expected.proof.properties == ("P-1",)

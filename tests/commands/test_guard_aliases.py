@@ -35,7 +35,7 @@ def test_a_baseline_with_an_old_name_is_the_same_and_says_so(invoke: Invoke, tmp
     right = path.read_text()
     assert right.count(f'"{NEW}"') == 2, "guards of Crash and Kill"
     path.write_text(right.replace(f'"{NEW}"', f'"{OLD}"'))
-    (entry,) = read_baseline(path)
+    (entry,) = read_baseline(path).entries
     assert entry.renamed == (f"Crash: {OLD}", f"Kill: {OLD}")
     assert entry.expected is not None and NEW in entry.expected.guards["Crash"]
     code, out, _ = invoke("gate", "-o", "g.json")
@@ -54,5 +54,5 @@ def test_what_notices_a_missing_guard_is_kept_under_the_new_name(
     path = tmp_path / "elrcheck-baseline.toml"
     assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0
     path.write_text(path.read_text() + f'\n[entry.quiet.expected.teeth]\n"Crash: {name}" = "unnoticed"\n')
-    (entry,) = read_baseline(path)
+    (entry,) = read_baseline(path).entries
     assert entry.expected is not None and entry.expected.teeth == {f"Crash: {now}": "unnoticed"}

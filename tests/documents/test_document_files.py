@@ -11,6 +11,7 @@ from places import ROOT
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.commands.gate.baseline import read_baseline
+from elrcheck.commands.suite.suite import selected_cases
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
 
@@ -32,16 +33,24 @@ def test_the_baseline_of_the_page_on_ci(tmp_path: Path) -> None:
     text = toml_of("docs/ci.md")[0]
     entry, found = text.split("[entry.two-brokers.expected]")
     (tmp_path / "baseline.toml").write_text(entry)
-    (read,) = read_baseline(tmp_path / "baseline.toml")
+    (read,) = read_baseline(tmp_path / "baseline.toml").entries
     assert read.selection == Selection("kip_full", "two-brokers", ("min_isr=1",))
     assert (read.properties, read.liveness, read.proof, read.teeth) == (("P-*", "W-*"), False, True, True)
     assert (read.max_depth, read.max_states, read.proof_timeout) == (20, 100_000, 60)
     assert set(tomllib.loads(found)) == {"verdict", "generated", "distinct"}
 
 
+def test_the_suite_of_the_page_on_ci(tmp_path: Path) -> None:
+    (tmp_path / "baseline.toml").write_text(toml_of("docs/ci.md")[1])
+    (read,) = read_baseline(tmp_path / "baseline.toml").suites
+    assert read.expected is not None
+    cases = {case.name for case in selected_cases(read.request(tmp_path / "baseline.toml", None))}
+    assert set(read.expected) < cases and len(cases) == 12
+
+
 def test_the_settings_of_the_pytest_plug_in() -> None:
     """`docs/ci.md` shows elrcheck_files as a comment; the plug-in must know that word."""
-    ini = tomllib.loads(toml_of("docs/ci.md")[1].replace("# elrcheck_files", "elrcheck_files"))
+    ini = tomllib.loads(toml_of("docs/ci.md")[2].replace("# elrcheck_files", "elrcheck_files"))
     options = ini["tool"]["pytest"]["ini_options"]
     assert options["addopts"] == "-p elrcheck.pytest_plugin" and set(options) == {
         "addopts", "testpaths", "elrcheck_files",

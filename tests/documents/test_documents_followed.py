@@ -53,7 +53,7 @@ def test_page(name: str, tmp_path: Path) -> None:
     if name == "sweep":
         (tmp_path / "grid.toml").write_text(toml[0])
     if name == "ci":
-        (tmp_path / "pyproject.toml").write_text(toml[1])
+        (tmp_path / "pyproject.toml").write_text(toml[2])
     found = blocks_of(name)
     assert any(block.commands for block in found)
     follow(found, tmp_path, environment(tmp_path), timeout=1800)

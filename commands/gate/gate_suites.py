@@ -1,0 +1,52 @@
+"""Runs the suites of a baseline, as `elrcheck suite` does, and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from elrcheck.base.errors import ElrError
+from elrcheck.base.progress import Progress
+from elrcheck.commands.gate.suite_diff import suite_differences
+from elrcheck.commands.gate.suite_entry import SuiteEntry, found_in_suite
+from elrcheck.commands.suite.suite import run_suite
+from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
+from elrcheck.results.suite_report import SuiteReport
+
+
+def run_gated(entry: SuiteEntry, baseline: Path, workers: int | None, progress: Progress) -> SuiteReport:
+    """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result."""
+    try:
+        report = run_suite(entry.request(baseline, workers), progress)
+    except ElrError as fault:
+        fault.where = fault.where or f"{entry.place} ({entry.name})"
+        raise
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return report
+
+
+def accepted(entry: SuiteEntry, report: SuiteReport) -> SuiteEntry:
+    return replace(entry, expected=found_in_suite(report))
+
+
+def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update: bool) -> GatedSuite:
+    """What an update cannot accept still fails it: the suite has to explain that."""
+    every = suite_differences(entry.expected or {}, report, fail_on)
+    if entry.expected is None:
+        held = sum(run.as_expected for run in report.runs)
+        said = f"{len(report.runs)} configurations, {held} as expected"
+        new = Difference("suite", entry.name, "nothing recorded", said, "new", False, not update)
+        every = (new, *(one for one in every if one.kind != "new"))
+    return GatedSuite(entry.name, entry.place, _verdict(report, every, update), every, report)
+
+
+def _verdict(report: SuiteReport, every: Sequence[Difference], update: bool) -> EntryVerdict:
+    if update:
+        return "drift" if report.verdict == "unexpected" else "same"
+    if any(one.fails for one in every):
+        return "drift"
+    if any(one.kind == "inconclusive" and one.worse for one in every):
+        return "inconclusive"
+    return "tolerated" if every else "same"

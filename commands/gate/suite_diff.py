@@ -1,0 +1,70 @@
+"""Compares the runs of a suite with a baseline, and with what the suite itself explains.
+
+A violation that the suite does not explain, and an explanation without its violation, are differences even if
+the baseline has them: they belong into the suite, with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elrcheck.commands.gate.baseline_text import natural
+from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, in_order
+from elrcheck.commands.gate.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
+from elrcheck.results.gate_report import Difference
+from elrcheck.results.suite_report import SuiteReport, SuiteRun
+
+UNDECIDED = ("inconclusive", "failed")
+
+
+def suite_differences(
+    expected: Mapping[str, ExpectedRun], report: SuiteReport, fail_on: Sequence[str]
+) -> tuple[Difference, ...]:
+    """All differences, the most informative first; the subject of each is a configuration."""
+    found = found_in_suite(report)
+    every = [one for run in report.runs for one in _unexplained(run)]
+    for name in sorted({*expected, *found}, key=natural):
+        was, now = expected.get(name), found.get(name)
+        if was is None and now is not None:
+            every.append(Difference(name, name, ABSENT, now.verdict, "new", bool(now.violated)))
+        elif now is None and was is not None:
+            every.append(Difference(name, name, was.verdict, ABSENT, "verdict", True))
+        elif was is not None and now is not None:
+            every += _run(name, was, now, fail_on)
+    return in_order(every, fail_on)
+
+
+def _unexplained(run: SuiteRun) -> Iterator[Difference]:
+    """What is not as the suite says."""
+    for one in run.violations:
+        if one.found and not one.expected:
+            said = f"violated at depth {one.depth}"
+            yield Difference(run.name, f"{run.name}: {one.id}", "explained", said, "violated", True)
+        elif not one.found:
+            said = f"{run.name}: {one.id}"
+            yield Difference(run.name, said, "violated, as the suite explains", "holds", "verdict", True)
+    for ident in run.dead:
+        yield Difference(run.name, f"{run.name}: {ident}", "reached", "unreached", "witness", True)
+
+
+def _run(name: str, was: ExpectedRun, now: ExpectedRun, fail_on: Sequence[str]) -> Iterator[Difference]:
+    undecided = now.verdict in UNDECIDED
+    if undecided and (was.verdict != now.verdict or "inconclusive" in fail_on):
+        worse = was.verdict != now.verdict
+        yield Difference(name, name, was.verdict, now.verdict, "inconclusive", worse)
+    for ident in sorted({*was.violated, *now.violated}, key=natural):
+        before, after = was.violated.get(ident), now.violated.get(ident)
+        if after is not None and (before != after or "violated" in fail_on):
+            worse = before is None
+            yield Difference(name, f"{name}: {ident}", _said(before), _said(after), "violated", worse)
+        elif after is None and not undecided:
+            yield Difference(name, f"{name}: {ident}", _said(before), _said(after), "verdict", False)
+    for count in RUN_COUNTS:
+        if was.counts[count] != now.counts[count]:
+            before, after = was.counts[count], now.counts[count]
+            what = f"{name}, {COUNT_WORDS[count]}"
+            yield Difference(name, what, str(before), str(after), "count", False)
+
+
+def _said(depth: int | None) -> str:
+    return "holds" if depth is None else f"violated at depth {depth}"
