@@ -19,7 +19,13 @@ from elrcheck.commands.conform.model_side import (
     partition_of,
     situation_of,
 )
-from elrcheck.commands.conform.projections import Difference, builder_differences, step_differences
+from elrcheck.commands.conform.projections import (
+    UNASSIGNED,
+    Difference,
+    builder_differences,
+    directory_of,
+    step_differences,
+)
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step, StepAnswer
 from elrcheck.model.config import Config
@@ -152,23 +158,34 @@ def compare_walk(
                     together, after = False, _as_kafka(after, answer)
             assert answer.partition is not None, "a walk keeps its partition"
             partition, brokers = answer.partition, answer.brokers
-            now = replace(after, directories=after.directories or partition.directories)
+            now = _seen(after, answer)
     except Unheld:
         counted.unheld += 1
+
+
+def _seen(after: Situation, answer: StepAnswer) -> Situation:
+    """With what the model does not work out: the directories of new replicas."""
+    assert answer.partition is not None, "a walk keeps its partition"
+    return after if after.directories else replace(after, directories=answer.partition.directories)
 
 
 def _as_kafka(after: Situation, answer: StepAnswer) -> Situation:
     """The model in the state that Kafka's classes are in."""
     assert answer.partition is not None, "a walk keeps its partition"
+    p = answer.partition
+    places = p.directories or (0,) * len(p.replicas)
+    recorded = dict(zip(p.replicas, places, strict=True))
     registration = tuple(
         replace(
             mine,
             registered=broker.registered,
             fenced=broker.fenced or not broker.registered,
             in_controlled_shutdown=broker.in_controlled_shutdown,
+            directory=directory_of(recorded.get(broker.id, UNASSIGNED), broker),
         )
         for broker, mine in zip(answer.brokers, after.controller.registration, strict=True)
     )
     settings = replace(after.controller.settings, elr_enabled=answer.elr)
-    held = Controller(settings, partition_of(answer.partition), registration)
-    return replace(after, controller=held, directories=answer.partition.directories)
+    held = Controller(settings, partition_of(p), registration)
+    online = tuple(broker.directories for broker in answer.brokers)
+    return replace(after, controller=held, directories=p.directories, online=online)

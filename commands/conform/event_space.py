@@ -25,6 +25,7 @@ from elrcheck.kafka.controller_steps import (
     Elect,
     ElectUncleanly,
     Fence,
+    Heartbeat,
     KafkaBroker,
     Member,
     Reassign,
@@ -100,6 +101,9 @@ def events(n: int, brokers: int) -> Iterator[Step]:
     yield from (SwitchElr(True), SwitchElr(False))
     for b in range(n):
         yield from (AssignDirectory(b, 0), AssignDirectory(b, 1))
+        for failed in (0, 1):
+            yield from (Heartbeat(b, want_fence=fenced, offline=(failed,)) for fenced in (False, True))
+        yield from (Register(b, "last", (0,)), Register(b, "last", (1,)), Register(b, "none", (1,)))
 
 
 def _single(
@@ -134,6 +138,8 @@ def possible(step: Step, conditions: Any) -> bool:
             return NAMES[conditions[b]] in ("active", "fenced")
         case AssignDirectory(b):
             return bool(NAMES[conditions[b]] != "unregistered")
+        case Heartbeat(b, want_fence):
+            return bool(NAMES[conditions[b]] == ("fenced" if want_fence else "active"))
     return True
 
 

@@ -25,6 +25,7 @@ from elrcheck.kafka.controller_steps import (
     ElectUncleanly,
     Expire,
     Fence,
+    Heartbeat,
     KafkaBroker,
     Reassign,
     Register,
@@ -43,7 +44,7 @@ from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Partition, Recovery, Registration, Settings
+from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 
 STRANGER_EPOCH = 7919
 """How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
@@ -58,12 +59,15 @@ class Situation:
     """What the model's controller knows, and the configuration under which it decides.
 
     directories: for each replica the number of its log directory, which the model does not hold but which
-    decides whether a report of a directory says anything new; None while it is not known.
+    decides whether a report of a directory says anything new; None while it is not known. configured, online:
+    for each broker the directories that it registered with, and those of them that have not failed since.
     """
 
     config: Config
     controller: Controller
     directories: Ids | None = None
+    configured: tuple[Ids, ...] = ()
+    online: tuple[Ids, ...] = ()
 
 
 # ---------------------------------------------------------------------------- Kafka's terms, read
@@ -151,6 +155,8 @@ def situation_of(config: Config, setup: Setup) -> Situation:
         configured(config, len(ids), unclean),
         controller,
         (0,) * len(setup.partition.replicas) if directories is None else directories,
+        tuple(broker.directories for broker in setup.brokers),
+        tuple(broker.directories for broker in setup.brokers),
     )
 
 
@@ -198,10 +204,10 @@ def decide(now: Situation, step: Step) -> tuple[str, Situation]:
             decided = decisions.unfence(c, s, b)
         case ShutDown(b):
             decided = decisions.controlled_shutdown(c, s, b)
-        case Register(b, previous):
-            epoch = s.registration[b].epoch
-            file = {"last": epoch, "none": 0, "other": epoch + STRANGER_EPOCH}[previous]
-            decided = decisions.register(c, s, b, file)
+        case Register():
+            return _registered(now, step)
+        case Heartbeat():
+            return _failed(now, step)
         case Unregister(b):
             if not s.registration[b].registered:
                 return "BROKER_ID_NOT_REGISTERED", now
@@ -224,9 +230,66 @@ def decide(now: Situation, step: Step) -> tuple[str, Situation]:
             return _assigned(now, b, directory)
         case _:
             raise Unheld(type(step).__name__)
-    after = decided.controller
-    moved = after.partition.replicas != s.partition.replicas
-    return decided.error, Situation(c, after, None if moved else now.directories)
+    return decided.error, _then(now, decided)
+
+
+def _then(now: Situation, decided: Decided) -> Situation:
+    """What is known after an event: a new replica is in no directory yet, or in its broker's only one."""
+    s = decided.controller
+    if s.partition.replicas == now.controller.partition.replicas:
+        return replace(now, controller=s)
+    kept = frozenset(now.controller.partition.replicas) & frozenset(s.partition.replicas)
+    registration = tuple(
+        r if b in kept else replace(r, directory=Directory.ONLINE) for b, r in enumerate(s.registration)
+    )
+    return replace(now, controller=replace(s, registration=registration), directories=None)
+
+
+def _recorded(now: Situation, b: int) -> int | None:
+    """The number of the recorded directory of b's replica; None if it has no replica."""
+    replicas = now.controller.partition.replicas
+    if b not in replicas:
+        return None
+    if now.directories is None:
+        raise Unheld("a directory that nothing assigned")
+    return now.directories[replicas.index(b)]
+
+
+def _registered(now: Situation, step: Register) -> tuple[str, Situation]:
+    """The broker registers with the directories that it has now (KIP-858)."""
+    c, s, b = now.config, now.controller, step.broker
+    epoch = s.registration[b].epoch
+    file = {"last": epoch, "none": 0, "other": epoch + STRANGER_EPOCH}[step.previous]
+    brought = now.configured[b] if step.directories is None else step.directories
+    if brought == now.online[b]:
+        brings = s.registration[b].directory != Directory.OFFLINE
+    else:
+        recorded = _recorded(now, b)
+        brings = recorded is None or recorded < 0 or recorded in brought
+    decided = decisions.register(c, s, b, file, brings)
+    after = _then(now, decided)
+    if decided.error != NONE:
+        return decided.error, after
+    return decided.error, replace(
+        after, configured=_with(now.configured, b, brought), online=_with(now.online, b, brought)
+    )
+
+
+def _failed(now: Situation, step: Heartbeat) -> tuple[str, Situation]:
+    """A heartbeat names directories that have failed, and asks for nothing else."""
+    s, b = now.controller, step.broker
+    r = s.registration[b]
+    if r.in_controlled_shutdown or step.want_shut_down or step.want_fence != r.fenced:
+        raise Unheld("a heartbeat that asks for something")
+    new = tuple(number for number in now.online[b] if number in step.offline)
+    left = tuple(number for number in now.online[b] if number not in step.offline)
+    hit = bool(new) and _recorded(now, b) in new
+    decided = decisions.directory_failed(now.config, s, b) if hit else Decided(NONE, s)
+    return decided.error, replace(_then(now, decided), online=_with(now.online, b, left))
+
+
+def _with(found: tuple[Ids, ...], b: int, changed: Ids) -> tuple[Ids, ...]:
+    return (*found[:b], changed, *found[b + 1 :])
 
 
 def _request(s: Controller, step: AlterPartition) -> AlterRequest:
@@ -278,11 +341,17 @@ def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
         raise Unheld("a directory that nothing assigned")
     if b not in replicas:
         raise Unheld("a directory of a broker that holds no replica")
+    if directory not in now.online[b]:
+        raise Unheld("a directory that has failed")
     place = replicas.index(b)
     moved = now.directories[place] != directory
-    after = decisions.assign_directories(now.config, now.controller, moved)
+    if now.controller.registration[b].directory == Directory.OFFLINE:
+        after = decisions.report_directory(now.config, now.controller, b)
+    else:
+        after = decisions.assign_directories(now.config, now.controller, moved)
     known = (*now.directories[:place], directory, *now.directories[place + 1 :])
-    return after.error, replace(now, controller=after.controller, directories=known)
+    then = _then(now, after)
+    return after.error, then if then.directories is None else replace(then, directories=known)
 
 
 def created(config: Config, setup: Setup, step: CreateTopic) -> tuple[str, Partition | None]:

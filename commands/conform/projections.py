@@ -13,7 +13,11 @@ from elrcheck.commands.conform.model_side import Situation, Unheld, partition_of
 from elrcheck.kafka.asked import BuilderAnswer, KafkaPartition
 from elrcheck.kafka.controller_steps import KafkaBroker, StepAnswer
 from elrcheck.model.min_isr import effective_min_isr
-from elrcheck.model.state import Partition, Registration
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Directory, Partition, Registration
+
+UNASSIGNED = -1
+"""The number of DirectoryId.UNASSIGNED."""
 
 
 class Projection:
@@ -44,11 +48,11 @@ class IncarnationsForEpochs(Projection):
 
 
 class NoDirectories(Projection):
-    """Directories left out."""
+    """Directories by whether they are online."""
 
     name = "no directories"
-    what = "the log directory of a replica is not compared"
-    why = "the model's controller holds none; whether a report changes one decides if there is a record"
+    what = "of the log directory of a replica, whether it is online is compared, not which one it is"
+    why = "the model holds no more; whether a report changes the directory decides if there is a record"
 
 
 class NoSideRecords(Projection):
@@ -166,10 +170,34 @@ def step_differences(
             found.append(Difference(f"broker {b} epoch", _moved(restarted), _moved(counted)))
     if answer.elr is not None and answer.elr != s.settings.elr_enabled:
         found.append(Difference("elr", text_of(answer.elr), text_of(s.settings.elr_enabled)))
+    found.extend(_directory_differences(answer, s))
     least = effective_min_isr(s.settings, s.partition.replicas)
     if answer.min_isr and answer.min_isr != least:
         found.append(Difference("min ISR in effect", str(answer.min_isr), str(least)))
     return tuple(found)
+
+
+def directory_of(recorded: int, broker: KafkaBroker) -> Directory:
+    """The recorded directory of a replica as the model holds it; an unassigned one counts as online."""
+    there = recorded in broker.directories or recorded == UNASSIGNED
+    return Directory.ONLINE if there else Directory.OFFLINE
+
+
+def _directory_differences(answer: StepAnswer, s: Controller) -> list[Difference]:
+    """Which replicas are in a log directory that has failed; an unregistered broker has none."""
+    p = answer.partition
+    if p is None or p.directories is None:
+        return []
+    kafka = {
+        b
+        for b, place in zip(p.replicas, p.directories, strict=True)
+        if directory_of(place, answer.brokers[b]) == Directory.OFFLINE and answer.brokers[b].registered
+    }
+    model = {b for b in p.replicas if s.registration[b].directory == Directory.OFFLINE}
+    model = {b for b in model if answer.brokers[b].registered}
+    if kafka == model:
+        return []
+    return [Difference("offline directories of", text_of(frozenset(kafka)), text_of(frozenset(model)))]
 
 
 def _registered(broker: KafkaBroker) -> str:

@@ -21,6 +21,7 @@ from elrcheck.kafka.controller_steps import (
     ElectUncleanly,
     Expire,
     Fence,
+    Heartbeat,
     KafkaBroker,
     Member,
     Reassign,
@@ -34,11 +35,13 @@ from elrcheck.kafka.controller_steps import (
 )
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Registration
 
 T = TypeVar("T")
 
 MOST_REPLICAS = 5
 SHORTEST, LONGEST = 8, 40
+BOTH: Ids = (0, 1)
 
 
 def random_setup(choice: random.Random, elr: bool) -> Setup:
@@ -83,11 +86,12 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
     live = sorted(active(now.config, s.registration))
     unfenced = [b for b, r in enumerate(s.registration) if r.registered and not r.fenced]
     fenced = [b for b, r in enumerate(s.registration) if r.registered and r.fenced]
+    usable = [b for b, r in enumerate(s.registration) if _may_fail(r) and len(now.online[b]) > 1]
     known = [b for b, r in enumerate(s.registration) if r.registered]
     options: list[tuple[int, Any]] = [
         (14 if unfenced else 0, lambda: choice.choice((Fence, Fence, Expire))(choice.choice(unfenced))),
         (16 if fenced else 0, lambda: Unfence(choice.choice(fenced))),
-        (12, lambda: Register(_any_broker(choice, s, fenced), choice.choice(_FILES))),
+        (12, lambda: _register(choice, now, fenced)),
         (4 if live else 0, lambda: ShutDown(choice.choice(live))),
         (2, lambda: Unregister(choice.randrange(len(s.registration)))),
         (24, lambda: _alter(choice, s, live)),
@@ -99,7 +103,8 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
         (5, lambda: _min_isr(choice)),
         (1, lambda: Configure("topic", choice.choice(("true", "false")), "unclean.leader.election.enable")),
         (3 if features else 0, lambda: SwitchElr(choice.random() < 0.6)),
-        (3 if known else 0, lambda: _directory(choice, s)),
+        (3 if known else 0, lambda: _directory(choice, now)),
+        (2 if usable else 0, lambda: _failure(choice, s, usable)),
     ]
     (made,) = choice.choices([make for _, make in options], [weight for weight, _ in options])
     step: Step = made()
@@ -158,9 +163,32 @@ def _min_isr(choice: random.Random) -> Configure:
     return Configure(level, str(choice.choice((1, 1, 2, 2, 3, 4))), legacy=choice.random() < 0.3)
 
 
-def _directory(choice: random.Random, s: Controller) -> Step:
+def _register(choice: random.Random, now: Situation, fenced: Sequence[int]) -> Register:
+    """Mostly with the directories it had; one that failed is repaired, or missing as others may be."""
+    b = _any_broker(choice, now.controller, fenced)
+    file = choice.choice(_FILES)
+    if now.online[b] == BOTH and choice.random() < 0.9:
+        return Register(b, file)
+    return Register(b, file, choice.choice((BOTH, (0,), (1,))))
+
+
+def _directory(choice: random.Random, now: Situation) -> Step:
+    s = now.controller
     holders = [r for r in s.partition.replicas if s.registration[r].registered]
-    return AssignDirectory(choice.choice(holders), choice.randint(0, 1)) if holders else Balance()
+    if not holders:
+        return Balance()
+    b = choice.choice(holders)
+    return AssignDirectory(b, choice.choice(now.online[b]))
+
+
+def _may_fail(r: Registration) -> bool:
+    return r.registered and not r.in_controlled_shutdown
+
+
+def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> Heartbeat:
+    """A heartbeat that changes nothing but that a directory has failed."""
+    b = choice.choice(usable)
+    return Heartbeat(b, want_fence=s.registration[b].fenced, offline=(choice.choice(BOTH),))
 
 
 # ---------------------------------------------------------------------------- single questions

@@ -117,6 +117,7 @@ def _brokers(before: tuple[KafkaBroker, ...], now: Situation, step: Step) -> tup
             registered=r.registered,
             fenced=r.fenced,
             in_controlled_shutdown=r.in_controlled_shutdown,
+            directories=now.online[broker.id],
         )
         for broker, r in zip(before, now.controller.registration, strict=True)
     )

@@ -176,7 +176,7 @@ def test_spaces_reach_every_event() -> None:
         for n in shuffled(space.size, 1, 0, 3000):
             if (single := space.at(n)) is not None:
                 seen[type(single[1]).__name__] += 1
-    assert len(seen) == 13 and min(seen.values()) > 3, seen
+    assert len(seen) == 14 and min(seen.values()) > 3, seen
 
 
 @pytest.mark.parametrize("comparisons", [500, 20_000, 2_000_000])

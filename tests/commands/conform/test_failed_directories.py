@@ -1,0 +1,97 @@
+"""Log directories and deleted values on the model's side of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.controller_steps import (
+    AssignDirectory,
+    Configure,
+    Heartbeat,
+    KafkaBroker,
+    Reassign,
+    Register,
+    Setup,
+)
+from elrcheck.model.config import Config
+from elrcheck.model.state import Directory, configured_min_isr
+from elrcheck.model.variants import variant_named
+
+CODE = Config(**variant_named("code_4_3").knobs)
+SETUP = Setup(
+    tuple(KafkaBroker(b, 100 + b) for b in range(3)),
+    KafkaPartition((0, 1), (0, 1), leader=0),
+    topic_min_isr=2,
+    cluster_min_isr=1,
+)
+
+
+def after(*steps: object) -> Situation:
+    now = situation_of(CODE, SETUP)
+    for step in steps:
+        error, now = decide(now, step)  # type: ignore[arg-type]
+        assert error == "NONE"
+    return now
+
+
+def directory(now: Situation, b: int) -> Directory:
+    return now.controller.registration[b].directory
+
+
+def test_a_replica_leaves_the_isr_with_its_directory_and_no_other() -> None:
+    other = after(Heartbeat(1, offline=(1,)))
+    assert (other.controller, other.online[1]) == (after().controller, (0,))
+    own = after(Heartbeat(1, offline=(0,)))
+    assert own.controller.partition.isr == frozenset({0})
+    assert directory(own, 1) == Directory.OFFLINE
+    assert after(Heartbeat(1, offline=(0,)), Heartbeat(1, offline=(0,))) == own, "it is reported again"
+
+
+def test_a_replica_that_is_made_again_is_in_a_directory_that_is_online() -> None:
+    now = after(Heartbeat(1, offline=(0,)), AssignDirectory(1, 1))
+    assert directory(now, 1) == Directory.ONLINE
+    assert now.directories == (0, 1)
+    with pytest.raises(Unheld):
+        decide(now, AssignDirectory(1, 0))
+
+
+@pytest.mark.parametrize(
+    ("brought", "found"), [((0, 1), Directory.ONLINE), ((0,), Directory.ONLINE), ((1,), Directory.OFFLINE)]
+)
+def test_a_registration_lists_what_is_there(brought: tuple[int, ...], found: Directory) -> None:
+    for earlier in ((), (Heartbeat(1, offline=(0,)),), (Register(1, "none", (1,)),)):
+        now = after(*earlier, Register(1, "last", brought))
+        assert (directory(now, 1), now.online[1]) == (found, brought)
+
+
+def test_no_directory_is_recorded_for_a_broker_that_holds_no_replica() -> None:
+    now = after(Heartbeat(1, offline=(0,)), Reassign((0,)))
+    moved = after(Heartbeat(1, offline=(0,)), Reassign((2, 0)))
+    assert now.controller.partition.replicas == (0,) and directory(now, 1) == Directory.ONLINE
+    assert directory(moved, 2) == Directory.ONLINE and moved.directories is None
+    with pytest.raises(Unheld):
+        decide(moved, Heartbeat(2, offline=(0,)))
+
+
+def test_a_heartbeat_that_asks_for_more_is_not_held() -> None:
+    for step in (Heartbeat(1, want_shut_down=True, offline=(0,)), Heartbeat(1, want_fence=True)):
+        with pytest.raises(Unheld):
+            decide(after(), step)
+
+
+def test_a_deleted_value_of_the_topic_leaves_that_of_the_cluster() -> None:
+    now = after(Configure("topic", None))
+    assert configured_min_isr(now.controller.settings) == 1
+    assert after(Configure("topic", None), Configure("topic", None)) == now
+
+
+def test_with_elr_on_only_the_topics_value_can_be_deleted() -> None:
+    for step in (Configure("cluster", None), Configure("broker", None, broker=1)):
+        assert decide(after(), step)[0] == "INVALID_CONFIG"
+        off = situation_of(CODE, replace(SETUP, elr=False))
+        with pytest.raises(Unheld):
+            decide(off, step)
