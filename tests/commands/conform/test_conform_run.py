@@ -53,7 +53,7 @@ def test_a_planted_difference_is_found_and_shrunk(differing: ConformReport) -> N
         example = found.example
         assert example.events[-1].startswith("Register")
         if example.from_new_topic:
-            assert len(example.events) <= 3, example.events
+            assert len(example.events) <= 4, example.events
     shortest = min(
         (d.example for d in differing.disagreements if d.example.from_new_topic), key=lambda e: len(e.events)
     )
