@@ -53,12 +53,16 @@ class TlcTools:
 
 @dataclass(frozen=True)
 class TlcOptions:
-    """Options of a run. deadlock: whether a state without a successor is an error."""
+    """Options of a run. deadlock: whether a state without a successor is an error.
+
+    brief: a run of seconds, in which Java's optimizing compiler takes more time than it saves.
+    """
 
     workers: int = 1
     heap: str = "1g"
     timeout: float | None = 600.0
     deadlock: bool = True
+    brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,7 @@ def run_tlc(tools: TlcTools, tla: Path, cfg: Path | None = None, options: TlcOpt
             str(tools.java.path),
             f"-Xmx{options.heap}",
             "-XX:+UseParallelGC",
+            *(["-XX:TieredStopAtLevel=1"] if options.brief else []),
             "-Duser.language=en",
             f"-Djava.io.tmpdir={private}",
             "-cp",
@@ -243,9 +248,9 @@ def check_witness(tools: TlcTools, witness: Witness, options: TlcOptions | None 
     """Run TLC on a witness and say whether it confirms the trace.
 
     Regardless of the options, deadlock checking stays on, since otherwise a rejected trace would look
-    accepted, and there is one worker, so that printed lines do not interleave.
+    accepted, and there is one worker, so that printed lines do not interleave. A trace has few states.
     """
-    options = replace(options or TlcOptions(), deadlock=True, workers=1)
+    options = replace(options or TlcOptions(), deadlock=True, workers=1, brief=True)
     run = run_tlc(tools, witness.tla, witness.cfg, options)
     return judge(run, witness)
 

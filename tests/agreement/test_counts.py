@@ -153,7 +153,7 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
     write_spec(model, config, folder, "Counted")
     cfg = folder / "Counted.cfg"
     cfg.write_text(cfg.read_text().split("INVARIANTS")[0])
-    options = TlcOptions(heap="2g", deadlock=False, timeout=timeout)
+    options = TlcOptions(heap="2g", deadlock=False, timeout=timeout, brief=timeout < 300)
     run = run_tlc(find_tools(), folder / "Counted.tla", cfg, options)
     assert run.exit_code == 0, run.output_tail
     return run.generated, run.distinct, run.depth

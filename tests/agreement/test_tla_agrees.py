@@ -65,7 +65,8 @@ def generated(model: Model, config: Config, folder: Path, lines: Sequence[str]) 
     text = ["---- MODULE Judge ----", "EXTENDS Exported, TLC", "VARIABLE at", *lines, "===="]
     (folder / "Judge.tla").write_text("\n".join(text) + "\n")
     (folder / "Judge.cfg").write_text(spec.constants + "INIT JudgeInit\nNEXT JudgeNext\n")
-    done = run_tlc(find_tools(), folder / "Judge.tla", None, TlcOptions(heap="3g", deadlock=False))
+    options = TlcOptions(heap="3g", deadlock=False, brief=True)
+    done = run_tlc(find_tools(), folder / "Judge.tla", None, options)
     assert done.exit_code == 0, done.output_tail
     assert done.generated is not None
     return done.generated

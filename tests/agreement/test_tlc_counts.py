@@ -26,7 +26,7 @@ from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 # A quarter to a whole minute each; the others are a sample of both sides of most knobs.
 LARGER = ("shadow", "new-leader", "one-shot", "late", "recovering", "value-of-the-cluster", "nothing-checked",
           "whole-proof", "moving", "no-elr", "until-empty", "replaced", "operators",
-          "cut-at-watermark")  # fmt: skip
+          "cut-at-watermark", "missed-epoch", "any-candidate")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_tlc_counts_what_the_reference_counts(model: Model, case: str, tmp_path:
     expected = search(model, config)
     spec = write_spec(model, config, tmp_path, "Counted")
     (tmp_path / "Counted.cfg").write_text(spec.count_cfg)
-    options = TlcOptions(deadlock=False, timeout=300)
+    options = TlcOptions(deadlock=False, timeout=300, brief=True)
     # One worker (the default): several do not search strictly by level, and the depth they print varies.
     run = run_tlc(find_tools(), tmp_path / "Counted.tla", None, options)
     assert run.exit_code == 0, run.output_tail

@@ -191,7 +191,7 @@ def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) ->
     broken = [fn.ident for fn in tiny.always if fn.ident in expected.first]
     assert broken == []
     (tmp_path / "T.cfg").write_text(spec.cfg)
-    run = run_tlc(find_tools(), tmp_path / "T.tla", None, TlcOptions(deadlock=False))
+    run = run_tlc(find_tools(), tmp_path / "T.tla", None, TlcOptions(deadlock=False, brief=True))
     assert run.exit_code == 0, run.output_tail
     assert (run.generated, run.distinct, run.depth) == (
         expected.generated,
@@ -208,6 +208,6 @@ def test_tlc_checks_types_and_properties(model: Model, tmp_path: Path) -> None:
     spec = spec_text(model, config, "Checked")
     (tmp_path / "Checked.tla").write_text(spec.tla)
     (tmp_path / "Checked.cfg").write_text(spec.cfg)
-    run = run_tlc(find_tools(), tmp_path / "Checked.tla", None, TlcOptions(deadlock=False))
+    run = run_tlc(find_tools(), tmp_path / "Checked.tla", None, TlcOptions(deadlock=False, brief=True))
     assert run.exit_code == 0, run.output_tail
     assert (run.generated, run.distinct, run.depth) == (12674, 1218, 18)
