@@ -35,6 +35,25 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
 
+# The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
+# this order, so that what is started last is short and all workers end at about the same time.
+LONGEST = (
+    "agreement/test_differential.py",
+    "catalogue/test_hazards.py",
+    "documents/test_findings.py",
+    "agreement/test_counts.py",
+    "agreement/test_tlc_counts.py",
+    "commands/test_controller_total.py",
+    "model/test_model_coverage.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    order = {here / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
 @pytest.fixture
 def invoke(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
