@@ -8,12 +8,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from importlib.resources import files
+from typing import Literal, TypeAlias
 
 from elrcheck.base.package_files import files_of
 from elrcheck.base.roundtrip import Record, from_text
 
 NAME = "conformance.json"
 SCHEMA = "elrcheck.conformance/1"
+Side: TypeAlias = Literal["controller", "broker"]
+SIDES: tuple[Side, ...] = ("controller", "broker")
 
 
 class Explained(Record, frozen=True):
@@ -25,7 +28,10 @@ class Explained(Record, frozen=True):
 
 
 class Compared(Record, frozen=True):
-    """One release of Kafka, compared with a variant on a day. model: digest of its source then."""
+    """One release of Kafka, compared with a variant on a day. model: digest of its source then.
+
+    side: which of Kafka's classes were asked, those of the controller or kafka.cluster.Partition of a broker.
+    """
 
     kafka: str
     variant: str
@@ -39,12 +45,18 @@ class Compared(Record, frozen=True):
     explained: tuple[Explained, ...]
     seed: int
     model: str
+    side: Side = "controller"
 
     @property
-    def place(self) -> tuple[tuple[int, ...], str]:
-        """Order of the file: by release, then by variant."""
+    def place(self) -> tuple[int, tuple[int, ...], str]:
+        """Order of the file: the controllers first, by release, then by variant."""
         release = self.kafka.split("-")[0].split(".")
-        return tuple(int(part) for part in release if part.isdigit()), self.variant
+        return SIDES.index(self.side), tuple(int(part) for part in release if part.isdigit()), self.variant
+
+    @property
+    def name(self) -> str:
+        """The release, and the broker's side where it is that."""
+        return self.kafka if self.side == "controller" else f"{self.kafka}, {self.side}"
 
     def __str__(self) -> str:
         told = ", ".join(f"{known.id} {known.count}" for known in self.explained)
@@ -62,7 +74,7 @@ class Conformance(Record, frozen=True):
     comparisons: tuple[Compared, ...] = ()
 
     def plus(self, more: Iterable[Compared]) -> Conformance:
-        """With these comparisons instead of earlier ones of the same release and variant."""
+        """With these comparisons instead of earlier ones of the same release, variant and side."""
         kept = {found.place: found for found in self.comparisons}
         kept.update({found.place: found for found in more})
         return Conformance(SCHEMA, tuple(kept[place] for place in sorted(kept)))

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
-from elrcheck.catalogue.conformance import Compared, compared_with
+from elrcheck.catalogue.conformance import SIDES, Compared, compared_with
 from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
@@ -37,7 +37,7 @@ def variant_entries() -> list[Entry]:
             "kafka": list(variant.kafka),
             "knobs": {name: plain(value) for name, value in variant.knobs.items()},
             "compared": _releases(compared_with(variant.name)),
-            "comparisons": {found.kafka: str(found) for found in compared_with(variant.name)},
+            "comparisons": {found.name: str(found) for found in compared_with(variant.name)},
         }
         for variant in VARIANTS
     ]
@@ -47,9 +47,15 @@ def _releases(found: Sequence[Compared]) -> str:
     """The releases of Kafka that a variant was compared with, in a few words."""
     if not found:
         return "no release"
-    answers = sum(one.compared for one in found)
-    latest = max(one.day for one in found)
-    return f"{', '.join(one.kafka for one in found)}: {answers:,} answers, {latest}"
+    told = []
+    for side in SIDES:
+        of_side = [one for one in found if one.side == side]
+        if of_side:
+            releases = ", ".join(one.kafka for one in of_side)
+            where = "" if side == "controller" else f" of a {side}"
+            answers, latest = sum(one.compared for one in of_side), max(one.day for one in of_side)
+            told.append(f"{releases}: {answers:,} answers{where}, {latest}")
+    return "; ".join(told)
 
 
 def scope_entries() -> list[Entry]:

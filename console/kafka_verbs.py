@@ -76,5 +76,5 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
         else:
             report = run_conform(request, teams, open_kafka, progress)
     if request.record is not None and report.compared:
-        record_comparison(report, request.record)
+        record_comparison(report, request.record, "broker" if request.level == "broker" else "controller")
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -10,7 +10,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
-from elrcheck.catalogue.conformance import Compared, Conformance, Explained, model_digest
+from elrcheck.catalogue.conformance import Compared, Conformance, Explained, Side, model_digest
 from elrcheck.results.conform_report import ConformReport
 
 
@@ -27,14 +27,12 @@ def reject_unrecordable(request: ConformRequest) -> None:
         return
     if request.overrides:
         raise UsageFault("usage-record", "--record takes no --set: the comparison is not one of the variant")
-    if request.level == "broker":
-        raise UsageFault("usage-record", "--record keeps comparisons of the controller, no --level broker")
     if request.record.exists():
         _read(request.record)
 
 
-def record_comparison(report: ConformReport, path: Path) -> None:
-    """Add the versions of a report to the file, each instead of its earlier comparison."""
+def record_comparison(report: ConformReport, path: Path, side: Side = "controller") -> None:
+    """Add the versions of a report to the file, each instead of its earlier comparison of that side."""
     kept = _read(path) if path.exists() else Conformance()
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     digest = model_digest()
@@ -56,6 +54,7 @@ def record_comparison(report: ConformReport, path: Path) -> None:
             ),
             seed=report.seed,
             model=digest,
+            side=side,
         )
         for version in report.versions
     ]

@@ -13,6 +13,8 @@ from fake_kafka import FakeKafka, config_of, kafka_of
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import ConformRequest
+from elrcheck.base.roundtrip import from_text
+from elrcheck.catalogue.conformance import Conformance
 from elrcheck.commands.conform.block import Block, ask_block, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.compare import (
@@ -268,3 +270,6 @@ def test_a_record_keeps_the_latest_of_each_release(tmp_path: Path) -> None:
     kept = json.loads(path.read_text())["comparisons"]
     assert [entry["kafka"] for entry in kept] == ["1.0.0", "1.0.1"]
     assert all(entry["compared"] == report.versions[0].compared for entry in kept)
+    record_comparison(report, path, "broker")
+    both = from_text(path.read_text(), Conformance).comparisons
+    assert [one.name for one in both] == ["1.0.0", "1.0.1", "1.0.0, broker", "1.0.1, broker"]
