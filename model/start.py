@@ -102,6 +102,7 @@ def Init(c: Config) -> State:
         spent=Spent(),
         promised=(),
         acked=(),
+        undone=(),
         favoured=None,
     )
 

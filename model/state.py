@@ -324,6 +324,15 @@ class Promise:
     min_isr: MinIsr
 
 
+@record
+class Undone:
+    """A min ISR that was in force up to the partition epoch `at`; a greater one is now."""
+
+    at: PartitionEpoch
+    min_isr: MinIsr
+
+
+UndoneMinIsrs = Annotated[tuple[Undone, ...], SeqMark("promise_slots")]
 Promises = Annotated[tuple[Promise, ...], SeqMark("promise_slots")]
 Acked = Annotated[tuple[Entry, ...], SeqMark("acked_slots")]
 
@@ -337,6 +346,7 @@ class State:
     committed: the records below the highest watermark any leader ever had; only appended to.
     lossy: brokers that lost a suffix of their log and have not registered since.
     promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
+    undone: lesser min ISRs that were in force since the view of a leader that lags behind.
     acked: the acks=all records whose producers were told of success; empty unless `tracks_acks`.
     favoured: the replica that wins the next election in which it is a candidate, if `choice` is ANY.
     """
@@ -353,10 +363,11 @@ class State:
     spent: Spent
     promised: Promises = ()
     acked: Acked = ()
+    undone: UndoneMinIsrs = ()
     favoured: Replica | None = None
 
 
-GHOSTS = ("committed", "lossy", "spent", "promised", "acked")
+GHOSTS = ("committed", "lossy", "spent", "promised", "acked", "undone")
 
 
 # ---------------------------------------------------------------------------- small vocabulary

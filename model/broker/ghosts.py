@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica
+from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
@@ -22,12 +22,15 @@ from elrcheck.model.state import (
     Entry,
     Log,
     MinIsr,
+    PartitionEpoch,
     Promise,
     Promises,
     ReplicaList,
     Settings,
     State,
     Status,
+    Undone,
+    UndoneMinIsrs,
 )
 
 
@@ -67,6 +70,43 @@ def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr
     if not min_isr_may_vary(c) or covered:
         return weaker
     return weaker + (Promise(length=len(committed), min_isr=min_isr),)  # noqa: RUF005
+
+
+@op
+def leader_lags(c: Config, brokers: Vec[Broker], at: PartitionEpoch) -> bool:
+    """A broker that takes itself for the leader has not read this far."""
+    return any(
+        brokers[b].status == Status.RUNNING
+        and brokers[b].view.leader == b
+        and brokers[b].view.partition_epoch < at
+        for b in c.brokers
+    )
+
+
+@op
+def still_missed(c: Config, undone: UndoneMinIsrs, brokers: Vec[Broker]) -> UndoneMinIsrs:
+    """Those that some leader has yet to read."""
+    return tuple(u for u in undone if leader_lags(c, brokers, u.at))
+
+
+@op
+def undone_after(c: Config, s: State, min_isr: MinIsr) -> UndoneMinIsrs:
+    """The lesser min ISRs that a lagging leader has missed, once min_isr is in force."""
+    before = min_isr_in_force(s.settings, s.partition.replicas)
+    at = s.partition.partition_epoch
+    lesser = tuple(u for u in still_missed(c, s.undone, s.broker) if u.min_isr < min_isr)
+    if not min_isr_may_vary(c) or before >= min_isr or not leader_lags(c, s.broker, at):
+        return lesser
+    others = tuple(u for u in lesser if u.min_isr != before)
+    return others + (Undone(at=at, min_isr=before),)  # noqa: RUF005
+
+
+@op
+def promised_by(c: Config, s: State, leader: Broker, b: Replica) -> MinIsr:
+    """The min ISR under which b commits now: the least one that was in force since the record b has read."""
+    in_force = min_isr_in_force(s.settings, s.partition.replicas)
+    least = min((u.min_isr for u in s.undone if leader.view.partition_epoch < u.at), default=in_force)
+    return min(leader_min_isr(c, s.settings, leader, b), least)
 
 
 # ---------------------------------------------------------------------------- acknowledgements
@@ -110,12 +150,12 @@ def observed(c: Config, s: State, t: State, b: Replica) -> State:
     """The state t that a step of broker b leads to, with what producers and consumers have seen by then."""
     after = t.broker[b]
     committed = with_committed(s.committed, after)
-    at_controller = min_isr_in_force(s.settings, s.partition.replicas)
-    at_commit = min(leader_min_isr(c, s.settings, after, b), at_controller)
+    at_commit = promised_by(c, s, after, b)
     grown = len(committed) > len(s.committed)
     return replace(
         t,
         committed=committed,
         promised=promised_less(c, s.promised, committed, at_commit) if grown else s.promised,
         acked=acked_after(c, s, after, b),
+        undone=still_missed(c, s.undone, t.broker),
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from elrcheck.lang.runtime import op
 from elrcheck.model.absent import no_recovery
 from elrcheck.model.alternatives.reductions import forget_at_commit
-from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less
+from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRecovery, snapshot
@@ -30,6 +30,7 @@ def partition_changed(c: Config, s: State, after: Partition) -> State:
         recovery=recovery_after(c, s.recovery, after),
         broker=forget_at_commit(c, s, after),
         promised=promised_less(c, s.promised, s.committed, min_isr_in_force(s.settings, after.replicas)),
+        undone=undone_after(c, s, min_isr_in_force(s.settings, after.replicas)),
         favoured=s.favoured if after.leader == s.partition.leader else None,
     )
 

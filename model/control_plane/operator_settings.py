@@ -13,7 +13,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less
+from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.choices import MinIsrChange, Propagation
 from elrcheck.model.config import Config
@@ -130,6 +130,7 @@ def min_isr_written(c: Config, s: State, settings: Settings, level: MinIsrLevel)
         settings=settings,
         registration=index_after(c, s.registration, s.partition, after),
         promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
+        undone=undone_after(c, s, min_isr_in_force(settings, after.replicas)),
         metadata=logged(c, s.metadata, settings, s.partition, after),
         spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
     )
@@ -221,6 +222,7 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
         promised=promised_less(
             c, changed.promised, s.committed, min_isr_in_force(settings, s.partition.replicas)
         ),
+        undone=undone_after(c, s, min_isr_in_force(settings, s.partition.replicas)),
         spent=replace(s.spent, feature_changes=s.spent.feature_changes + 1),
     )
 
