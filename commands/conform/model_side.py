@@ -105,9 +105,13 @@ def registration_of(given: KafkaBroker) -> Registration:
     )
 
 
-def configured(config: Config, brokers: int, unclean: bool) -> Config:
-    """The variant's configuration for this many brokers and this unclean.leader.election.enable."""
-    return _configurations(_Same(config), brokers, unclean)
+def configured(config: Config, brokers: int, unclean: bool, zero: int = 0) -> Config:
+    """The variant's configuration for this many brokers and this unclean.leader.election.enable.
+
+    zero: the replicas of the topic's partition 0, if the question is about another one. An entry that stays
+    in the index of ELR members is then one of partition 0 (removeTopicElrs), which is not compared.
+    """
+    return _configurations(_Same(config), brokers, unclean, zero)
 
 
 class _Same:
@@ -126,9 +130,14 @@ class _Same:
 
 
 @lru_cache(maxsize=4096)
-def _configurations(same: _Same, brokers: int, unclean: bool) -> Config:
+def _configurations(same: _Same, brokers: int, unclean: bool, zero: int) -> Config:
     return replace(
-        same.config, broker_count=brokers, spare_brokers=0, unclean_leader_election_enable=unclean
+        same.config,
+        broker_count=brokers,
+        spare_brokers=0,
+        unclean_leader_election_enable=unclean,
+        partition_zero_replicas=zero or same.config.partition_zero_replicas,
+        elr_index_goes_stale=same.config.elr_index_goes_stale and zero == 0,
     )
 
 
@@ -152,7 +161,7 @@ def situation_of(config: Config, setup: Setup) -> Situation:
     )
     directories = setup.partition.directories
     return Situation(
-        configured(config, len(ids), unclean),
+        configured(config, len(ids), unclean, 0 if setup.sibling is None else len(setup.sibling.replicas)),
         controller,
         (0,) * len(setup.partition.replicas) if directories is None else directories,
         tuple(broker.directories for broker in setup.brokers),
@@ -314,7 +323,8 @@ def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
         if step.level != "topic" or step.value is None:
             raise Unheld("unclean.leader.election.enable of anything but the topic")
         unclean = step.value == "true"
-        return NONE, replace(now, config=configured(now.config, len(now.controller.registration), unclean))
+        brokers, zero = len(now.controller.registration), now.config.partition_zero_replicas
+        return NONE, replace(now, config=configured(now.config, brokers, unclean, zero))
     if step.value is None:
         return _deleted(now, step)
     decided = decisions.write_min_isr(

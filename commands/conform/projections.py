@@ -171,10 +171,16 @@ def step_differences(
     if answer.elr is not None and answer.elr != s.settings.elr_enabled:
         found.append(Difference("elr", text_of(answer.elr), text_of(s.settings.elr_enabled)))
     found.extend(_directory_differences(answer, s))
-    least = effective_min_isr(s.settings, s.partition.replicas)
+    least = min_isr_in_effect(after)
     if answer.min_isr and answer.min_isr != least:
         found.append(Difference("min ISR in effect", str(answer.min_isr), str(least)))
     return tuple(found)
+
+
+def min_isr_in_effect(now: Situation) -> int:
+    """getTopicEffectiveMinIsr, which counts the replicas of the topic's partition 0."""
+    s, zero = now.controller, now.config.partition_zero_replicas
+    return effective_min_isr(s.settings, s.partition.replicas if zero == 0 else tuple(range(zero)))
 
 
 def directory_of(recorded: int, broker: KafkaBroker) -> Directory:

@@ -62,7 +62,16 @@ def random_setup(choice: random.Random, elr: bool) -> Setup:
         topic_min_isr=least if own else None,
         cluster_min_isr=choice.randint(1, 3) if own else least,
         topic_unclean=choice.random() < 0.25,
+        sibling=_sibling(choice, conditions) if choice.random() < 0.2 else None,
     )
+
+
+def _sibling(choice: random.Random, fenced: Sequence[bool]) -> KafkaPartition | None:
+    """Partition 0 of the topic, with another number of replicas; None if none of them is active."""
+    brokers = len(fenced)
+    replicas = tuple(choice.sample(range(brokers), choice.randint(1, brokers)))
+    isr = tuple(r for r in replicas if not fenced[r])
+    return KafkaPartition(replicas, isr, leader=isr[0]) if isr else None
 
 
 def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Step, ...]]:

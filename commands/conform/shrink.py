@@ -81,7 +81,10 @@ def _plainer_setups(setup: Setup, steps: Sequence[Step]) -> Iterator[Setup]:
     partition = setup.partition
     assert partition is not None, "a walk has a partition"
     last = len(setup.brokers) - 1
-    if last > 0 and last not in mentioned(partition, steps):
+    of_sibling = () if setup.sibling is None else setup.sibling.replicas
+    if setup.sibling is not None:
+        yield replace(setup, sibling=None)
+    if last > 0 and last not in {*mentioned(partition, steps), *of_sibling}:
         yield replace(setup, brokers=setup.brokers[:-1])
     if setup.topic_unclean:
         yield replace(setup, topic_unclean=False)

@@ -79,6 +79,8 @@ def partition_text(p: KafkaPartition) -> str:
 def setup_lines(setup: Setup) -> tuple[str, ...]:
     """What is registered and configured at the start."""
     lines = [] if setup.partition is None else [f"partition: {partition_text(setup.partition)}"]
+    if setup.sibling is not None:
+        lines.append(f"partition 0 of the topic: {partition_text(setup.sibling)}")
     lines.append("brokers: " + ", ".join(f"{broker.id} {_broker_text(broker)}" for broker in setup.brokers))
     lines.append(f"eligible.leader.replicas.version: {int(setup.elr)}")
     for level, value in (("topic", setup.topic_min_isr), ("cluster", setup.cluster_min_isr)):
@@ -185,6 +187,7 @@ def _step_json(variant: str, found: StepDisagreement) -> str | None:
     if op is None or not all(broker.registered for broker in found.known):
         return None
     settings = found.now.controller.settings
+    zero = found.now.config.partition_zero_replicas
     level = op.get("level")
     own = settings.topic_min_isr
     least = settings.cluster_min_isr if own is None or level == "cluster" else own
@@ -194,6 +197,7 @@ def _step_json(variant: str, found: StepDisagreement) -> str | None:
             "min_isr": least,
             "elr_enabled": settings.elr_enabled,
             "unclean_leader_election_enable": found.now.config.unclean_leader_election_enable,
+            **({"partition_zero_replicas": zero} if zero else {}),
             "brokers": {
                 str(broker.id): {
                     "fenced": broker.fenced,

@@ -13,6 +13,7 @@ from functools import lru_cache
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.conform.model_side import Situation, Unheld, built, decide, situation_of
+from elrcheck.commands.conform.projections import min_isr_in_effect
 from elrcheck.kafka.asked import (
     BuilderAnswer,
     BuilderQuestion,
@@ -23,7 +24,6 @@ from elrcheck.kafka.asked import (
 from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.oracle import Walk
 from elrcheck.model.config import Config
-from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.state import Partition
 
 RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1"}
@@ -86,20 +86,22 @@ class FakeKafka:
         brokers, isr = setup.brokers, setup.partition.isr
         answers = []
         for step in steps:
-            if now.directories is None:
-                now = replace(now, directories=(0,) * len(now.controller.partition.replicas))
             before = now.controller.partition
+            recorded = dict(zip(before.replicas, now.directories or (), strict=True))
             try:
                 error, now = decide(now, step)
             except Unheld:
                 error = "INVALID_REQUEST"
+            if now.directories is None:  # a replica that stays is where it was, a new one where it can be
+                places = (recorded.get(b, now.online[b][0]) for b in now.controller.partition.replicas)
+                now = replace(now, directories=tuple(places))
             brokers = _brokers(brokers, now, step)
             partition = kafka_of(now.controller.partition, now.directories)
             if self.reverses and before.isr != now.controller.partition.isr:
                 isr = partition.isr[::-1]
             kept = isr if frozenset(isr) == frozenset(partition.isr) else partition.isr
             settings = now.controller.settings
-            least = effective_min_isr(settings, partition.replicas)
+            least = min_isr_in_effect(now)
             isr = kept
             answers.append(
                 StepAnswer(error, replace(partition, isr=kept), brokers, least, settings.elr_enabled)

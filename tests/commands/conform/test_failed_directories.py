@@ -1,4 +1,4 @@
-"""Log directories and deleted values on the model's side of a comparison."""
+"""Log directories, deleted values and partition 0 of the topic, on the model's side of a comparison."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.commands.conform.projections import min_isr_in_effect
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AssignDirectory,
     Configure,
+    Fence,
     Heartbeat,
     KafkaBroker,
     Reassign,
@@ -95,3 +97,11 @@ def test_with_elr_on_only_the_topics_value_can_be_deleted() -> None:
         off = situation_of(CODE, replace(SETUP, elr=False))
         with pytest.raises(Unheld):
             decide(off, step)
+
+
+def test_the_effective_min_isr_is_that_of_partition_zero() -> None:
+    setup = replace(SETUP, sibling=KafkaPartition((2,), (2,), leader=2))
+    beside = situation_of(CODE, setup)
+    assert (min_isr_in_effect(beside), min_isr_in_effect(after())) == (1, 2)
+    assert decide(beside, Fence(1))[1].controller.partition.elr == frozenset()
+    assert after(Fence(1)).controller.partition.elr == frozenset({1})
