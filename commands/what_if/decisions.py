@@ -56,7 +56,7 @@ from elrcheck.model.control_plane.operator_settings import (
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
-from elrcheck.model.replication_control import Controller
+from elrcheck.model.replication_control import Controller, registered
 from elrcheck.model.state import Directory, Partition, Registration, Settings
 
 NONE = "NONE"
@@ -245,7 +245,11 @@ def assign_directories(c: Config, s: Controller, moved: bool = True) -> Decided:
 
 def create(c: Config, registration: tuple[Registration, ...], replicas: tuple[int, ...],
            ) -> tuple[str, Partition | None]:  # fmt: skip
-    """A topic of one partition with these replicas: Kafka's name of the error, and the partition."""
-    if initial_isr(c, registration, replicas) == EMPTY:
+    """A topic of one partition with these replicas: Kafka's name of the error, and the partition.
+
+    Every broker of a manual assignment must be registered (createTopics).
+    """
+    known = frozenset(replicas) <= registered(c, registration)
+    if not known or initial_isr(c, registration, replicas) == EMPTY:
         return AdminError.INVALID_REPLICA_ASSIGNMENT.name, None
     return NONE, created_partition(c, registration, replicas)
