@@ -54,9 +54,10 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     Raises UsageFault for unknown functions, a stale explanation or another run's folder.
     """
     mutants = RuleMutants(model)
+    functions = mutants.choose(request.functions)  # before the changes, which take seconds to list
     every = mutants.names()
     reasons = read_equivalents(packaged_equivalents(), {name for _, name in every})
-    chosen = list(mutants.names(mutants.choose(request.functions)) if request.functions else every)
+    chosen = list(mutants.names(functions) if functions else every)
     if request.sample is not None and request.sample < len(chosen):
         chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
     names = _configurations(request, progress)

@@ -110,8 +110,10 @@ def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, cod
 # ---------------------------------------------------------------------------- guards
 
 
-def surveyed(model: Model, selection: Selection, *actions: str, **limits: int) -> dict[str, GuardReport]:
-    request = MutateRequest(None, True, actions, selection, **limits)  # type: ignore[arg-type]
+def surveyed(
+    model: Model, selection: Selection, *actions: str, properties: tuple[str, ...] = ()
+) -> dict[str, GuardReport]:
+    request = MutateRequest(None, True, actions, selection, properties)
     return {f"{g.action}: {g.guard}": g for g in survey(model, request, Searches(request, Silent()))[1]}
 
 
@@ -146,7 +148,9 @@ def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
 def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model) -> None:
     """Without "the record is unread" a broker applies a record that does not exist yet."""
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
-    found = surveyed(model, lagging, "ApplyOlderRecord")["ApplyOlderRecord: the record is unread"]
+    found = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))[
+        "ApplyOlderRecord: the record is unread"
+    ]
     assert (found.verdict, found.property) == ("inconclusive", None)
     assert found.reason == "a step is undefined without it: tuple index out of range"
 
@@ -238,15 +242,14 @@ def test_tlc_confirms_a_hazard(call: Any, tmp_path: Path, ident: str) -> None:
 
 def test_guards_of_one_action_as_a_report(call: Any) -> None:
     small = ("--action", "Unfence", "--scope", "two-brokers-quiet", "--set", "fences=1", "-p", "P-1")
-    code, out, _ = call(*small, "-f", "json")
+    code, out, _ = call(*small, "-f", "json", "-o", "text:survey.txt")
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
     assert (code, report["verdict"], report["hazards"]) == (0, "surveyed", [])
     assert report["survey"]["unmutated"]["violated"] == []
     assert report["survey"]["config"]["fences"] == 1
     assert {g["action"] for g in report["guards"]} == {"Unfence"}
-    code, out, _ = call(*small)
-    assert out.splitlines()[-2].startswith("SURVEYED  guards: 5 unnoticed")
+    assert Path("survey.txt").read_text().splitlines()[-2].startswith("SURVEYED  guards: 5 unnoticed")
 
 
 @pytest.mark.parametrize(
