@@ -7,6 +7,7 @@ check that nothing is left behind in it.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import shutil
 import signal
@@ -52,6 +53,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     order = {here / name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_read_once() -> Iterator[None]:
+    """The model, read once in a test process: that takes half a second, and every command does it.
+
+    Nothing changes a model that is read. Other models are read by `elrcheck.lang.load`, which stays as it is.
+    """
+    from elrcheck.invariants import modules
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(modules, "load_model", functools.cache(modules.load_model))
+        patch.setattr(modules, "_load", functools.cache(modules._load))
+        yield
 
 
 @pytest.fixture
