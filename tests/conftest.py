@@ -39,6 +39,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
 # this order, so that what is started last is short and all workers end at about the same time.
 LONGEST = (
+    "commands/test_prove.py",
     "agreement/test_differential.py",
     "catalogue/test_hazards.py",
     "documents/test_findings.py",

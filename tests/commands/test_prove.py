@@ -117,12 +117,13 @@ def test_unfaulted_cells_are_proved(model: Model) -> None:
 
 def test_timeout_is_inconclusive(model: Model) -> None:
     """An obligation the solver gives up on is unknown, and the proof inconclusive, never proved."""
-    proof = Proof(model, replace(SMALL, broker_count=2), [], 0.000001, Silent())
+    proof = Proof(model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
     report = proof.run("kip_full")
     assert report.verdict == "inconclusive"
     assert any(cell.verdict == "unknown" and cell.reason for cell in report.cells)
 
 
+@pytest.mark.slow  # test_kip_full_is_proved takes all processors, too
 def test_two_processes_prove_what_one_proves(model: Model) -> None:
     """The same cells with the same verdicts and counterexamples, with a fault that breaks some of them."""
     config = dataclasses.replace(SMALL, broker_count=2, strict_hwm=False)
