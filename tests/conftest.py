@@ -41,12 +41,20 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 LONGEST = (
     "commands/test_prove.py",
     "agreement/test_differential.py",
-    "catalogue/test_hazards.py",
-    "documents/test_findings.py",
     "agreement/test_counts.py",
-    "agreement/test_tlc_counts.py",
+    "catalogue/test_hazards.py",
+    "explorer/test_checkpoints.py",
+    "documents/test_findings.py",
+    "commands/test_liveness.py",
+    "commands/test_mutate.py",
+    "explorer/test_spaces.py",
     "commands/test_controller_total.py",
+    "agreement/test_tlc_counts.py",
     "model/test_model_coverage.py",
+    "commands/sweep/test_sweep.py",
+    "console/test_odd_files.py",
+    "console/test_ways_out.py",
+    "agreement/test_tla_agrees.py",
 )
 
 

@@ -285,8 +285,8 @@ SPARK = ("--engine", "spark", "--master", "local[2]", "--handover", "1")
     ("argv", "verdict"),
     [
         (("check", "--scope", "two-brokers"), "holds"),
-        (("prove", "--controller", "-p", "CT-13", "--brokers", "2", "--workers", "1"), "proved"),
-        (("prove", "--controller", "-p", "CT-13", "--brokers", "2", "--workers", "2"), "proved"),
+        (("prove", "--controller", "-p", "CT-13", "--brokers", "1", "--workers", "1"), "proved"),
+        (("prove", "--controller", "-p", "CT-13", "--brokers", "1", "--workers", "2"), "proved"),
         (("sweep", "--scope", "two-brokers-quiet", "--sweep", "crashes=0,1", "--workers", "2"), "holds"),
         pytest.param(
             ("check", "--scope", "two-brokers-quiet", *SPARK), "holds",

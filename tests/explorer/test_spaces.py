@@ -149,7 +149,7 @@ def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path
     ("bits", "memory"),
     [
         (0, None),
-        (64, 450_000),
+        pytest.param(64, 450_000, marks=pytest.mark.slow),
         pytest.param(64, None, marks=pytest.mark.slow),
         pytest.param(0, 450_000, marks=pytest.mark.slow),
     ],
