@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from elrcheck.commands.conform.compare import BuilderDisagreement, Disagreement, StepDisagreement
 from elrcheck.commands.conform.projections import partition_differences
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.controller_steps import Register, Unregister
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,23 @@ def _isr_is_minus_one(d: Disagreement) -> bool:
     return before.leader != NO_LEADER and not others and {found.field for found in left} <= {"recovery"}
 
 
+def _entry_of_partition_zero(d: Disagreement) -> bool:
+    """The model repeats the record for an entry of the index that Kafka has turned into one of partition 0."""
+    if not isinstance(d, StepDisagreement) or not isinstance(d.step, Register | Unregister):
+        return False
+    after, model = d.answer.partition, d.model.controller.partition
+    stale = d.now.controller.registration[d.step.broker].stale_entries
+    if d.setup.sibling is None or stale == 0 or after is None or d.answer.error != d.error:
+        return False
+    again = replace(after, partition_epoch=model.partition_epoch, leader_epoch=model.leader_epoch)
+    fewer = model.partition_epoch - after.partition_epoch
+    return (
+        {found.field for found in d.differences} <= {"partition_epoch", "leader_epoch"}
+        and 0 < fewer <= stale
+        and not partition_differences(again, model)
+    )
+
+
 def _bumped(partition: KafkaPartition, by: int) -> KafkaPartition:
     return replace(partition, partition_epoch=partition.partition_epoch + by)
 
@@ -79,6 +97,15 @@ CLASSES: tuple[KnownClass, ...] = (
         "a set of brokers cannot hold -1; the partition is leaderless on both sides, and stays so",
         "PartitionChangeBuilder.canElectLastKnownLeader, tryElection",
         _isr_is_minus_one,
+    ),
+    KnownClass(
+        "S0",
+        "a record of another partition than number 0 is written once, where the model repeats it",
+        "4.0 and later",
+        "an entry that is left in the index for nothing becomes one of partition 0 when an equal one is"
+        " removed; the modelled partition is number 0, and there it stays",
+        "BrokersToElrs.remove",
+        _entry_of_partition_zero,
     ),
 )
 

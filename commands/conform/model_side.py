@@ -108,8 +108,7 @@ def registration_of(given: KafkaBroker) -> Registration:
 def configured(config: Config, brokers: int, unclean: bool, zero: int = 0) -> Config:
     """The variant's configuration for this many brokers and this unclean.leader.election.enable.
 
-    zero: the replicas of the topic's partition 0, if the question is about another one. An entry that stays
-    in the index of ELR members is then one of partition 0 (removeTopicElrs), which is not compared.
+    zero: the replicas of the topic's partition 0, if the question is about another one.
     """
     return _configurations(_Same(config), brokers, unclean, zero)
 
@@ -137,7 +136,6 @@ def _configurations(same: _Same, brokers: int, unclean: bool, zero: int) -> Conf
         spare_brokers=0,
         unclean_leader_election_enable=unclean,
         partition_zero_replicas=zero or same.config.partition_zero_replicas,
-        elr_index_goes_stale=same.config.elr_index_goes_stale and zero == 0,
     )
 
 

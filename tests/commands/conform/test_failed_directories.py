@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from fake_kafka import kafka_of
 
+from elrcheck.commands.conform.compare import StepDisagreement
+from elrcheck.commands.conform.known_classes import class_of
 from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
-from elrcheck.commands.conform.projections import min_isr_in_effect
+from elrcheck.commands.conform.projections import Difference, min_isr_in_effect
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AssignDirectory,
@@ -18,6 +21,7 @@ from elrcheck.kafka.controller_steps import (
     Reassign,
     Register,
     Setup,
+    StepAnswer,
 )
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, configured_min_isr
@@ -105,3 +109,27 @@ def test_the_effective_min_isr_is_that_of_partition_zero() -> None:
     assert (min_isr_in_effect(beside), min_isr_in_effect(after())) == (1, 2)
     assert decide(beside, Fence(1))[1].controller.partition.elr == frozenset()
     assert after(Fence(1)).controller.partition.elr == frozenset({1})
+
+
+@pytest.mark.parametrize(("fewer", "beside", "known"), [(1, True, "S0"), (1, False, None), (2, True, None)])
+def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(
+    fewer: int, beside: bool, known: str | None
+) -> None:
+    """The index says once too often that broker 1 is in the ELR: the model writes two records, Kafka one."""
+    setup = replace(SETUP, sibling=KafkaPartition((0, 1), (0, 1), leader=0) if beside else None)
+    now = situation_of(CODE, setup)
+    stale = tuple(replace(r, stale_entries=int(b == 1)) for b, r in enumerate(now.controller.registration))
+    now = replace(now, controller=replace(now.controller, registration=stale))
+    step = Register(1, "none")
+    error, then = decide(now, step)
+    answered = kafka_of(then.controller.partition, (0, 0))
+    assert answered.partition_epoch == 2
+    answered = replace(answered, partition_epoch=answered.partition_epoch - fewer)
+    assert setup.partition is not None
+    found = StepDisagreement(
+        setup, (step,), setup.partition, setup.brokers,
+        StepAnswer(error, answered, setup.brokers, 2, True), now, error, then,
+        (Difference("partition_epoch", str(answered.partition_epoch), "2"),),
+    )  # fmt: skip
+    explained = class_of(found)
+    assert (None if explained is None else explained.id) == known
