@@ -61,7 +61,7 @@ def _isr_is_minus_one(d: Disagreement) -> bool:
 
 
 def _entry_of_partition_zero(d: Disagreement) -> bool:
-    """The model repeats the record for an entry of the index that Kafka has turned into one of partition 0."""
+    """The model repeats the record for an entry that Kafka has turned into one of partition 0."""
     if not isinstance(d, StepDisagreement) or not isinstance(d.step, Register | Unregister):
         return False
     after, model = d.answer.partition, d.model.controller.partition
