@@ -66,6 +66,7 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "           /\\ broker' = ForgetAtCommit(after)",
             "           /\\ promised' = "
             "PromisedLess(promised, committed, MinIsrInForce(settings, after.replicas))",
+            "           /\\ undone' = UndoneAfter(MinIsrInForce(settings, after.replicas))",
             "           /\\ favoured' = IF after.leader = partition.leader THEN favoured ELSE None",
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent, acked>>",
         )
