@@ -77,6 +77,9 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     "a leader that has no record of an epoch names an earlier one, and the first half says so": [
         ("fetch_diverges", "unknown_epoch(c, leader, follower.log)", True)
     ],
+    "a min ISR as small as one that was lifted has taken its entry off when it came into force": [
+        ("undone_after", "u.min_isr != before", False)
+    ],
     "the action has asked for it in a guard": [
         ("designate", "desired is None", True),
         ("maybe_elect_unclean", "not c.unclean_leader_election_enable", True),

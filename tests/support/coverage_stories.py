@@ -18,6 +18,7 @@ from elrcheck.model.choices import (
     Reregistration,
     Truncation,
 )
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.state import Acks
 
 
@@ -249,6 +250,15 @@ ANSWERED_LATE = story(
 # The next few steps are all that is asked for.
 AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     "late-answer": ({**LATE_ANSWER, "crashes": 1}, ANSWERED_LATE),
+    # Broker 0 has not read that 2 was fenced, and min ISR has been 1 since; it may be raised once more.
+    "min-isr-raised-twice": (
+        {"broker_count": 3, "min_isr": 3, "min_isr_changes": 3, "fences": 1, "crashes": 0},
+        story(
+            ("Fence", 2),
+            ("ChangeMinIsr", MinIsrLevel.TOPIC, 1),
+            ("ChangeMinIsr", MinIsrLevel.TOPIC, 2),
+        ),
+    ),
     "late-answer-by-epoch": ({**LATE_ANSWER, "answer_needs_proposal": False, "crashes": 0}, ANSWERED_LATE),
     "promises": (
         {"min_isr_changes": 2, "crashes": 0},
