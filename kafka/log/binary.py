@@ -1,0 +1,120 @@
+"""Numbers, strings and identifiers as Kafka writes them into records: a reader takes bytes and a position.
+
+Every reader returns the value and the position behind it. What does not fit raises Malformed.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+
+
+class Malformed(Exception):
+    """The bytes are not what their place says they are."""
+
+
+def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
+    """An unsigned varint of at most 32 bits (ByteUtils.readUnsignedVarint)."""
+    total = shift = 0
+    while True:
+        if at >= len(data):
+            raise Malformed("ends within a number")
+        byte = data[at]
+        at += 1
+        total |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if total >> 32:
+                raise Malformed("a number of more than 32 bits")
+            return total, at
+        shift += 7
+        if shift > 28:
+            raise Malformed("a number of more than five bytes")
+
+
+def varlong(data: bytes, at: int) -> tuple[int, int]:
+    """A signed varint in zigzag order, of at most 64 bits (ByteUtils.readVarint, readVarlong)."""
+    total = shift = 0
+    while True:
+        if at >= len(data):
+            raise Malformed("ends within a number")
+        byte = data[at]
+        at += 1
+        total |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (total >> 1) ^ -(total & 1), at
+        shift += 7
+        if shift > 63:
+            raise Malformed("a number of more than ten bytes")
+
+
+def part(data: bytes, at: int, length: int) -> tuple[bytes, int]:
+    """That many bytes."""
+    end = at + length
+    if length < 0 or end > len(data):
+        raise Malformed(f"{length} bytes expected, {len(data) - at} left")
+    return data[at:end], end
+
+
+def fixed(code: str) -> Reader:
+    """The reader of one number with a code of the module struct, such as "i" for an int32."""
+    packed = struct.Struct(f">{code}")
+    unpack, size = packed.unpack_from, packed.size
+
+    def read(data: bytes, at: int) -> tuple[Any, int]:
+        if at + size > len(data):
+            raise Malformed(f"{size} bytes expected, {len(data) - at} left")
+        return unpack(data, at)[0], at + size
+
+    return read
+
+
+def uuid(data: bytes, at: int) -> tuple[str, int]:
+    """An identifier as Kafka prints it, Base64 of 22 letters (Uuid.toString)."""
+    raw, at = part(data, at, 16)
+    return base64.urlsafe_b64encode(raw)[:22].decode("ascii"), at
+
+
+def compact_string(data: bytes, at: int) -> tuple[str | None, int]:
+    """A string behind its length plus one; 0 is null."""
+    length, at = unsigned_varint(data, at)
+    if length == 0:
+        return None, at
+    raw, at = part(data, at, length - 1)
+    try:
+        return raw.decode("utf-8"), at
+    except UnicodeDecodeError:
+        raise Malformed("a string that is not UTF-8") from None
+
+
+def compact_array(element: Reader) -> Reader:
+    """The reader of an array, as a tuple, behind its length plus one; 0 is null."""
+
+    def read(data: bytes, at: int) -> tuple[tuple[Any, ...] | None, int]:
+        count, at = unsigned_varint(data, at)
+        if count == 0:
+            return None, at
+        if count - 1 > len(data) - at:  # an element has at least one byte
+            raise Malformed(f"an array of {count - 1} elements in {len(data) - at} bytes")
+        found = []
+        for _ in range(count - 1):
+            value, at = element(data, at)
+            found.append(value)
+        return tuple(found), at
+
+    return read
+
+
+def required(reader: Reader) -> Reader:
+    """The same reader, for a field that is never null."""
+
+    def read(data: bytes, at: int) -> tuple[Any, int]:
+        value, end = reader(data, at)
+        if value is None:
+            raise Malformed("null where there must be a value")
+        return value, end
+
+    return read

@@ -1,0 +1,172 @@
+"""The value of a stored record as a metadata record, by the table of records (MetadataRecordSerde).
+
+A value starts with three unsigned varints: the version of the frame, the kind of the record, the record's
+version. A kind or version that the table does not have is no error: the record comes back as Unread, to be
+counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from elrcheck.kafka.log.binary import (
+    Malformed,
+    Reader,
+    compact_array,
+    compact_string,
+    fixed,
+    part,
+    required,
+    unsigned_varint,
+    uuid,
+)
+from elrcheck.kafka.log.record_table import (
+    BY_KEY,
+    BY_NAME,
+    CONTROLS,
+    UNREAD,
+    Field,
+    Kind,
+    RecordType,
+)
+
+FRAME_VERSION = 1
+Fields: TypeAlias = Mapping[str, Any]
+"""Values by the field names of the table: numbers, text, None, tuples of them; a struct is such a mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataRecord:
+    """A record with a value for every field of the table: the default where its version has no such field."""
+
+    name: str
+    version: int
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A record that says nothing about partitions, or one that this version of elrcheck does not know.
+
+    known: it is of the first sort. name: "kind 31" for an unknown kind.
+    """
+
+    name: str
+    version: int
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRecord:
+    """What the controller's quorum wrote about the log itself. fields: None for a kind that is not read."""
+
+    name: str
+    fields: Fields | None
+
+
+def read_record(value: bytes | None) -> MetadataRecord | Unread:
+    """Decode the value of a record; raises Malformed."""
+    if not value:
+        raise Malformed("the record is empty")
+    frame, at = unsigned_varint(value, 0)
+    if frame != FRAME_VERSION:
+        raise Malformed(f"frame version {frame}, not {FRAME_VERSION}")
+    key, at = unsigned_varint(value, at)
+    version, at = unsigned_varint(value, at)
+    kind = BY_KEY.get(key)
+    if kind is None:
+        return Unread(UNREAD.get(key, f"kind {key}"), version, key in UNREAD)
+    if version > kind.newest:
+        return Unread(kind.name, version, known=False)
+    try:
+        fields, end = _reader(kind, version)(value, at)
+    except Malformed as fault:
+        raise Malformed(f"{kind.name} of version {version}: {fault}") from None
+    if end != len(value):
+        raise Malformed(f"{kind.name} of version {version}: {len(value) - end} bytes too many")
+    return MetadataRecord(kind.name, version, fields)
+
+
+def read_control(key: bytes | None, value: bytes | None) -> ControlRecord:
+    """Decode a record of a control batch; raises Malformed."""
+    _, at = fixed("h")(key or b"", 0)
+    number, _ = fixed("h")(key or b"", at)
+    kind = CONTROLS.get(number)
+    if kind is None:
+        return ControlRecord(f"control record {number}", None)
+    version, _ = fixed("h")(value or b"", 0)
+    if not 0 <= version <= kind.newest:
+        return ControlRecord(kind.name, None)
+    fields, _ = _reader(kind, version)(value or b"", 0)
+    return ControlRecord(kind.name, fields)
+
+
+def defaults_of(kind: RecordType) -> dict[str, Any]:
+    """The value of every field that is not written."""
+    return {field.name: field.otherwise for field in kind.fields}
+
+
+def named(name: str) -> RecordType | None:
+    """The kind of record with the name that Kafka's dump tool prints."""
+    return BY_NAME.get(name)
+
+
+# ---------------------------------------------------------------------------- readers, made once a version
+
+NUMBERS: Mapping[Kind, Reader] = {
+    Kind.BOOL: fixed("?"),
+    Kind.INT8: fixed("b"),
+    Kind.INT16: fixed("h"),
+    Kind.UINT16: fixed("H"),
+    Kind.INT32: fixed("i"),
+    Kind.INT64: fixed("q"),
+    Kind.UUID: uuid,
+}
+
+
+@cache
+def _reader(kind: RecordType, version: int) -> Callable[[bytes, int], tuple[dict[str, Any], int]]:
+    return _struct(kind.fields, version)
+
+
+def _struct(fields: tuple[Field, ...], version: int) -> Callable[[bytes, int], tuple[dict[str, Any], int]]:
+    """The reader of a message: its fields in order, then those with tags (KIP-482)."""
+    present = [field for field in fields if field.since <= version]
+    plain = tuple((field.name, _field(field, version)) for field in present if field.tag is None)
+    tagged = {field.tag: (field.name, _field(field, version)) for field in present if field.tag is not None}
+    absent = {field.name: field.otherwise for field in fields}
+
+    def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+        found = dict(absent)
+        for name, reader in plain:
+            found[name], at = reader(data, at)
+        count, at = unsigned_varint(data, at)
+        for _ in range(count):
+            tag, at = unsigned_varint(data, at)
+            size, at = unsigned_varint(data, at)
+            if tag not in tagged:
+                _, at = part(data, at, size)
+                continue
+            name, reader = tagged[tag]
+            found[name], end = reader(data, at)
+            if end != at + size:
+                raise Malformed(f"{name} has {end - at} bytes, not the {size} it claims")
+            at = end
+        return found, at
+
+    return read
+
+
+def _field(field: Field, version: int) -> Reader:
+    if field.kind is Kind.STRUCT:
+        one: Reader = _struct(field.fields, version)
+    elif field.kind is Kind.STRING:
+        one = compact_string
+    else:
+        one = NUMBERS[field.kind]
+    if field.many:
+        one = compact_array(one if field.kind is not Kind.STRING else required(one))
+    return one if field.nullable else required(one)

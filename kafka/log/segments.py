@@ -1,0 +1,194 @@
+"""A file of record batches, read from its first byte to its last, whatever it has suffered.
+
+The metadata log has no holes: every batch starts where the one before ended. So a batch that is missing, that
+is there twice, or that stands at the wrong place is noticed, and so is one whose checksum fails. All of it is
+damage, named with its place, and reading continues with the next batch. An incomplete batch at the end of the
+newest segment is no damage: a controller that runs is writing it, or one that crashed was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.log.batches import (
+    HEADER,
+    Head,
+    StoredRecord,
+    checksum_holds,
+    head_of,
+    records_of,
+)
+
+CHUNK = 1 << 20
+MAGIC_AT = 16
+FARTHEST = 1 << 32
+"""Offsets to which a search for the next batch may jump."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch that was read. position: of its first byte in the file."""
+
+    position: int
+    base_offset: int
+    next_offset: int
+    leader_epoch: int
+    control: bool
+    records: tuple[StoredRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something in a file that cannot be read or believed.
+
+    position: byte at which it starts. offset: of the log, the one at which it starts.
+    """
+
+    path: str
+    position: int
+    offset: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """The end of a file in the middle of a batch."""
+
+    path: str
+    position: int
+    offset: int
+    bytes_left: int
+
+
+Piece: TypeAlias = Batch | Damage | CutOff
+
+
+def read_segment(path: Path, first_offset: int | None = None) -> Iterator[Piece]:
+    """Read all batches of a segment or a snapshot. first_offset: the one expected first, if it is known."""
+    try:
+        if not path.is_file():  # opening a pipe would wait
+            what = "this is not a regular file" if path.exists() else "there is no such file"
+            raise UsageFault("log-unreadable", what, where=str(path))
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            yield from _Segment(path, file, size, first_offset).pieces()
+    except OSError as fault:
+        raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+
+
+class _Segment:
+    def __init__(self, path: Path, file: BinaryIO, size: int, first_offset: int | None) -> None:
+        self.path = str(path)
+        self.file = file
+        self.size = size
+        self.expected = first_offset
+        self.epoch = -1
+
+    def pieces(self) -> Iterator[Piece]:
+        position = 0
+        while position < self.size:
+            head, data = self._at(position)
+            if head is None or not self._is_sound(head, data):
+                found = self._next_sound(position + 1)
+                if found is None:
+                    yield self._end(position, head)
+                    return
+                yield self._damaged(position, head, data, found)
+                position = found
+                continue
+            position += head.size
+            at = position - head.size
+            expected = self.expected
+            if expected is not None and head.base_offset != expected:
+                if self._is_misnumbered(head, position):
+                    message = f"the batch says offset {head.base_offset}; it is {expected}"
+                    yield self._damage(at, expected, message)
+                    head = replace(head, base_offset=expected)
+                elif head.base_offset < expected:
+                    message = f"offsets {head.base_offset} to {head.next_offset - 1} again; not read"
+                    yield self._damage(at, head.base_offset, message)
+                    continue
+                else:
+                    message = f"offsets {expected} to {head.base_offset - 1} are missing"
+                    yield self._damage(at, expected, message)
+            if head.leader_epoch < self.epoch:
+                message = f"leader epoch {head.leader_epoch} after {self.epoch}"
+                yield self._damage(at, head.base_offset, message)
+            self.epoch = max(self.epoch, head.leader_epoch)
+            self.expected = head.next_offset
+            records, wrong = records_of(head, data)
+            if wrong is None and len(records) != head.last_delta + 1:
+                wrong = f"{len(records)} records for {head.last_delta + 1} offsets"
+            yield Batch(at, head.base_offset, head.next_offset, head.leader_epoch, head.control, records)
+            if wrong is not None:
+                yield self._damage(at, head.base_offset + len(records), wrong)
+
+    def _at(self, position: int) -> tuple[Head | None, bytes]:
+        """The header at a position, and the whole batch, or what there is of it."""
+        self.file.seek(position)
+        start = self.file.read(HEADER.size)
+        head = head_of(start)
+        if head is None or not head.is_possible() or position + head.size > self.size:
+            return head, start
+        return head, start + self.file.read(head.size - HEADER.size)
+
+    @staticmethod
+    def _is_sound(head: Head, data: bytes) -> bool:
+        return head.is_possible() and len(data) == head.size and checksum_holds(head, data)
+
+    def _is_misnumbered(self, head: Head, behind: int) -> bool:
+        """The next batch continues as if this one had the expected offset. The checksum omits the offset."""
+        following, _ = self._at(behind)
+        count = head.last_delta + 1
+        return following is not None and following.base_offset == (self.expected or 0) + count
+
+    def _next_sound(self, position: int) -> int | None:
+        """The position of the next batch with a true checksum."""
+        least = self.expected or 0
+        while position + HEADER.size <= self.size:
+            self.file.seek(position)
+            chunk = self.file.read(CHUNK)
+            at = chunk.find(2, MAGIC_AT)
+            while at >= 0:
+                head = head_of(chunk[at - MAGIC_AT : at - MAGIC_AT + HEADER.size])
+                if head is not None and head.is_possible() and least <= head.base_offset < least + FARTHEST:
+                    where = position + at - MAGIC_AT
+                    again, data = self._at(where)
+                    if again is not None and self._is_sound(again, data):
+                        return where
+                at = chunk.find(2, at + 1)
+            position += max(len(chunk) - HEADER.size, 1)
+        return None
+
+    def _damaged(self, position: int, head: Head | None, data: bytes, found: int) -> Damage:
+        message = "the batch has an impossible header"
+        if head is not None and head.is_possible() and len(data) == head.size:
+            message = f"the checksum of the batch is wrong (base offset {head.base_offset})"
+        elif head is not None and head.is_possible():
+            message = f"the batch claims {head.size} bytes (base offset {head.base_offset})"
+        return self._damage(position, self.expected or 0, f"{message}; {found - position} bytes not read")
+
+    def _end(self, position: int, head: Head | None) -> Piece:
+        """What the last bytes are, behind which there is no whole batch."""
+        left = self.size - position
+        cut = head is None or (head.is_possible() and position + head.size > self.size)
+        if cut or self._is_blank(position):
+            return CutOff(self.path, position, self.expected or 0, left)
+        assert head is not None
+        what = "the checksum of the last batch is wrong" if head.is_possible() else "no batch starts here"
+        return self._damage(position, self.expected or 0, f"{what}; {left} bytes not read")
+
+    def _is_blank(self, position: int) -> bool:
+        self.file.seek(position)
+        while chunk := self.file.read(CHUNK):
+            if chunk.strip(b"\0"):
+                return False
+        return True
+
+    def _damage(self, position: int, offset: int, message: str) -> Damage:
+        return Damage(self.path, position, offset, message)

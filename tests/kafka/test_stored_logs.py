@@ -1,0 +1,181 @@
+"""Metadata logs as Kafka stores them: segments, a snapshot, and logs of clusters that ran."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from log_stories import (
+    ALL_TOLD,
+    MADE,
+    NEXT_OFFSET,
+    SEGMENT,
+    SNAPSHOT,
+    SNAPSHOT_TOLD,
+    TIME,
+    written_by_kafka,
+    written_here,
+)
+from log_writer import Told, record_value
+from places import TESTS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
+from elrcheck.kafka.log.crc32c import BLOCK, SHORT, crc32c, crc32c_by_block, crc32c_by_byte
+from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
+from elrcheck.kafka.log.record_table import BY_NAME, TYPES
+from elrcheck.kafka.log.segments import Batch, read_segment
+
+STORED = TESTS / "data" / "metadata_log"
+
+
+def batches(path: Path) -> list[Batch]:
+    pieces = list(read_segment(path, 0))
+    assert all(isinstance(piece, Batch) for piece in pieces), pieces
+    return [piece for piece in pieces if isinstance(piece, Batch)]
+
+
+@pytest.mark.parametrize(
+    ("data", "checksum"),
+    [
+        (b"", 0),
+        (b"123456789", 0xE3069283),  # the check value of CRC-32/ISCSI
+        (bytes(32), 0x8A9136AA),  # RFC 3720, B.4
+        (b"\xff" * 32, 0x62A8AB43),
+        (bytes(range(32)), 0x46DD794E),
+        (bytes(range(31, -1, -1)), 0x113FDB5C),
+    ],
+)
+def test_the_checksum_is_castagnolis(data: bytes, checksum: int) -> None:
+    assert crc32c(data) == crc32c_by_byte(data) == checksum
+    assert len(data) < 4 or crc32c_by_block(data) == checksum
+
+
+LENGTHS = (4, SHORT, SHORT + 1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3)
+
+
+@given(st.binary(max_size=64), st.sampled_from(LENGTHS))
+def test_both_ways_to_the_checksum_agree(pattern: bytes, length: int) -> None:
+    data = (pattern * length + bytes(length))[:length]
+    assert crc32c(data) == crc32c_by_block(data) == crc32c_by_byte(data)
+
+
+@pytest.mark.parametrize("name", [SEGMENT, SNAPSHOT])
+def test_a_log_that_kafka_wrote_has_what_was_told(name: str) -> None:
+    read = batches(MADE / name)
+    told = ALL_TOLD if name == SEGMENT else SNAPSHOT_TOLD
+    records = [record for batch in read if not batch.control for record in batch.records]
+    assert [record.offset for record in records] == list(range(1, 1 + len(told)))
+    for record, (kind, version, fields) in zip(records, told, strict=True):
+        found = read_record(record.value)
+        assert isinstance(found, MetadataRecord) and (found.name, found.version) == (kind, version)
+        assert _lists(found.fields) == _lists(defaults_of(BY_NAME[kind]) | dict(fields))
+    assert {kind for kind, _, _ in ALL_TOLD} == {kind.name for kind in TYPES}
+    for kind in TYPES:
+        assert {v for name, v, _ in ALL_TOLD if name == kind.name} == set(range(kind.newest + 1))
+
+
+def _lists(value: object) -> object:
+    """The same with lists in place of tuples, and structs compared by what was told of them."""
+    if isinstance(value, dict):
+        return {key: _lists(each) for key, each in value.items()}
+    return [_lists(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
+def test_control_records_say_who_leads_and_when_a_snapshot_ends() -> None:
+    first = batches(MADE / SEGMENT)[0]
+    assert first.control and first.leader_epoch == 1 and first.next_offset == 1
+    (record,) = first.records
+    change = read_control(record.key, record.value)
+    assert change.fields is not None and (change.name, change.fields["leaderId"]) == ("LeaderChange", 100)
+    assert record.time == TIME
+    header, *_, footer = batches(MADE / SNAPSHOT)
+    found = read_control(header.records[0].key, header.records[0].value)
+    assert found.fields is not None and found.fields["lastContainedLogTimestamp"] == TIME + 16
+    assert read_control(footer.records[0].key, footer.records[0].value).name == "SnapshotFooter"
+    assert read_control(b"\0\0\0\x63", b"").name == "control record 99"
+
+
+@pytest.mark.parametrize(("folder", "records", "changes"), [("lost-4.1.1", 77, 7), ("control-4.1.1", 86, 8)])
+def test_logs_of_real_controllers_are_read_to_the_end(folder: str, records: int, changes: int) -> None:
+    found: Counter[str] = Counter()
+    for batch in batches(STORED / folder / SEGMENT):
+        for record in batch.records:
+            if batch.control:
+                found[read_control(record.key, record.value).name] += 1
+            else:
+                found[read_record(record.value).name] += 1
+    assert sum(found.values()) == records
+    assert found["LeaderChange"] == 1 and found["TOPIC_RECORD"] == 1 and found["PARTITION_RECORD"] == 2
+    assert found["PARTITION_CHANGE_RECORD"] == changes
+
+
+def test_what_the_tests_write_is_what_kafka_wrote() -> None:
+    for name, content in written_here().items():
+        assert (MADE / name).read_bytes() == content
+    assert batches(MADE / SEGMENT)[-1].next_offset == NEXT_OFFSET
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_kafka_writes_the_stored_log() -> None:
+    for name, content in written_by_kafka().items():
+        assert (MADE / name).read_bytes() == content
+
+
+def test_unknown_kinds_and_versions_are_told_apart() -> None:
+    assert read_record(b"\x01\x0e\x00rest") == Unread("CLIENT_QUOTA_RECORD", 0, known=True)
+    assert read_record(b"\x01\x63\x02rest") == Unread("kind 99", 2, known=False)
+    assert read_record(b"\x01\x03\x03rest") == Unread("PARTITION_RECORD", 3, known=False)
+
+
+@pytest.mark.parametrize(
+    "value", [None, b"", b"\x02\x03\x00", b"\x01", b"\x01\x02\x00\x02", b"\x01\x14\x00\x00\x00", b"\x80" * 9]
+)
+def test_a_malformed_record_is_refused(value: bytes | None) -> None:
+    with pytest.raises(Malformed):
+        read_record(value)
+
+
+def test_a_tag_of_later_times_is_passed_over() -> None:
+    value = record_value(("NO_OP_RECORD", 0, {}))
+    read = read_record(value[:-1] + b"\x01\x07\x02xy")
+    assert isinstance(read, MetadataRecord) and read.fields == {}
+    with pytest.raises(Malformed):
+        read_record(value[:-1] + b"\x01\x07\x03xy")
+
+
+@given(st.binary(max_size=60), st.sampled_from(ALL_TOLD), st.data())
+def test_no_bytes_make_reading_fail_otherwise(noise: bytes, told: Told, data: st.DataObject) -> None:
+    value = bytearray(record_value(told))
+    at = data.draw(st.integers(0, len(value)))
+    for raw in (bytes(value[:at]) + noise, bytes(value[:at]) + noise + bytes(value[at + 1 :])):
+        try:
+            found = read_record(raw)
+        except Malformed as fault:
+            assert str(fault)
+        else:
+            assert found.name
+
+
+@pytest.mark.parametrize(("raw", "value"), [(b"\0", 0), (b"\x01", -1), (b"\x02", 1), (b"\xac\x02", 150)])
+def test_numbers_of_several_bytes(raw: bytes, value: int) -> None:
+    assert varlong(raw, 0) == (value, len(raw))
+    assert unsigned_varint(b"\xac\x02", 0) == (300, 2)
+    for reader in (varlong, unsigned_varint):
+        for wrong in (b"", b"\x80", b"\xff" * 12):
+            with pytest.raises(Malformed):
+                reader(wrong, 0)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path, tmp_path / "missing", fifo):
+        with pytest.raises(UsageFault) as caught:
+            list(read_segment(path))
+        assert caught.value.code == "log-unreadable" and caught.value.where == str(path)
