@@ -1,0 +1,187 @@
+"""What `kafka-dump-log.sh --cluster-metadata-decoder` prints, read into the same records as the files.
+
+The tool prints a line for each batch and one for each record in it, with the record as JSON
+(kafka.tools.DumpLogSegments). Fields that have a tag are printed only if they are set, so the table of
+records fills in the others. Lines of another kind, such as warnings of the shell script, are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.log.binary import Malformed
+from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
+from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
+from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Field, Kind
+from elrcheck.kafka.log.segments import CutOff, Damage
+
+BATCH = re.compile(
+    r"baseOffset: (\d+) lastOffset: (\d+) count: (\d+) .*isControl: (true|false) .*"
+    r"(?:CreateTime|LogAppendTime): (-?\d+) .*isvalid: (true|false)"
+)
+RECORD = re.compile(r"\| (?:offset: (\d+) (?:CreateTime|LogAppendTime): (-?\d+) .*?)? ?payload: (.*)")
+CONTROL = re.compile(r"\| offset: (\d+) (?:CreateTime|LogAppendTime): (-?\d+) .*\] (\w+)(?::| )")
+SNAPSHOT = re.compile(r"Snapshot end offset: (\d+), epoch: (\d+)")
+TRAILING = re.compile(r"Found (\d+) invalid bytes at the end of")
+TELLING = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end offset: ", "| offset: ")
+"""How the lines of a dump start."""
+LONGEST = 1 << 24
+"""Bytes of a line. A record of a metadata log has at most 8 MB."""
+LOOKED_AT = 1 << 14
+RANGES = {Kind.INT8: 7, Kind.INT16: 15, Kind.INT32: 31, Kind.INT64: 63, Kind.UINT16: 16}
+
+
+def is_dump(path: Path) -> bool:
+    """Tell the text of a dump from the files that it is made from, by its first lines."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(LOOKED_AT)
+    except OSError:
+        return False
+    return b"\0" not in start and any(
+        line.startswith(TELLING) for line in start.decode("utf-8", "replace").splitlines()
+    )
+
+
+def read_dump(path: Path) -> Iterator[Item]:
+    """Read all records that the text has, in its order."""
+    try:
+        with path.open("rb") as file:
+            yield from _Dump(str(path), iter(lambda: file.readline(LONGEST), b"")).items()
+    except OSError as fault:
+        raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+
+
+class _Dump:
+    def __init__(self, path: str, lines: Iterator[bytes]) -> None:
+        self.path = path
+        self.lines = lines
+        self.position = 0
+        self.expected: int | None = None
+        self.next, self.last, self.time, self.valid = 0, 0, 0, True
+        """Of the batch: the offset of its next record, that of its last one, its time, its checksum."""
+
+    def items(self) -> Iterator[Item]:
+        for raw in self.lines:
+            try:
+                line = raw.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError:
+                yield self._damage(self.next, "the line is not UTF-8")
+            else:
+                yield from self._line(line)
+            self.position += len(raw)
+
+    def _line(self, line: str) -> Iterator[Item]:
+        if found := BATCH.match(line):
+            yield from self._batch(*found.groups())
+        elif found := SNAPSHOT.match(line):
+            self.expected = None
+            yield SnapshotStart(self.path, int(found[1]))
+        elif found := TRAILING.match(line):
+            yield CutOff(self.path, self.position, self.expected or 0, int(found[1]))
+        elif self.valid and (found := RECORD.match(line)):
+            offset = self.next if found[1] is None else int(found[1])
+            yield from self._record(offset, self.time if found[2] is None else int(found[2]), found[3])
+        elif self.valid and (found := CONTROL.match(line)):
+            self.next = int(found[1]) + 1
+            record = ControlRecord(found[3], None)
+            yield Entry(self.path, int(found[1]), int(found[2]), record, int(found[1]) >= self.last)
+
+    def _batch(self, base: str, last: str, count: str, control: str, time: str, valid: str) -> Iterator[Item]:
+        self.next, self.last, self.time = int(base), int(last), int(time)
+        self.valid = valid == "true"
+        if not self.valid:
+            yield self._damage(self.next, f"the checksum of the batch is wrong (base offset {base})")
+            return
+        if self.expected is not None and self.next > self.expected:
+            yield self._damage(self.expected, f"offsets {self.expected} to {self.next - 1} are missing")
+        elif self.expected is not None and self.next < self.expected and self.next > 0:
+            yield self._damage(self.next, f"offsets {base} to {last} again; not read")
+            self.valid = False
+            return
+        if int(count) != self.last - self.next + 1:
+            yield self._damage(self.next, f"{count} records for {self.last - self.next + 1} offsets")
+        self.expected = self.last + 1
+
+    def _record(self, offset: int, time: int, payload: str) -> Iterator[Item]:
+        self.next = offset + 1
+        try:
+            record = record_of(payload)
+        except Malformed as fault:
+            yield self._damage(offset, str(fault))
+        else:
+            yield Entry(self.path, offset, time, record, offset >= self.last)
+
+    def _damage(self, offset: int, message: str) -> Damage:
+        return Damage(self.path, self.position, offset, message)
+
+
+def record_of(payload: str) -> MetadataRecord | Unread:
+    """The record that the tool printed as JSON; raises Malformed."""
+    if payload.startswith("Error at "):
+        raise Malformed(f"the dump tool could not read the record: {payload}")
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise Malformed("the record is not JSON; the line may be cut off") from None
+    if not isinstance(told, dict):
+        raise Malformed("the record is not a JSON object")
+    name, version, data = told.get("type"), told.get("version"), told.get("data")
+    if not isinstance(name, str) or not isinstance(version, int) or not isinstance(data, dict):
+        raise Malformed("the record has no type, version and data")
+    kind = BY_NAME.get(name)
+    if kind is None or not 0 <= version <= kind.newest:
+        return Unread(name, version, known=name in UNREAD.values())
+    fields = defaults_of(kind) | {
+        field.name: _value(field, data[field.name], version)
+        for field in kind.fields
+        if field.since <= version and _is_told(field, data, name)
+    }
+    return MetadataRecord(name, version, fields)
+
+
+def _is_told(field: Field, data: Mapping[str, Any], name: str) -> bool:
+    if field.name not in data and field.tag is None:
+        raise Malformed(f"{name} without {field.name}")
+    return field.name in data
+
+
+def _value(field: Field, value: Any, version: int) -> Any:
+    if value is None and field.nullable:
+        return None
+    if not field.many:
+        return _single(field, value, version)
+    if not isinstance(value, list):
+        raise Malformed(f"{field.name} is not a list")
+    return tuple(_single(field, each, version) for each in value)
+
+
+def _single(field: Field, value: Any, version: int) -> Any:
+    match field.kind:
+        case Kind.STRUCT:
+            if isinstance(value, dict):
+                return {
+                    each.name: _value(each, value[each.name], version)
+                    for each in field.fields
+                    if each.since <= version and _is_told(each, value, field.name)
+                }
+        case Kind.BOOL:
+            if isinstance(value, bool):
+                return value
+        case Kind.STRING | Kind.UUID:
+            if isinstance(value, str):
+                return value
+        case _:
+            if isinstance(value, int) and not isinstance(value, bool) and _fits(field.kind, value):
+                return value
+    raise Malformed(f"{field.name} is not of type {field.kind.value}")
+
+
+def _fits(kind: Kind, value: int) -> bool:
+    bound = 1 << RANGES[kind]
+    return (0 if kind is Kind.UINT16 else -bound) <= value < bound

@@ -1,0 +1,60 @@
+"""What the files of a metadata log are read into, whether they are binary or text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from elrcheck.kafka.log.binary import Malformed
+from elrcheck.kafka.log.metadata_records import (
+    ControlRecord,
+    MetadataRecord,
+    Unread,
+    read_control,
+    read_record,
+)
+from elrcheck.kafka.log.segments import Batch, CutOff, Damage, read_segment
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record at its offset. ends_batch: no record of the same batch follows."""
+
+    path: str
+    offset: int
+    time: int
+    record: MetadataRecord | Unread | ControlRecord
+    ends_batch: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotStart:
+    """What follows is the state after all records below end_offset, and replaces what was read before."""
+
+    path: str
+    end_offset: int
+
+
+Item: TypeAlias = Entry | SnapshotStart | Damage | CutOff
+
+
+def read_entries(path: Path, first_offset: int | None = None) -> Iterator[Entry | Damage | CutOff]:
+    """Read all records of a segment or a snapshot, batch by batch."""
+    for piece in read_segment(path, first_offset):
+        if isinstance(piece, Batch):
+            yield from _decoded(str(path), piece)
+        else:
+            yield piece
+
+
+def _decoded(path: str, batch: Batch) -> Iterator[Entry | Damage]:
+    last = len(batch.records) - 1
+    for number, stored in enumerate(batch.records):
+        try:
+            record = read_control(stored.key, stored.value) if batch.control else read_record(stored.value)
+        except Malformed as fault:
+            yield Damage(path, batch.position, stored.offset, str(fault))
+        else:
+            yield Entry(path, stored.offset, stored.time, record, number == last)

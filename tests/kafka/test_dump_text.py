@@ -1,0 +1,206 @@
+"""The text of the dump tool against the files it was made from, and text that is cut off or changed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
+from log_writer import Told, told_batch
+from places import TESTS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.log.dump_text import is_dump
+from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart, read_entries
+from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
+from elrcheck.kafka.log.metadata_records import ControlRecord, Unread
+from elrcheck.kafka.log.segments import CutOff, Damage
+
+STORED = TESTS / "data" / "metadata_log"
+DUMP = STORED / "made" / "dump.txt"
+TEXT = DUMP.read_text(encoding="utf-8")
+LAST = '{"type":"NO_OP_RECORD","version":0,"data":{}}'
+NO_OP: Told = ("NO_OP_RECORD", 0, {})
+
+
+def read(*paths: Path) -> list[Item]:
+    return [item for log in logs_of(paths) for item in read_log(log)]
+
+
+def text(tmp_path: Path, content: str) -> list[Item]:
+    path = tmp_path / "any.name"
+    path.write_text(content, encoding="utf-8")
+    return read(path)
+
+
+def offsets(items: list[Item]) -> list[int]:
+    return [item.offset for item in items if isinstance(item, Entry)]
+
+
+def damage(items: list[Item]) -> list[Damage]:
+    return [item for item in items if isinstance(item, Damage)]
+
+
+def test_a_dump_has_the_records_of_its_file() -> None:
+    """Kafka's tool printed segment and snapshot one after the other."""
+    told = read(DUMP)
+    split = next(number for number, item in enumerate(told) if isinstance(item, SnapshotStart))
+    for found, name in ((told[:split], SEGMENT), (told[split + 1 :], SNAPSHOT)):
+        stored = list(read_entries(MADE / name, 0))
+        assert len(found) == len(stored) > len(SNAPSHOT_TOLD)
+        for one, other in zip(found, stored, strict=True):
+            assert isinstance(one, Entry) and isinstance(other, Entry)
+            assert (one.offset, one.time, one.ends_batch) == (other.offset, other.time, other.ends_batch)
+            if isinstance(other.record, ControlRecord):
+                assert isinstance(one.record, ControlRecord) and one.record.name == other.record.name
+            else:
+                assert one.record == other.record
+    assert told[split] == SnapshotStart(str(DUMP), 17)
+
+
+def test_text_is_told_from_binary_files(tmp_path: Path) -> None:
+    assert is_dump(DUMP) and not is_dump(MADE / SEGMENT) and not is_dump(tmp_path / "missing")
+    noisy = tmp_path / "noisy.log"
+    noisy.write_text(f"[WARN] the script says so\n{TEXT}", encoding="utf-8")
+    assert is_dump(noisy) and offsets(read(noisy)) == offsets(read(DUMP))
+
+
+def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: Path) -> None:
+    """As --skip-record-metadata prints them."""
+    short = re.sub(r"\| offset: .* (payload: )", r"|  \1", TEXT)
+    short = re.sub(r"\| offset: .*", "", short)
+    both = (
+        [item for item in items if isinstance(item, Entry)] for items in (read(DUMP), text(tmp_path, short))
+    )
+    every, found = both
+    plain = [item for item in every if not isinstance(item.record, ControlRecord)]
+    assert [(item.offset, item.record) for item in found] == [(item.offset, item.record) for item in plain]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "message"),
+    [
+        ('"leader":2}', '"leader":"two"}', "leader is not of type int32"),
+        ('"leader":2}', '"leader":2147483648}', "leader is not of type int32"),
+        ('"partitionId":0,"topicId"', '"topicId"', "PARTITION_RECORD without partitionId"),
+        ('"isr":[0,2]', '"isr":{}', "isr is not a list"),
+        ('"name":"orders"', '"name":null', "name is not of type string"),
+        ('"fenced":true', '"fenced":1', "fenced is not of type bool"),
+        ('"endPoints":[{', '"endPoints":[7,{', "endPoints is not of type struct"),
+        ('"type":"NO_OP_RECORD",', "", "the record has no type, version and data"),
+        ('payload: {"type":"NO_OP', "payload: [", "the record is not JSON; the line may be cut off"),
+        (f"payload: {LAST}", "payload: 7", "the record is not a JSON object"),
+        (f"payload: {LAST}", "payload: Error at 33, skipping. x",
+         "the dump tool could not read the record: Error at 33, skipping. x"),
+    ],
+)  # fmt: skip
+def test_a_changed_record_is_named_and_the_others_read(
+    tmp_path: Path, wrong: str, right: str, message: str
+) -> None:
+    assert wrong in TEXT
+    items = text(tmp_path, TEXT.replace(wrong, right, 1))
+    (found,) = damage(items)
+    assert found.message == message
+    assert len(offsets(items)) == len(offsets(read(DUMP))) - 1
+    line = TEXT.replace(wrong, right, 1).encode()[found.position :].split(b"\n")[0].decode()
+    assert line.startswith(f"| offset: {found.offset} ")
+
+
+def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
+    items = text(tmp_path, TEXT.replace('"NO_OP_RECORD","version":0', '"NO_OP_RECORD","version":9', 1))
+    assert [item.record for item in items if isinstance(item, Entry) and isinstance(item.record, Unread)] == [
+        Unread("NO_OP_RECORD", 9, known=False)
+    ]
+
+
+def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
+    lines = TEXT.splitlines(keepends=True)
+    batches = [number for number, line in enumerate(lines) if line.startswith("baseOffset: ")]
+    invalid = [*lines]
+    invalid[batches[1]] = lines[batches[1]].replace("isvalid: true", "isvalid: false")
+    first, missing = damage(text(tmp_path, "".join(invalid)))
+    assert (first.offset, missing.offset) == (1, 1) and "checksum" in first.message
+    without = lines[: batches[1]] + lines[batches[2] :]
+    (found,) = damage(text(tmp_path, "".join(without)))
+    assert found.message == "offsets 1 to 5 are missing"
+    twice = lines[: batches[2]] + lines[batches[1] :]
+    (again,) = damage(text(tmp_path, "".join(twice)))
+    assert again.message == "offsets 1 to 5 again; not read"
+    cut = text(tmp_path, f"{TEXT}Found 17 invalid bytes at the end of 0.log\n")
+    assert isinstance(cut[-1], CutOff) and cut[-1].bytes_left == 17
+    path = tmp_path / "latin"
+    path.write_bytes(TEXT.encode().replace("ä".encode(), b"\xe4"))
+    assert {found.message for found in damage(read(path))} == {"the line is not UTF-8"}
+
+
+# ---------------------------------------------------------------------------- which files are a log
+
+
+def log(folder: Path, *parts: tuple[int, int]) -> None:
+    """Segments that start at the first number and have so many records."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for base, count in parts:
+        content = b"".join(told_batch(base + number, [NO_OP]) for number in range(count))
+        (folder / f"{base:020}.log").write_bytes(content)
+
+
+def snapshot(folder: Path, end: int) -> None:
+    (folder / f"{end:020}-0000000001.checkpoint").write_bytes(told_batch(0, [NO_OP]))
+
+
+def test_segments_are_read_in_order_and_once(tmp_path: Path) -> None:
+    log(tmp_path / FOLDER, (0, 3), (3, 2), (5, 0))
+    (tmp_path / FOLDER / f"{7:020}.log.deleted").write_bytes(b"old")
+    assert offsets(read(tmp_path)) == [0, 1, 2, 3, 4]
+    files = [tmp_path / FOLDER / f"{base:020}.log" for base in (3, 0)]
+    assert offsets(read(*files, files[0])) == [0, 1, 2, 3, 4]
+    assert damage(read(tmp_path)) == []
+
+
+def test_a_snapshot_replaces_segments_that_were_deleted(tmp_path: Path) -> None:
+    log(tmp_path, (4, 4))
+    for end in (2, 6, 8):
+        snapshot(tmp_path, end)
+    items = read(tmp_path)
+    assert items[0] == SnapshotStart(str(tmp_path / f"{6:020}-0000000001.checkpoint"), 6)
+    assert offsets(items) == [0, 6, 7] and damage(items) == []
+
+
+def test_a_complete_log_needs_no_snapshot(tmp_path: Path) -> None:
+    log(tmp_path, (0, 4))
+    snapshot(tmp_path, 2)
+    assert offsets(read(tmp_path)) == [0, 1, 2, 3]
+    snapshot(tmp_path, 0)
+    assert offsets(read(tmp_path)) == [0, 0, 1, 2, 3]
+
+
+def test_what_is_missing_between_files_is_named(tmp_path: Path) -> None:
+    log(tmp_path, (4, 2), (8, 1))
+    assert [(found.offset, found.message) for found in damage(read(tmp_path))] == [
+        (0, "offsets 0 to 3 are missing, and no snapshot has what they did"),
+        (6, "offsets 6 to 7 are missing"),
+    ]
+    snapshot(tmp_path, 2)
+    assert [found.message for found in damage(read(tmp_path))] == [
+        "offsets 2 to 3 are missing", "offsets 6 to 7 are missing",
+    ]  # fmt: skip
+
+
+def test_only_the_newest_segment_may_end_in_a_batch(tmp_path: Path) -> None:
+    log(tmp_path, (0, 2), (2, 2))
+    for name in (f"{2:020}.log", f"{0:020}.log"):
+        path = tmp_path / name
+        path.write_bytes(path.read_bytes()[:-3])
+    items = read(tmp_path)
+    assert [found.message.split(";")[0] for found in damage(items)] == [
+        "the file ends within a batch", "offsets 1 to 1 are missing",
+    ]  # fmt: skip
+    assert isinstance(items[-1], CutOff)
+
+
+def test_folders_without_a_log_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(UsageFault) as caught:
+            logs_of([path])
+        assert caught.value.code == "log-unreadable" and FOLDER in str(caught.value.help)
