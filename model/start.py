@@ -9,6 +9,7 @@ from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
+from elrcheck.model.metadata_record import snapshot
 from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.state import (
     Broker,
@@ -22,7 +23,6 @@ from elrcheck.model.state import (
     Status,
     View,
     initial_replicas,
-    snapshot,
 )
 
 

@@ -396,15 +396,3 @@ def leads(s: State, b: Replica) -> bool:
 def initial_replicas(c: Config) -> ReplicaList:
     """The brokers that hold a replica at the start, in order."""
     return tuple(c.brokers)[: c.broker_count - c.spare_brokers]
-
-
-@op
-def snapshot(c: Config, settings: Settings, p: Partition) -> Snapshot:
-    """What the metadata log says about the partition."""
-    return Snapshot(
-        leader=p.leader,
-        leader_epoch=p.leader_epoch,
-        isr=p.isr,
-        replicas=frozenset(p.replicas),
-        min_isr=configured_min_isr(settings) if c.min_isr_changes > 0 else 0,
-    )

@@ -25,6 +25,7 @@ from elrcheck.lang.runtime import op
 from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
+from elrcheck.model.metadata_record import snapshot
 from elrcheck.model.state import (
     Broker,
     Epoch,
@@ -33,7 +34,6 @@ from elrcheck.model.state import (
     PartitionEpoch,
     Snapshot,
     State,
-    snapshot,
 )
 
 # ---------------------------------------------------------------------------- what the rules call

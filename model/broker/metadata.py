@@ -20,6 +20,7 @@ from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
 from elrcheck.model.choices import MinIsrPropagation, Propagation, Reelection, Truncation
 from elrcheck.model.config import Config
+from elrcheck.model.metadata_record import snapshot
 from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.state import (
     Broker,
@@ -35,7 +36,6 @@ from elrcheck.model.state import (
     View,
     hosts,
     leads,
-    snapshot,
 )
 
 

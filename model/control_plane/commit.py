@@ -14,7 +14,8 @@ from elrcheck.model.alternatives.reductions import forget_at_commit
 from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
-from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRecovery, snapshot
+from elrcheck.model.metadata_record import snapshot
+from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRecovery
 
 
 @op
