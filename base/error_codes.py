@@ -73,6 +73,7 @@ USAGE: Mapping[str, str] = {
     "graph-too-large": "The state graph has more states than the limit.",
     "init-exists": "All files that `init` writes already exist.",
     "json-malformed": "The input is not JSON of the expected shape.",
+    "log-empty": "A metadata log has no record that could be read.",
     "log-unreadable": "A metadata log cannot be opened.",
     "model-source": "The model's source does not load, or one of its tables refers to an unknown name.",
     "no-baseline": "There is no baseline.",

@@ -291,6 +291,14 @@ ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
 
 @dataclass(frozen=True)
+class AuditRequest:
+    """Audit metadata logs. paths: files and folders; strict: damage is an error."""
+
+    paths: tuple[Path, ...]
+    strict: bool = False
+
+
+@dataclass(frozen=True)
 class ConformRequest:
     """Compare the model with Kafka's own classes.
 

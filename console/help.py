@@ -28,7 +28,7 @@ MANY = 12
 SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
     "explore": "exploration", "sweep": "sweep", "suite": "suite", "replay": "replay", "explain": "explain",
-    "tlc": "tlc",
+    "tlc": "tlc", "audit": "audit",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
     "list": "list", "show": "show", "doctor": "doctor",
@@ -57,6 +57,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck conform --kafka 4.1.2",
         "elrcheck conform --kafka 4.1.2 --kafka 4.3.1 --seconds 60 -o conform.html",
         "elrcheck conform --kafka 4.1.2 --level broker --format json",
+    ),
+    "audit": (
+        "elrcheck audit /var/lib/kafka/__cluster_metadata-0",
+        "elrcheck audit dump.txt --strict -o audit.json",
     ),
     "suite": (
         "elrcheck suite",

@@ -1,4 +1,4 @@
-"""Verbs that hold the model against Kafka itself: conform."""
+"""Verbs about Kafka itself: conform, audit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import ConformRequest
+from elrcheck.base.requests import AuditRequest, ConformRequest
 from elrcheck.console.completion import complete_setting, completer, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.options import EXIT_CODES, case_options, duration, workers_option
+from elrcheck.console.options import EXIT_CODES, case_options, duration, output_options, workers_option
 from elrcheck.console.shell import Shell
 
 
@@ -77,4 +77,24 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
             report = run_conform(request, teams, open_kafka, progress)
     if request.record is not None and report.compared:
         record_comparison(report, request.record, "broker" if request.level == "broker" else "controller")
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
+@output_options
+@click.pass_obj
+def audit(shell: Shell, /, paths: tuple[Path, ...], strict: bool, form: str,
+          outputs: Sequence[tuple[str, Path]], exit_zero: bool) -> ExitCode:  # fmt: skip
+    """Check the partitions of a real cluster by its metadata log.
+
+    Follows the history of every partition, and flags what breaks a property of the model or is a sign of a
+    finding, with what to do now.  PATH is a folder such as __cluster_metadata-0, a segment (*.log), a
+    snapshot (*.checkpoint), or the text of kafka-dump-log.sh --cluster-metadata-decoder.  Nothing is changed.
+    """
+    from elrcheck.commands.audit.audit import run_audit
+
+    with shell.open_progress() as progress:
+        report = run_audit(AuditRequest(paths, strict), progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

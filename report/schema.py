@@ -16,6 +16,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport, SearchReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
@@ -40,6 +41,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "prove": ProveReport,
     "prove --controller": ControllerReport,
     "conform": ConformReport,
+    "audit": AuditReport,
     "tlc": TlcReport,
     "show E-1": ScenarioReport,
     "mutate": MutateReport,

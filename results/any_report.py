@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
@@ -30,6 +31,7 @@ Report: TypeAlias = (
     | ProveReport
     | ControllerReport
     | ConformReport
+    | AuditReport
     | TlcReport
     | ScenarioReport
     | MutateReport

@@ -115,7 +115,7 @@ class _Dump:
         except Malformed as fault:
             yield self._damage(offset, str(fault))
         else:
-            yield Entry(self.path, offset, time, record, offset >= self.last)
+            yield Entry(self.path, offset, time, record, offset >= self.last, self.position)
 
     def _damage(self, offset: int, message: str) -> Damage:
         return Damage(self.path, self.position, offset, message)

@@ -20,13 +20,17 @@ from elrcheck.kafka.log.segments import Batch, CutOff, Damage, read_segment
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record at its offset. ends_batch: no record of the same batch follows."""
+    """A record at its offset. ends_batch: no record of the same batch follows.
+
+    position: byte of the file where its batch starts, or its line.
+    """
 
     path: str
     offset: int
     time: int
     record: MetadataRecord | Unread | ControlRecord
     ends_batch: bool = True
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +61,4 @@ def _decoded(path: str, batch: Batch) -> Iterator[Entry | Damage]:
         except Malformed as fault:
             yield Damage(path, batch.position, stored.offset, str(fault))
         else:
-            yield Entry(path, stored.offset, stored.time, record, number == last)
+            yield Entry(path, stored.offset, stored.time, record, number == last, batch.position)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from elrcheck.report.terminal import Page
 from elrcheck.report.text import text_explain, text_trace_reports
+from elrcheck.report.text.text_audit import print_audit
 from elrcheck.report.text.text_check import print_check
 from elrcheck.report.text.text_conform import print_conform
 from elrcheck.report.text.text_controller import print_controller
@@ -17,6 +18,7 @@ from elrcheck.report.text.text_simulation import print_simulation
 from elrcheck.report.text.text_suite import print_suite
 from elrcheck.report.text.text_sweep import print_sweep
 from elrcheck.results.any_report import Report
+from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
@@ -50,6 +52,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_controller(report, page, detail)
         case ConformReport():
             print_conform(report, page, detail)
+        case AuditReport():
+            print_audit(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
         case ScenarioReport():

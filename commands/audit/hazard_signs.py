@@ -1,0 +1,151 @@
+"""The signs of the findings: states of a partition, and events, after which a finding can take its course."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from elrcheck.commands.audit.judged import broken_of, settings_of
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.log.cluster_state import (
+    ELR_FEATURE,
+    NO_CHANGE,
+    ClusterState,
+    Key,
+    PartitionChanged,
+)
+from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.metadata_records import Fields
+from elrcheck.model.state import configured_min_isr
+
+Sign: TypeAlias = tuple[str, str]
+"""The name of a rule, and what is so, in words."""
+
+
+def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int]) -> Iterator[Sign]:
+    """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
+    p = state.partitions[key].registration
+    if ghosts:
+        away = not ghosts <= frozenset(p.replicas)
+        what = f"is not within the replicas {list(p.replicas)}" if away else "names replicas that were away"
+        yield "elr-outside-replicas", f"ELR {list(p.elr)} {what}"
+    strangers = [broker for broker in p.elr if broker not in state.brokers and broker != NO_LEADER]
+    if strangers and state.elr_enabled:
+        yield "elr-unregistered", f"ELR {list(p.elr)} has {_brokers(strangers)}, not registered"
+    if p.elr and not state.elr_enabled:
+        yield "elr-while-off", f"ELR {list(p.elr)} is stored while the feature is off"
+    if NO_LEADER in (*p.isr, *p.elr, *p.last_known_elr):
+        yield "stored-none", f"-1 is stored as a broker: {_lists(p)}"
+    if p.leader == NO_LEADER and not p.isr and not p.elr:
+        last = frozenset(p.last_known_elr) - {NO_LEADER}
+        if not last:
+            yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
+        elif not last >= frozenset(p.replicas):
+            yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
+    for broken in broken_of(state, key):
+        yield from _property_sign(p, broken.property, broken.conjunct, bool(ghosts), state.elr_enabled)
+
+
+def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, elr: bool) -> Iterator[Sign]:
+    """A property that does not hold, under the name of the finding that explains it, if one does."""
+    if ghosts and (ident, conjunct) in (("P-12", "elr"), ("P-11", "below_min_isr")):
+        return  # elr-outside-replicas says so
+    leaderless = p.leader == NO_LEADER
+    if ghosts and ident == "P-20":
+        yield "elr-blocks-election", f"no leader while the ELR is not empty: {_lists(p)}"
+    elif leaderless and p.isr and elr and ident in ("P-18", "P-19"):
+        yield "leaderless-with-isr", f"no leader, but a member in the ISR, with ELR on: {_lists(p)}"
+    else:
+        yield ident, f"{SAYS[ident]}: {_lists(p)}"
+
+
+SAYS: Mapping[str, str] = {
+    "P-10": "a broker is in the ISR and in the ELR",
+    "P-11": "the ELR is not empty while the ISR has min.insync.replicas members",
+    "P-12": "ISR, ELR or LastKnownELR names a broker that is no replica",
+    "P-17": "the leader is not in the ISR",
+    "P-18": "with ELR on, either the leader or the ISR is there without the other",
+    "P-19": "a member of the ISR is fenced, shutting down or not registered",
+    "P-20": "no leader while an eligible replica is active",
+}
+"""What each property that does not hold says."""
+
+
+@dataclass
+class EventSigns:
+    """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
+
+    left: dict[Key, frozenset[int]] = field(default_factory=dict)
+    """Members of the ELR that were no replicas for a time while they were in it."""
+    min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
+    """The settings before this batch."""
+
+    def settled(self, state: ClusterState) -> None:
+        """The batch has ended."""
+        if self.min_isr != state.min_isr:
+            self.min_isr = dict(state.min_isr)
+
+    def seen(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+        """Signs of this record, which has been applied."""
+        name, fields = applied.record.name, applied.record.fields
+        if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
+            for key, stored in state.partitions.items():
+                if elr := stored.registration.elr:
+                    yield key, ("elr-from-before", f"ELR {list(elr)} is older than the feature, now on")
+        for changed in applied.changed:
+            before = changed.before.registration if changed.before is not None else None
+            after = changed.after.registration if changed.after is not None else None
+            if before is not None and before.elr and after is not None and not after.elr:
+                yield from self._wiped(applied, changed, before, state)
+            yield from self._ghost(changed.key, before, after)
+
+    def ghosts(self, key: Key) -> frozenset[int]:
+        """Members of the ELR that may have deleted their logs, because they were no replicas for a while."""
+        return self.left.get(key, frozenset())
+
+    def _wiped(
+        self, applied: Applied, changed: PartitionChanged, before: KafkaPartition, state: ClusterState
+    ) -> Iterator[tuple[Key, Sign]]:
+        name, fields = applied.record.name, applied.record.fields
+        topic = state.name_of(changed.key)
+        if name == "CLEAR_ELR_RECORD" and _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic):
+            message = f"ELR {list(before.elr)} is cleared, though min.insync.replicas stays the same"
+            yield changed.key, ("elr-wiped-by-configuration", message)
+        if name == "PARTITION_CHANGE_RECORD" and _only_assigns(fields):
+            message = f"ELR {list(before.elr)} is cleared by an assignment of log directories"
+            yield changed.key, ("elr-wiped-by-directories", message)
+
+    def _ghost(
+        self, key: Key, before: KafkaPartition | None, after: KafkaPartition | None
+    ) -> Iterator[tuple[Key, Sign]]:
+        left = self.left.pop(key, frozenset())
+        if after is None:
+            return
+        if before is not None and after.leader != before.leader and after.leader in left:
+            message = f"leader {after.leader} is elected from the ELR, but was no replica for a while"
+            yield key, ("ghost-elected", message)
+        now = (left | (frozenset(after.elr) - frozenset(after.replicas))) & frozenset(after.elr)
+        if now:
+            self.left[key] = now
+
+
+def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
+    """min.insync.replicas of a topic, as the controller resolves it."""
+    return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
+
+
+def _only_assigns(fields: Fields) -> bool:
+    """The record is about log directories, and neither about members nor about a leader."""
+    members = (fields["isr"], fields["replicas"], fields["addingReplicas"], fields["removingReplicas"])
+    return fields["directories"] is not None and members == (None,) * 4 and fields["leader"] == NO_CHANGE
+
+
+def _brokers(ids: list[int]) -> str:
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {ids}"
+
+
+def _lists(p: KafkaPartition) -> str:
+    leader = "none" if p.leader == NO_LEADER else str(p.leader)
+    known = f", LastKnownELR {list(p.last_known_elr)}" if p.last_known_elr else ""
+    return f"leader {leader}, replicas {list(p.replicas)}, ISR {list(p.isr)}, ELR {list(p.elr)}{known}"

@@ -1,0 +1,150 @@
+"""The properties of the model on a stored partition: those that need only what the controller knows.
+
+No property is written here. A stored partition with the brokers it names becomes a state of the model, in
+which brokers are numbered from 0; the same small state comes up again and again, so its judgement is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from elrcheck.commands.conform.model_side import Unheld, partition_of
+from elrcheck.invariants.membership import (
+    ElrOnlyBelowMinIsr,
+    IsrElrDisjoint,
+    IsrMembersActive,
+    LeaderInIsr,
+    LeaderlessIffIsrEmpty,
+    MembersAreReplicas,
+    NoNeedlessStall,
+)
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
+from elrcheck.lang.runtime import Conjunction
+from elrcheck.model.config import Config
+from elrcheck.model.start import Init
+from elrcheck.model.state import Directory, Registration, Settings, State
+from elrcheck.model.variants import variant_named
+
+Property: TypeAlias = Callable[[Config, State], bool]
+PROPERTIES: tuple[tuple[str, Property], ...] = (
+    ("P-10", IsrElrDisjoint),
+    ("P-11", ElrOnlyBelowMinIsr),
+    ("P-12", MembersAreReplicas),
+    ("P-17", LeaderInIsr),
+    ("P-18", LeaderlessIffIsrEmpty),
+    ("P-19", IsrMembersActive),
+    ("P-20", NoNeedlessStall),
+)
+ONLY_WITH_ELR = ("P-11",)
+"""Without the feature the log does not tell min.insync.replicas: the controller's own file may set it."""
+VARIANT = "code_4_3"
+"""The properties ask a variant only whether it still elects from a stored ELR while the feature is off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A property that does not hold, and which part of it."""
+
+    property: str
+    conjunct: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a broker that a partition names."""
+
+    registered: bool = False
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    online: bool = True
+
+
+def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
+    """What is configured for a topic, as the model has it."""
+    own, cluster = min_isr_in(min_isr, topic)
+    return Settings(
+        topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr
+    )
+
+
+def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
+    """The properties that do not hold of a partition now; none for one with -1 among its members."""
+    stored = state.partitions[key]
+    p = stored.registration
+    named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))
+    named.pop(NO_LEADER, None)
+    number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}
+    directories = dict(zip(p.replicas, stored.directories, strict=True))
+    brokers = []
+    for broker in named:
+        known = state.brokers.get(broker)
+        if known is None:
+            brokers.append(_Known())
+            continue
+        online = broker not in directories or known.has_online(directories[broker])
+        brokers.append(_Known(True, known.fenced, known.in_controlled_shutdown, online))
+    settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
+    return _judge(_renumbered(p, number), tuple(brokers), settings)
+
+
+def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
+    """The partition with brokers by number. Its epochs matter to none of the properties."""
+
+    def members(ids: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(number[broker] for broker in ids))
+
+    return KafkaPartition(
+        replicas=tuple(number[broker] for broker in p.replicas),
+        isr=members(p.isr),
+        elr=members(p.elr),
+        last_known_elr=members(p.last_known_elr),
+        leader=number[p.leader],
+        recovery=p.recovery,
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _judge(p: KafkaPartition, brokers: tuple[_Known, ...], settings: Settings) -> tuple[Broken, ...]:
+    try:
+        partition = partition_of(p)
+    except Unheld:
+        return ()
+    config, state = _start(max(len(brokers), 1))
+    state = replace(
+        state,
+        settings=settings,
+        partition=partition,
+        registration=tuple(_registration(broker) for broker in brokers),
+    )
+    found = []
+    for ident, holds in PROPERTIES:
+        if ident in ONLY_WITH_ELR and not settings.elr_enabled:
+            continue
+        result: object = holds(config, state)
+        if not result:
+            parts = result.broken if isinstance(result, Conjunction) else ("",)
+            found += [Broken(ident, part) for part in parts]
+    return tuple(found)
+
+
+def _registration(known: _Known) -> Registration:
+    return Registration(
+        registered=known.registered,
+        fenced=known.fenced,
+        in_controlled_shutdown=known.in_controlled_shutdown,
+        shutdown_offset=0,
+        epoch=1,
+        directory=Directory.ONLINE if known.online else Directory.OFFLINE,
+    )
+
+
+@lru_cache
+def _start(brokers: int) -> tuple[Config, State]:
+    variant = variant_named(VARIANT)
+    assert variant is not None
+    config = replace(Config(**variant.knobs), broker_count=brokers, spare_brokers=0)
+    return config, Init(config)

@@ -1,0 +1,258 @@
+"""The cluster that the records of a metadata log add up to: topics, partitions, brokers, features, settings.
+
+Each record changes it as Kafka's own image does (PartitionRegistration.merge, BrokerRegistration.cloneWith,
+ReplicationControlManager.replay); no rule decides anything. Only min.insync.replicas is kept of the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
+from elrcheck.kafka.log.record_table import NO_UUID
+
+ELR_FEATURE = "eligible.leader.replicas.version"
+MIN_ISR = "min.insync.replicas"
+TOPIC, BROKER = 2, 4
+"""ConfigResource.Type."""
+EVERY_BROKER = ""
+NO_CHANGE = -2
+"""PartitionChangeRecord.leader."""
+RECOVERY = {0: "RECOVERED", 1: "RECOVERING"}
+MIGRATING, UNASSIGNED, LOST = NO_UUID, "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
+"""DirectoryId."""
+
+
+class Key(NamedTuple):
+    """A partition, by the id of its topic."""
+
+    topic_id: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPartition:
+    """A partition as it is registered. directories: for each replica the id of its log directory."""
+
+    registration: KafkaPartition
+    directories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBroker:
+    """A registered broker. directories: the log directories that it has online, sorted or not."""
+
+    epoch: int
+    fenced: bool
+    in_controlled_shutdown: bool
+    directories: tuple[str, ...]
+
+    def has_online(self, directory: str) -> bool:
+        """DirectoryId.isOnline."""
+        if directory == LOST:
+            return False
+        return directory in (UNASSIGNED, MIGRATING) or not self.directories or directory in self.directories
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChanged:
+    """What a record did to a partition: None where there was, or is, no such partition."""
+
+    key: Key
+    before: StoredPartition | None
+    after: StoredPartition | None
+
+
+class Impossible(Exception):
+    """The record is about something that does not exist, so records before it are missing."""
+
+
+class ClusterState:
+    """The state after the records so far. `apply` changes it."""
+
+    def __init__(self) -> None:
+        self.topics: dict[str, str] = {}
+        """Names by id."""
+        self.partitions: dict[Key, StoredPartition] = {}
+        self.brokers: dict[int, StoredBroker] = {}
+        self.features: dict[str, int] = {}
+        self.min_isr: dict[tuple[int, str], str] = {}
+        """min.insync.replicas by type and name of a resource."""
+        self._of_topic: dict[str, set[Key]] = {}
+        self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
+            "TOPIC_RECORD": self._topic,
+            "REMOVE_TOPIC_RECORD": self._no_topic,
+            "PARTITION_RECORD": self._partition,
+            "PARTITION_CHANGE_RECORD": self._change,
+            "CLEAR_ELR_RECORD": self._clear_elr,
+            "REGISTER_BROKER_RECORD": self._broker,
+            "UNREGISTER_BROKER_RECORD": self._no_broker,
+            "FENCE_BROKER_RECORD": lambda r: self._fence(r["id"], True),
+            "UNFENCE_BROKER_RECORD": lambda r: self._fence(r["id"], False),
+            "BROKER_REGISTRATION_CHANGE_RECORD": self._broker_change,
+            "FEATURE_LEVEL_RECORD": self._feature,
+            "CONFIG_RECORD": self._config,
+        }
+
+    @property
+    def elr_enabled(self) -> bool:
+        return self.features.get(ELR_FEATURE, 0) > 0
+
+    def name_of(self, key: Key) -> str:
+        return self.topics.get(key.topic_id, key.topic_id)
+
+    def keys_of(self, topic: str) -> Iterator[Key]:
+        """The partitions of the topic with that name, in order."""
+        for topic_id, name in self.topics.items():
+            if name == topic:
+                yield from sorted(self._of_topic.get(topic_id, ()))
+
+    def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
+        """Change the state; return what became of partitions. Raises Impossible."""
+        change = self._apply.get(record.name)
+        return [] if change is None else change(record.fields)
+
+    # ------------------------------------------------------------------------ topics and partitions
+
+    def _topic(self, r: Fields) -> list[PartitionChanged]:
+        self.topics[r["topicId"]] = r["name"]
+        return []
+
+    def _no_topic(self, r: Fields) -> list[PartitionChanged]:
+        topic_id = r["topicId"]
+        if topic_id not in self.topics:
+            raise Impossible(f"a topic that does not exist is removed ({topic_id})")
+        self.min_isr.pop((TOPIC, self.topics[topic_id]), None)
+        gone = [
+            PartitionChanged(key, self.partitions.pop(key), None) for key in self._of_topic.pop(topic_id, ())
+        ]
+        del self.topics[topic_id]
+        return gone
+
+    def _partition(self, r: Fields) -> list[PartitionChanged]:
+        key = Key(r["topicId"], r["partitionId"])
+        registration = KafkaPartition(
+            replicas=r["replicas"],
+            isr=r["isr"],
+            elr=r["eligibleLeaderReplicas"] or (),
+            last_known_elr=r["lastKnownElr"] or (),
+            adding=r["addingReplicas"],
+            removing=r["removingReplicas"],
+            leader=r["leader"],
+            leader_epoch=r["leaderEpoch"],
+            partition_epoch=r["partitionEpoch"],
+            recovery="RECOVERING" if r["leaderRecoveryState"] == 1 else "RECOVERED",
+        )
+        directories = _for_each(registration.replicas, r["directories"])
+        return [self._put(key, StoredPartition(registration, directories))]
+
+    def _change(self, r: Fields) -> list[PartitionChanged]:
+        key = Key(r["topicId"], r["partitionId"])
+        before = self.partitions.get(key)
+        if before is None:
+            raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
+        p = before.registration
+        changed = r["leader"] != NO_CHANGE
+        names = {
+            "replicas": "replicas",
+            "isr": "isr",
+            "adding": "addingReplicas",
+            "removing": "removingReplicas",
+            "elr": "eligibleLeaderReplicas",
+            "last_known_elr": "lastKnownElr",
+        }
+        lists = {name: r[field] for name, field in names.items() if r[field] is not None}
+        state = r["leaderRecoveryState"]
+        after = replace(
+            p,
+            **lists,
+            leader=r["leader"] if changed else p.leader,
+            leader_epoch=p.leader_epoch + changed,
+            partition_epoch=p.partition_epoch + 1,
+            recovery=p.recovery if state not in RECOVERY else "RECOVERING" if state == 1 else "RECOVERED",
+        )
+        told = before.directories if r["directories"] is None else r["directories"]
+        return [self._put(key, StoredPartition(after, _for_each(after.replicas, told)))]
+
+    def _clear_elr(self, r: Fields) -> list[PartitionChanged]:
+        keys = self.keys_of(r["topicName"]) if r["topicName"] else sorted(self.partitions)
+        changed = []
+        for key in list(keys):
+            before = self.partitions[key]
+            p = before.registration
+            if p.elr or p.last_known_elr:
+                after = replace(p, elr=(), last_known_elr=(), partition_epoch=p.partition_epoch + 1)
+                changed.append(self._put(key, replace(before, registration=after)))
+        return changed
+
+    def _put(self, key: Key, after: StoredPartition) -> PartitionChanged:
+        before = self.partitions.get(key)
+        self.partitions[key] = after
+        self._of_topic.setdefault(key.topic_id, set()).add(key)
+        return PartitionChanged(key, before, after)
+
+    # ------------------------------------------------------------------------ brokers
+
+    def _broker(self, r: Fields) -> list[PartitionChanged]:
+        self.brokers[r["brokerId"]] = StoredBroker(
+            r["brokerEpoch"], r["fenced"], r["inControlledShutdown"], r["logDirs"]
+        )
+        return []
+
+    def _no_broker(self, r: Fields) -> list[PartitionChanged]:
+        if self.brokers.pop(r["brokerId"], None) is None:
+            raise Impossible(f"broker {r['brokerId']} is unregistered, but was never registered")
+        return []
+
+    def _fence(self, broker: int, fenced: bool) -> list[PartitionChanged]:
+        self.brokers[broker] = replace(self._registered(broker), fenced=fenced)
+        return []
+
+    def _broker_change(self, r: Fields) -> list[PartitionChanged]:
+        now = self._registered(r["brokerId"])
+        if r["fenced"]:
+            now = replace(now, fenced=r["fenced"] > 0)
+        if r["inControlledShutdown"]:
+            now = replace(now, in_controlled_shutdown=True)
+        if r["logDirs"]:
+            now = replace(now, directories=r["logDirs"])
+        self.brokers[r["brokerId"]] = now
+        return []
+
+    def _registered(self, broker: int) -> StoredBroker:
+        if broker not in self.brokers:
+            raise Impossible(f"broker {broker} changes, but was never registered")
+        return self.brokers[broker]
+
+    # ------------------------------------------------------------------------ features and settings
+
+    def _feature(self, r: Fields) -> list[PartitionChanged]:
+        self.features[r["name"]] = r["featureLevel"]
+        return []
+
+    def _config(self, r: Fields) -> list[PartitionChanged]:
+        if r["name"] == MIN_ISR:
+            resource = (r["resourceType"], r["resourceName"])
+            self.min_isr.pop(resource, None)
+            if r["value"] is not None:
+                self.min_isr[resource] = r["value"]
+        return []
+
+
+def min_isr_in(settings: Mapping[tuple[int, str], str], topic: str) -> tuple[int | None, int]:
+    """min.insync.replicas of a topic, None without its own; and of the cluster, 1 if none is set."""
+    cluster = _number(settings.get((BROKER, EVERY_BROKER)))
+    return _number(settings.get((TOPIC, topic))), 1 if cluster is None else cluster
+
+
+def _number(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if text.isdecimal() and len(text) < 10 and int(text) > 0 else None
+
+
+def _for_each(replicas: tuple[int, ...], directories: tuple[str, ...]) -> tuple[str, ...]:
+    """PartitionRegistration.defaultToMigrating: records of older versions name no directories."""
+    return directories if len(directories) == len(replicas) else (MIGRATING,) * len(replicas)

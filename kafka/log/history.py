@@ -1,0 +1,153 @@
+"""A metadata log as steps: each batch of records with the state it leads to.
+
+Records become visible as the controller made them so: those of a batch together, those of a transaction
+together at its end, none of an aborted one (KIP-868). A snapshot replaces the state, and is one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
+from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
+from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread
+from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
+from elrcheck.kafka.log.segments import CutOff, Damage
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A record, after it changed the state. offset: in the log; for a record of a snapshot, its last one."""
+
+    path: str
+    offset: int
+    time: int
+    record: MetadataRecord
+    changed: list[PartitionChanged]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The end of a step: the state can be judged. whole: everything may have changed, as by a snapshot."""
+
+    whole: bool = False
+
+
+Event: TypeAlias = Applied | Settled | Damage | CutOff
+
+
+@dataclass
+class Read:
+    """What was read so far."""
+
+    records: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    unread: dict[tuple[str, int, bool], int] = field(default_factory=dict)
+    """Records that were not read, by name, version and whether the kind is known."""
+    transactions_aborted: int = 0
+    transaction_open: bool = False
+
+
+class History:
+    """Follows one log. `state` is that after the last event."""
+
+    def __init__(self) -> None:
+        self.state = ClusterState()
+        self.read = Read()
+        self._held: list[Entry] | None = None
+        """The records of an open transaction."""
+        self._snapshot: SnapshotStart | None = None
+        self._passed_over = False
+        self._unsettled = False
+        self._told: set[str] = set()
+        """What was impossible, said once."""
+
+    def events(self, items: Iterable[Item]) -> Iterator[Event]:
+        """Apply a log, one event after the other."""
+        for item in items:
+            if isinstance(item, Entry):
+                if self._snapshot is not None and item.path != self._snapshot.path:
+                    yield from self._end_snapshot()
+                yield from self._entry(item)
+            elif isinstance(item, SnapshotStart):
+                self._start(item)
+            else:
+                yield item
+        if self._snapshot is not None:
+            yield from self._end_snapshot()
+        elif self._unsettled and self._held is None:
+            yield Settled()
+        self.read.transaction_open = self._held is not None
+
+    def _start(self, snapshot: SnapshotStart) -> None:
+        """A snapshot of what has been read already, in the text of a dump, tells nothing new."""
+        last = self.read.last_offset
+        self._passed_over = last is not None and snapshot.end_offset <= last + 1
+        if not self._passed_over:
+            self.state = ClusterState()
+            self._snapshot = snapshot
+            self._held = None
+
+    def _end_snapshot(self) -> Iterator[Event]:
+        self._snapshot = None
+        self._unsettled = False
+        yield Settled(whole=True)
+
+    def _entry(self, entry: Entry) -> Iterator[Event]:
+        record = entry.record
+        if isinstance(record, ControlRecord):
+            if record.name == SNAPSHOT_FOOTER.name and self._passed_over:
+                self._passed_over = False
+            elif record.name == SNAPSHOT_FOOTER.name and self._snapshot is not None:
+                yield from self._end_snapshot()
+            elif not self._passed_over:
+                self._count(entry)
+            return
+        if self._passed_over:
+            return
+        self._count(entry)
+        if isinstance(record, Unread):
+            key = (record.name, record.version, record.known)
+            self.read.unread[key] = self.read.unread.get(key, 0) + 1
+            return
+        match record.name:
+            case "BEGIN_TRANSACTION_RECORD":
+                self._held = []
+            case "ABORT_TRANSACTION_RECORD":
+                self._held = None
+                self.read.transactions_aborted += 1
+            case "END_TRANSACTION_RECORD":
+                held, self._held = self._held or [], None
+                for each in held:
+                    yield from self._applied(each)
+            case _ if self._held is not None:
+                self._held.append(entry)
+            case _:
+                yield from self._applied(entry)
+        if entry.ends_batch and self._held is None and self._snapshot is None and self._unsettled:
+            self._unsettled = False
+            yield Settled()
+
+    def _applied(self, entry: Entry) -> Iterator[Event]:
+        record = entry.record
+        assert isinstance(record, MetadataRecord)
+        offset = entry.offset if self._snapshot is None else self._snapshot.end_offset - 1
+        try:
+            changed = self.state.apply(record)
+        except Impossible as fault:
+            if str(fault) not in self._told:
+                self._told.add(str(fault))
+                yield Damage(entry.path, entry.position, offset, str(fault))
+        else:
+            self._unsettled = True
+            yield Applied(entry.path, offset, entry.time, record, changed)
+
+    def _count(self, entry: Entry) -> None:
+        offset = entry.offset if self._snapshot is None else self._snapshot.end_offset - 1
+        self.read.records += 1
+        if self.read.first_offset is None:
+            self.read.first_offset = offset
+        self.read.last_offset = offset

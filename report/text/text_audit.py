@@ -1,0 +1,79 @@
+"""An audit of metadata logs as text: flags, the worst first, then damage and what was read, the verdict last.
+
+CRITICAL  elr-outside-replicas  F-20: 1 partition
+      c-1       ELR [0, 1] is not within the replicas [2]
+                offset 38, 2026-11-22T02:12:26.178Z, until 54, in 00000000000000000000.log
+      now       Do not stop, fence or unregister the leader ..
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from elrcheck.report.terminal import Page
+from elrcheck.results.audit_report import AuditFlag, AuditReport, Severity
+
+SHOWN = 5
+"""Flags of a rule that are shown without --verbose."""
+WORST_FIRST: Mapping[Severity, int] = {"critical": 0, "high": 1, "medium": 2}
+STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold"}
+
+
+def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
+    """detail: below 0 only flags, damage and the verdict, above 0 every flag."""
+    rules: dict[str, list[AuditFlag]] = {}
+    for flag in sorted(report.flags, key=lambda flag: WORST_FIRST[flag.severity]):
+        rules.setdefault(flag.rule, []).append(flag)
+    for flags in rules.values():
+        _print_rule(flags, page, detail)
+        page.line()
+    shown = len(report.damage) if detail > 0 else SHOWN
+    for damage in report.damage[:shown]:
+        page.line(f"DAMAGE  {damage.path}, byte {damage.position}", style="bold yellow")
+        page.labelled("", f"offset {damage.offset}: {damage.message}")
+    if len(report.damage) > shown:
+        page.line(f"DAMAGE  {page.count(len(report.damage) - shown)} more places; --verbose shows all")
+    if report.strict and report.damage:
+        page.line("--strict: a damaged file is an error")
+    if detail >= 0:
+        _print_logs(report, page)
+    still = sum(1 for flag in report.flags if flag.until is None)
+    page.verdict_line(
+        report.verdict,
+        f"{page.count(report.records)} records, {page.count(report.partitions)} partitions,"
+        f" {page.count(len(report.flags))} flags ({page.count(still)} not resolved),"
+        f" {page.count(len(report.damage))} damaged places, {report.seconds:.1f} s",
+    )
+
+
+def _print_rule(flags: Sequence[AuditFlag], page: Page, detail: int) -> None:
+    first = flags[0]
+    partitions = len({(flag.path.rpartition("/")[0], flag.topic, flag.partition) for flag in flags})
+    number = "1 partition" if partitions == 1 else f"{page.count(partitions)} partitions"
+    hazard = "" if first.hazard is None else f"  {first.hazard}"
+    page.line(f"{first.severity.upper()}  {first.rule}{hazard}: {number}", style=STYLES[first.severity])
+    shown = flags if detail > 0 else flags[:SHOWN]
+    for flag in shown:
+        page.labelled(f"{flag.topic}-{flag.partition}", flag.message)
+        until = "" if flag.until is None else f", until {flag.until}"
+        page.labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
+    if len(flags) > len(shown):
+        page.labelled("", f"{page.count(len(flags) - len(shown))} more; --verbose shows all")
+    page.labelled("now", first.remedy)
+
+
+def _print_logs(report: AuditReport, page: Page) -> None:
+    for log in report.logs:
+        span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
+        said = [f"{page.count(log.records)} records", span, f"{page.count(log.partitions)} partitions"]
+        if log.aborted_transactions:
+            said.append(f"aborted transactions: {log.aborted_transactions}")
+        if log.open_transaction:
+            said.append("ends within a transaction")
+        if log.incomplete_bytes:
+            said.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
+        page.line(f"{log.name}: {', '.join(said)}")
+    unknown = [unread for unread in report.unread if not unread.known]
+    for unread in unknown:
+        what = f"{unread.name} of version {unread.version}"
+        page.line(f"not read: {page.count(unread.count)} records of a kind that is not known, {what}")

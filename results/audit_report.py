@@ -1,0 +1,100 @@
+"""The report of `elrcheck audit`: what the metadata logs of real controllers say about their partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+
+AuditVerdict: TypeAlias = Literal["holds", "violated"]
+Severity: TypeAlias = Literal["critical", "high", "medium"]
+
+
+@dataclass(frozen=True)
+class AuditFlag:
+    """Something wrong with a partition, at the record from which on it is so.
+
+    rule: a property of the model, or a rule of the audit; hazard: the finding it is a sign of. path, offset,
+    time: of the record; for a record in a snapshot, the last offset that the snapshot contains.
+    """
+
+    rule: str
+    hazard: str | None
+    severity: Severity
+    path: str
+    offset: int
+    time: str
+    topic: str
+    partition: int
+    message: str
+    remedy: str
+    """What to do now."""
+    until: int | None = None
+    """The offset from which on it is so no more; null if it still is, and for an event."""
+
+
+@dataclass(frozen=True)
+class AuditDamage:
+    """Something in a file that could not be read, or that cannot follow what was read before.
+
+    position: byte of the file, where the batch or the line starts; offset: of the log.
+    """
+
+    path: str
+    position: int
+    offset: int
+    message: str
+
+
+@dataclass(frozen=True)
+class AuditedLog:
+    """One log: the binary files of a folder, or the text of a dump. files: in the order in which they count.
+
+    first_offset, last_offset: null without any record. partitions: at its end.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    records: int
+    first_offset: int | None
+    last_offset: int | None
+    partitions: int
+    aborted_transactions: int
+    open_transaction: bool
+    """The log ends within a transaction, whose records do not count."""
+    incomplete_bytes: int
+    """Of a batch at the end that is not complete, as a controller that runs leaves it."""
+
+
+@dataclass(frozen=True)
+class UnreadRecords:
+    """Records that were counted and not read. known: of a kind that says nothing about partitions."""
+
+    name: str
+    version: int
+    known: bool
+    count: int
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The result of `elrcheck audit`. records, partitions: of all logs."""
+
+    verdict: AuditVerdict
+    records: int
+    partitions: int
+    flags: tuple[AuditFlag, ...]
+    damage: tuple[AuditDamage, ...]
+    logs: tuple[AuditedLog, ...]
+    unread: tuple[UnreadRecords, ...]
+    seconds: float
+    strict: bool = False
+    """Damage is an error."""
+    schema: Literal["elrcheck.audit/1"] = "elrcheck.audit/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self.strict and self.damage:
+            return ExitCode.DID_NOT_RUN
+        return ExitCode.HOLDS if self.verdict == "holds" else ExitCode.FINDING
