@@ -12,6 +12,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
+from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, StoredPartition
 from elrcheck.kafka.log.history import Applied, History, Settled
@@ -24,6 +25,11 @@ from elrcheck.results.audit_report import (
     AuditReport,
     UnreadRecords,
 )
+
+ABOUT_PARTITIONS = frozenset(
+    {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
+)
+"""Records that change neither brokers nor settings."""
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
@@ -75,6 +81,7 @@ class LogAudit:
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
     _signs: EventSigns = field(default_factory=EventSigns)
+    _judge: Judge = field(default_factory=Judge)
     _open: dict[Key, dict[str, int]] = field(default_factory=dict)
     """The rules that a partition breaks now, each with the number of its flag."""
     _named_by: dict[int, set[Key]] = field(default_factory=dict)
@@ -88,8 +95,11 @@ class LogAudit:
             match event:
                 case Applied():
                     self._apply(event)
-                case Settled(whole):
-                    self._judge(self.history.state.partitions if whole else list(self._changed))
+                case Settled(whole) if whole:
+                    self._judge.forget()
+                    self._judge_all({*self.history.state.partitions, *self._open})
+                case Settled():
+                    self._judge_all(list(self._changed))
                 case Damage():
                     self.damage.append(event)
                 case CutOff():
@@ -116,6 +126,8 @@ class LogAudit:
         for changed in applied.changed:
             self._changed[changed.key] = applied
             self._index(changed.key, changed.after)
+        if applied.record.name not in ABOUT_PARTITIONS:
+            self._judge.forget()
         for key in self._affected(applied):
             self._changed.setdefault(key, applied)
 
@@ -140,14 +152,14 @@ class LogAudit:
                 return state.keys_of(fields["resourceName"]) if topic else state.partitions
         return ()
 
-    def _judge(self, keys: Iterable[Key]) -> None:
+    def _judge_all(self, keys: Iterable[Key]) -> None:
         """Flag what is newly wrong with these partitions, and note what is right again."""
         state = self.history.state
         for key in sorted(keys):
             applied = self._changed.get(key) or self._last
             assert applied is not None
             there = key in state.partitions
-            signs = dict(state_signs(state, key, self._signs.ghosts(key))) if there else {}
+            signs = dict(state_signs(state, key, self._signs.ghosts(key), self._judge)) if there else {}
             before = self._open.pop(key, {})
             for rule, number in before.items():
                 if rule not in signs:

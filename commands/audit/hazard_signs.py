@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from elrcheck.commands.audit.judged import broken_of, settings_of
+from elrcheck.commands.audit.judged import Judge, settings_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.log.cluster_state import (
     ELR_FEATURE,
@@ -23,7 +23,7 @@ Sign: TypeAlias = tuple[str, str]
 """The name of a rule, and what is so, in words."""
 
 
-def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int]) -> Iterator[Sign]:
+def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Judge) -> Iterator[Sign]:
     """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
     p = state.partitions[key].registration
     if ghosts:
@@ -43,7 +43,7 @@ def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int]) -> Iterat
             yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
         elif not last >= frozenset(p.replicas):
             yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
-    for broken in broken_of(state, key):
+    for broken in judge.broken_of(state, key):
         yield from _property_sign(p, broken.property, broken.conjunct, bool(ghosts), state.elr_enabled)
 
 

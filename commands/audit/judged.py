@@ -39,10 +39,15 @@ PROPERTIES: tuple[tuple[str, Property], ...] = (
     ("P-19", IsrMembersActive),
     ("P-20", NoNeedlessStall),
 )
-ONLY_WITH_ELR = ("P-11",)
-"""Without the feature the log does not tell min.insync.replicas: the controller's own file may set it."""
+ONLY_WITH_ELR = ("P-11", "P-19")
+"""Not asked without the feature. P-11: min.insync.replicas may then be set in the controller's own file,
+which the log does not tell. P-19: before 4.0 a broker that registered again stayed in the ISR, fenced
+(KAFKA-18106, C-26), and the log does not tell which release wrote it."""
 VARIANT = "code_4_3"
 """The properties ask a variant only whether it still elects from a stored ELR while the feature is off."""
+
+MOST_KNOWN = 1 << 16
+"""Judgements that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +76,32 @@ def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, b
     )
 
 
+class Judge:
+    """Judges the partitions of one log, and remembers judgements until a broker or a setting changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], tuple[Broken, ...]] = {}
+
+    def forget(self) -> None:
+        """Brokers, the feature or min.insync.replicas have changed."""
+        self._known.clear()
+
+    def broken_of(self, state: ClusterState, key: Key) -> tuple[Broken, ...]:
+        """The properties that do not hold of a partition now; none for one with -1 among its members."""
+        stored = state.partitions[key]
+        p = stored.registration
+        lists = (p.replicas, p.isr, p.elr, p.last_known_elr, p.leader, p.recovery)
+        now = (key.topic_id, lists, stored.directories)
+        known = self._known.get(now)
+        if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[now] = broken_of(state, key)
+        return known
+
+
 def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
-    """The properties that do not hold of a partition now; none for one with -1 among its members."""
+    """The properties that do not hold of a partition now."""
     stored = state.partitions[key]
     p = stored.registration
     named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))
@@ -118,7 +147,7 @@ def _judge(p: KafkaPartition, brokers: tuple[_Known, ...], settings: Settings) -
         state,
         settings=settings,
         partition=partition,
-        registration=tuple(_registration(broker) for broker in brokers),
+        registration=tuple(_registration(broker) for broker in brokers or (_Known(),)),
     )
     found = []
     for ident, holds in PROPERTIES:

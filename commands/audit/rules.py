@@ -29,8 +29,8 @@ KEEP_THE_LEADER = (
     " has: that clears every ELR (F-25)."
 )
 LOOK_AT_THE_CONTROLLER = (
-    "No release of Kafka should write this. Keep a copy of the metadata log, and compare the partition"
-    " with kafka-topics.sh --describe."
+    "No known finding explains this. Keep a copy of the metadata log, and compare the partition with"
+    " kafka-topics.sh --describe."
 )
 GIVE_IT_A_LEADER = (
     "Start the brokers that held the partition last, those of LastKnownELR first. If it stays without a"

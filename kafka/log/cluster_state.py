@@ -81,6 +81,7 @@ class ClusterState:
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
         """min.insync.replicas by type and name of a resource."""
+        self._id_of: dict[str, str] = {}
         self._of_topic: dict[str, set[Key]] = {}
         self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
             "TOPIC_RECORD": self._topic,
@@ -106,9 +107,7 @@ class ClusterState:
 
     def keys_of(self, topic: str) -> Iterator[Key]:
         """The partitions of the topic with that name, in order."""
-        for topic_id, name in self.topics.items():
-            if name == topic:
-                yield from sorted(self._of_topic.get(topic_id, ()))
+        yield from sorted(self._of_topic.get(self._id_of.get(topic, ""), ()))
 
     def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
         """Change the state; return what became of partitions. Raises Impossible."""
@@ -119,18 +118,19 @@ class ClusterState:
 
     def _topic(self, r: Fields) -> list[PartitionChanged]:
         self.topics[r["topicId"]] = r["name"]
+        self._id_of[r["name"]] = r["topicId"]
         return []
 
     def _no_topic(self, r: Fields) -> list[PartitionChanged]:
         topic_id = r["topicId"]
         if topic_id not in self.topics:
             raise Impossible(f"a topic that does not exist is removed ({topic_id})")
-        self.min_isr.pop((TOPIC, self.topics[topic_id]), None)
-        gone = [
-            PartitionChanged(key, self.partitions.pop(key), None) for key in self._of_topic.pop(topic_id, ())
-        ]
-        del self.topics[topic_id]
-        return gone
+        name = self.topics.pop(topic_id)
+        if self._id_of.get(name) == topic_id:
+            del self._id_of[name]
+        self.min_isr.pop((TOPIC, name), None)
+        keys = self._of_topic.pop(topic_id, set())
+        return [PartitionChanged(key, self.partitions.pop(key), None) for key in sorted(keys)]
 
     def _partition(self, r: Fields) -> list[PartitionChanged]:
         key = Key(r["topicId"], r["partitionId"])

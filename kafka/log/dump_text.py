@@ -21,13 +21,15 @@ from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Field, Kind
 from elrcheck.kafka.log.segments import CutOff, Damage
 
 BATCH = re.compile(
-    r"baseOffset: (\d+) lastOffset: (\d+) count: (\d+) .*isControl: (true|false) .*"
-    r"(?:CreateTime|LogAppendTime): (-?\d+) .*isvalid: (true|false)"
+    r"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,18}) .*isControl: (true|false) .*"
+    r"(?:CreateTime|LogAppendTime): (-?\d{1,18}) .*isvalid: (true|false)"
 )
-RECORD = re.compile(r"\| (?:offset: (\d+) (?:CreateTime|LogAppendTime): (-?\d+) .*?)? ?payload: (.*)")
-CONTROL = re.compile(r"\| offset: (\d+) (?:CreateTime|LogAppendTime): (-?\d+) .*\] (\w+)(?::| )")
-SNAPSHOT = re.compile(r"Snapshot end offset: (\d+), epoch: (\d+)")
-TRAILING = re.compile(r"Found (\d+) invalid bytes at the end of")
+RECORD = re.compile(
+    r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*?)? ?payload: (.*)"
+)
+CONTROL = re.compile(r"\| offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*\] (\w+)(?::| )")
+SNAPSHOT = re.compile(r"Snapshot end offset: (\d{1,18}), epoch: (\d{1,18})")
+TRAILING = re.compile(r"Found (\d{1,18}) invalid bytes at the end of")
 TELLING = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end offset: ", "| offset: ")
 """How the lines of a dump start."""
 LONGEST = 1 << 24

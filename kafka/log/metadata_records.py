@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 from elrcheck.kafka.log.binary import (
@@ -116,6 +115,8 @@ def named(name: str) -> RecordType | None:
 
 # ---------------------------------------------------------------------------- readers, made once a version
 
+StructReader: TypeAlias = Callable[[bytes, int], tuple[dict[str, Any], int]]
+_READERS: dict[tuple[str, int], StructReader] = {}
 NUMBERS: Mapping[Kind, Reader] = {
     Kind.BOOL: fixed("?"),
     Kind.INT8: fixed("b"),
@@ -127,12 +128,15 @@ NUMBERS: Mapping[Kind, Reader] = {
 }
 
 
-@cache
-def _reader(kind: RecordType, version: int) -> Callable[[bytes, int], tuple[dict[str, Any], int]]:
-    return _struct(kind.fields, version)
+def _reader(kind: RecordType, version: int) -> StructReader:
+    # by name, because hashing a kind takes longer than decoding a record of it
+    found = _READERS.get((kind.name, version))
+    if found is None:
+        found = _READERS[kind.name, version] = _struct(kind.fields, version)
+    return found
 
 
-def _struct(fields: tuple[Field, ...], version: int) -> Callable[[bytes, int], tuple[dict[str, Any], int]]:
+def _struct(fields: tuple[Field, ...], version: int) -> StructReader:
     """The reader of a message: its fields in order, then those with tags (KIP-482)."""
     present = [field for field in fields if field.since <= version]
     plain = tuple((field.name, _field(field, version)) for field in present if field.tag is None)

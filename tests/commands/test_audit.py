@@ -2,73 +2,38 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+import random
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
-from log_stories import MADE, SEGMENT, SNAPSHOT, T, U, broker, registered
-from log_writer import Told, batch, leader_change, snapshot_footer, snapshot_header, told_batch
-from places import ROOT, SCHEMAS, TESTS
+from audit_stories import (
+    CLEAR,
+    CONTROL,
+    FENCED,
+    LOST,
+    START,
+    TOPIC,
+    audited,
+    change,
+    feature,
+    min_isr,
+    partition,
+    written,
+)
+from log_stories import MADE, SEGMENT, T, U, broker, registered
+from log_writer import Told, snapshot_footer, snapshot_header, told_batch
+from places import ROOT
 
-from elrcheck.base.errors import UsageFault
-from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.catalogue.finding_file import finding_files, read_finding
-from elrcheck.cli import cli
-from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.audit.judged import PROPERTIES, broken_of
 from elrcheck.commands.audit.rules import RULES
-from elrcheck.console.shell import run
-from elrcheck.kafka.log.cluster_state import ClusterState, Key
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME
+from elrcheck.kafka.log.record_table import BY_NAME, Kind
+from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
-
-STORED = TESTS / "data" / "metadata_log"
-LOST, CONTROL = STORED / "lost-4.1.1", STORED / "control-4.1.1"
-
-
-def feature(level: int) -> Told:
-    return ("FEATURE_LEVEL_RECORD", 0, {"name": "eligible.leader.replicas.version", "featureLevel": level})
-
-
-def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> Told:
-    fields = {"resourceType": resource[0], "resourceName": resource[1], "name": "min.insync.replicas"}
-    return ("CONFIG_RECORD", 0, fields | {"value": value})
-
-
-def partition(**more: object) -> Told:
-    told = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
-    return ("PARTITION_RECORD", 2, told | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
-
-
-def change(**more: object) -> Told:
-    return ("PARTITION_CHANGE_RECORD", 2, {"partitionId": 0, "topicId": T} | more)
-
-
-CLEAR: Told = ("CLEAR_ELR_RECORD", 0, {"topicName": ""})
-TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
-BROKERS = tuple(broker(3, b, fenced=False) for b in range(4))
-START: tuple[Told, ...] = (feature(1), min_isr("2"), *BROKERS, TOPIC, partition())
-"""Offsets 0 to 7."""
-
-
-def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT) -> Path:
-    """A segment; each step is a batch."""
-    content, base = b"", 0
-    for step in steps:
-        told: tuple[Told, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
-        content += told_batch(base, told, time=1_000 + base)
-        base += len(told)
-    path = tmp_path / name
-    path.write_bytes(content)
-    return path
-
-
-def audited(*paths: Path, strict: bool = False) -> AuditReport:
-    return run_audit(AuditRequest(paths, strict), Silent())
 
 
 def flags(tmp_path: Path, *steps: Told | tuple[Told, ...]) -> list[tuple[int, str, int | None]]:
@@ -137,7 +102,6 @@ def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
     ) == []  # fmt: skip
 
 
-FENCED = tuple(registered(2, brokerId=b, fenced=1) for b in (0, 1, 2))
 SHRINK = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
 """Offsets 8 to 10: 1 and 2 are fenced, 1 is eligible."""
 Batches = tuple[tuple[Told, ...], ...]
@@ -269,6 +233,60 @@ def test_the_elr_of_an_aborted_transaction_is_no_flag(tmp_path: Path) -> None:
     assert flags(tmp_path, START, begin, wrong, ("END_TRANSACTION_RECORD", 0, {})) != []
 
 
+def test_a_broker_that_registers_again_is_no_flag_without_elr(tmp_path: Path) -> None:
+    """Releases before 4.0 leave it in the ISR until it is unfenced (KAFKA-18106)."""
+    again = (broker(3, 2), registered(2, brokerId=2, fenced=-1))
+    assert flags(tmp_path, START, (feature(0),), *again) == []
+    assert flags(tmp_path, START, *again) == [(8, "P-19", 9)]
+
+
+def test_no_content_makes_the_audit_fail(tmp_path: Path) -> None:
+    """Nonsense in sound batches: ids that do not exist, empty lists, -1, settings that are none."""
+    chance = random.Random(4)
+    path = tmp_path / SEGMENT
+    rules: Counter[str] = Counter()
+    for _ in range(40):
+        content, base = b"", 0
+        for _ in range(chance.randrange(1, 6)):
+            told = [nonsense(chance) for _ in range(chance.randrange(1, 25))]
+            content += told_batch(base, told, time=chance.choice((0, -1, 10**17)))
+            base += len(told)
+        path.write_bytes(content)
+        report = audited(path)
+        assert report.records == base
+        rules.update(flag.rule for flag in report.flags)
+        for form in ("text", "json"):
+            assert render(report, form)
+    assert len(rules) > 6
+
+
+NONSENSE = (
+    "TOPIC_RECORD", "PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "REGISTER_BROKER_RECORD", "CONFIG_RECORD",
+    "UNREGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD", "CLEAR_ELR_RECORD",
+    "REMOVE_TOPIC_RECORD", "FEATURE_LEVEL_RECORD", "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD",
+    "PARTITION_CHANGE_RECORD",
+)  # fmt: skip
+
+
+def nonsense(chance: random.Random) -> Told:
+    kind = BY_NAME[chance.choice(NONSENSE)]
+    fields: dict[str, object] = {}
+    for each in kind.fields:
+        if each.kind is Kind.STRUCT or (each.tag is not None and chance.random() < 0.5):
+            continue
+        if each.kind is Kind.INT32 and each.many:
+            fields[each.name] = [chance.choice((-7, -1, 0, 1, 2, 2)) for _ in range(chance.randrange(4))]
+        elif each.kind is Kind.UUID and not each.many:
+            fields[each.name] = chance.choice((T, U))
+        elif each.kind in (Kind.INT8, Kind.INT16, Kind.INT32):
+            fields[each.name] = chance.choice((-2, -1, 0, 1, 2, 4))
+        elif each.kind is Kind.STRING and not each.nullable:
+            fields[each.name] = chance.choice(("", "orders", ELR_FEATURE, MIN_ISR))
+    if kind.name == "CONFIG_RECORD":
+        fields["value"] = chance.choice((None, "", "0", "2", "-2", "two", "9" * 30))
+    return (kind.name, kind.newest, fields)
+
+
 def test_brokers_may_have_any_ids(tmp_path: Path) -> None:
     """The model numbers brokers from 0; a cluster does not."""
     many = (1000, 7, 2**31 - 1)
@@ -295,80 +313,3 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
     state.apply(MetadataRecord("BROKER_REGISTRATION_CHANGE_RECORD", 3, defaults_of(
         BY_NAME["BROKER_REGISTRATION_CHANGE_RECORD"]) | {"brokerId": 0, "logDirs": (U, gone)}))  # fmt: skip
     assert [broken.property for broken in broken_of(state, Key(T, 0))] == ["P-20"]
-
-
-# ---------------------------------------------------------------------------- the command
-
-
-Invoke = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object, options: tuple[str, ...] = ()) -> tuple[int, str]:
-        code = run(cli, [*options, "--no-progress", "audit", *map(str, arguments)])
-        shown = capsys.readouterr()
-        return code, shown.out + shown.err
-
-    return call
-
-
-def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
-    code, output = invoke(LOST, CONTROL, MADE / SNAPSHOT, "--format", "json")
-    report = json.loads(output)
-    schema = json.loads((SCHEMAS / "elrcheck.audit-1.schema.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(report)
-    assert code == 1 and report["schema"] == "elrcheck.audit/1"
-    assert [log["records"] for log in report["logs"]] == [77, 86, 12]
-    (unread,) = report["unread"]
-    assert unread == {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True, "count": 2}
-    lines = [json.loads(line) for line in invoke(LOST, "-f", "jsonl")[1].splitlines()]
-    assert [line["record"] for line in lines] == ["head", "flags", "flags", "logs", "unread", "verdict"]
-
-
-def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:
-    code, output = invoke(LOST)
-    assert code == 1
-    assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in output
-    assert "offset 38, 2026-11-21T23:32:26.178Z, until 54" in output
-    assert RULES["ghost-elected"].remedy in output
-    assert output.splitlines()[-1].startswith("VIOLATED  77 records, 2 partitions, 2 flags (1 not resolved)")
-    assert invoke(LOST, "--exit-zero")[0] == 0 and invoke(CONTROL)[0] == 0
-
-
-def test_many_flags_of_a_rule_are_counted(invoke: Invoke, tmp_path: Path) -> None:
-    topic = (*START[:-1], *(partition(partitionId=n, isr=[], leader=-1) for n in range(9)))
-    path = written(tmp_path, (*topic, *FENCED), name="x.log")
-    code, output = invoke(path)
-    assert code == 1 and "no-candidate: 9 partitions" in output and "4 more; --verbose shows all" in output
-    full = invoke(path, options=("-v",))[1]
-    assert "orders-8" in full and "more;" not in full
-
-
-def test_damage_and_unknown_kinds_are_said(invoke: Invoke, tmp_path: Path) -> None:
-    path = tmp_path / SEGMENT
-    unknown = batch(2, [b"\x01\x63\x02rest"])
-    path.write_bytes(leader_change(0, 1, 1_000, 100) + told_batch(1, (feature(1),))[:-1] + b"\x7f" + unknown)
-    code, output = invoke(path)
-    assert code == 0 and "DAMAGE" in output and "offset 1: the checksum of the batch is wrong" in output
-    assert "not read: 1 records of a kind that is not known, kind 99 of version 2" in output
-    code, output = invoke(path, "--strict")
-    assert code == 2 and "--strict: a damaged file is an error" in output
-
-
-@pytest.mark.parametrize("content", [b"", b"garbage of some length, and no batch in it" * 9, bytes(5000)])
-def test_nothing_to_read_is_an_error(invoke: Invoke, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(content)
-    code, output = invoke(path)
-    assert code == 2 and "error[log-empty]" in output and "Traceback" not in output
-    with pytest.raises(UsageFault):
-        audited(path)
-
-
-def test_a_wrong_path_is_an_error(invoke: Invoke) -> None:
-    code, output = invoke("/no/such/file")
-    assert code == 2 and "error[log-unreadable]" in output and "there is no such file or folder" in output
-    assert invoke()[0] == 2

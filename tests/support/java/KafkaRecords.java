@@ -7,6 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.message.LeaderChangeMessage;
 import org.apache.kafka.common.message.SnapshotFooterRecord;
@@ -21,12 +24,19 @@ import org.apache.kafka.common.protocol.types.Schema;
 import org.apache.kafka.common.protocol.types.TaggedFields;
 import RECORDS.MemoryRecords;
 import RECORDS.SimpleRecord;
+import org.apache.kafka.image.MetadataDelta;
+import org.apache.kafka.image.MetadataImage;
+import org.apache.kafka.image.MetadataProvenance;
+import org.apache.kafka.image.TopicImage;
+import org.apache.kafka.metadata.BrokerRegistration;
 import org.apache.kafka.metadata.MetadataRecordSerde;
+import org.apache.kafka.metadata.PartitionRegistration;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
 
 /** Answers lines on standard input with what Kafka's own serializers make of them. */
 public final class KafkaRecords {
     private static final ObjectMapper JSON = JsonMapper.builder().build();
+    private static MetadataImage image = MetadataImage.EMPTY;
 
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -49,6 +59,12 @@ public final class KafkaRecords {
                 return types();
             case "fields":
                 return fields(Short.parseShort(words[1]), Short.parseShort(words[2]));
+            case "forget":
+                image = MetadataImage.EMPTY;
+                return "forgotten";
+            case "replay":
+                return replay(Short.parseShort(words[1]), Short.parseShort(words[2]), words[3]
+                    + (words.length > 4 ? " " + words[4] : ""));
             case "record":
                 return record(Short.parseShort(words[1]), Short.parseShort(words[2]), words[3]
                     + (words.length > 4 ? " " + words[4] : ""));
@@ -100,6 +116,32 @@ public final class KafkaRecords {
         MetadataRecordSerde.INSTANCE.write(both, cache, new ByteBufferAccessor(buffer));
         buffer.flip();
         return hex(buffer) + " " + MetadataJsonConverters.writeJson(message, version);
+    }
+
+    /** Apply a record to the image, and print all partitions and brokers of it. */
+    private static String replay(short key, short version, String text) throws Exception {
+        MetadataDelta delta = new MetadataDelta.Builder().setImage(image).build();
+        delta.replay(MetadataJsonConverters.readJson(JSON.readTree(text), key, version));
+        image = delta.apply(MetadataProvenance.EMPTY);
+        Map<String, Object> partitions = new TreeMap<>();
+        for (TopicImage topic : image.topics().topicsById().values()) {
+            for (Map.Entry<Integer, PartitionRegistration> entry : topic.partitions().entrySet()) {
+                PartitionRegistration p = entry.getValue();
+                partitions.put(topic.name() + "-" + entry.getKey(), List.of(p.replicas, p.isr, p.elr,
+                    p.lastKnownElr, p.addingReplicas, p.removingReplicas, p.leader, p.leaderEpoch,
+                    p.partitionEpoch, p.leaderRecoveryState.name(), names(List.of(p.directories))));
+            }
+        }
+        Map<String, Object> brokers = new TreeMap<>();
+        for (BrokerRegistration broker : image.cluster().brokers().values()) {
+            brokers.put(String.valueOf(broker.id()), List.of(broker.epoch(), broker.fenced(),
+                broker.inControlledShutdown(), names(broker.directories())));
+        }
+        return JSON.writeValueAsString(List.of(partitions, brokers));
+    }
+
+    private static List<String> names(List<Uuid> ids) {
+        return ids.stream().map(Uuid::toString).collect(Collectors.toList());
     }
 
     private static MemoryRecords batch(String kind, long base, int epoch, long time, String rest) {

@@ -1,0 +1,92 @@
+"""`elrcheck audit` at the command line: text, JSON, exit codes, and paths with nothing to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from audit_stories import CONTROL, FENCED, LOST, START, audited, feature, partition, written
+from jsonschema import Draft202012Validator
+from log_stories import MADE, SEGMENT, SNAPSHOT
+from log_writer import batch, leader_change, told_batch
+from places import SCHEMAS
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.cli import cli
+from elrcheck.commands.audit.rules import RULES
+from elrcheck.console.shell import run
+
+Invoke = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object, options: tuple[str, ...] = ()) -> tuple[int, str]:
+        code = run(cli, [*options, "--no-progress", "audit", *map(str, arguments)])
+        shown = capsys.readouterr()
+        return code, shown.out + shown.err
+
+    return call
+
+
+def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
+    code, output = invoke(LOST, CONTROL, MADE / SNAPSHOT, "--format", "json")
+    report = json.loads(output)
+    schema = json.loads((SCHEMAS / "elrcheck.audit-1.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(report)
+    assert code == 1 and report["schema"] == "elrcheck.audit/1"
+    assert [log["records"] for log in report["logs"]] == [77, 86, 12]
+    (unread,) = report["unread"]
+    assert unread == {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True, "count": 2}
+    lines = [json.loads(line) for line in invoke(LOST, "-f", "jsonl")[1].splitlines()]
+    assert [line["record"] for line in lines] == ["head", "flags", "flags", "logs", "unread", "verdict"]
+
+
+def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:
+    code, output = invoke(LOST)
+    assert code == 1
+    assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in output
+    assert "offset 38, 2026-11-21T23:32:26.178Z, until 54" in output
+    assert RULES["ghost-elected"].remedy in output
+    assert output.splitlines()[-1].startswith("VIOLATED  77 records, 2 partitions, 2 flags (1 not resolved)")
+    assert invoke(LOST, "--exit-zero")[0] == 0 and invoke(CONTROL)[0] == 0
+
+
+def test_many_flags_of_a_rule_are_counted(invoke: Invoke, tmp_path: Path) -> None:
+    topic = (*START[:-1], *(partition(partitionId=n, isr=[], leader=-1) for n in range(9)))
+    path = written(tmp_path, (*topic, *FENCED), name="x.log")
+    code, output = invoke(path)
+    assert code == 1 and "no-candidate: 9 partitions" in output and "4 more; --verbose shows all" in output
+    full = invoke(path, options=("-v",))[1]
+    assert "orders-8" in full and "more;" not in full
+
+
+def test_damage_and_unknown_kinds_are_said(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / SEGMENT
+    unknown = batch(2, [b"\x01\x63\x02rest"])
+    path.write_bytes(leader_change(0, 1, 1_000, 100) + told_batch(1, (feature(1),))[:-1] + b"\x7f" + unknown)
+    code, output = invoke(path)
+    assert code == 0 and "DAMAGE" in output and "offset 1: the checksum of the batch is wrong" in output
+    assert "not read: 1 records of a kind that is not known, kind 99 of version 2" in output
+    code, output = invoke(path, "--strict")
+    assert code == 2 and "--strict: a damaged file is an error" in output
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage of some length, and no batch in it" * 9, bytes(5000)])
+def test_nothing_to_read_is_an_error(invoke: Invoke, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(content)
+    code, output = invoke(path)
+    assert code == 2 and "error[log-empty]" in output and "Traceback" not in output
+    with pytest.raises(UsageFault):
+        audited(path)
+
+
+def test_a_wrong_path_is_an_error(invoke: Invoke) -> None:
+    code, output = invoke("/no/such/file")
+    assert code == 2 and "error[log-unreadable]" in output and "there is no such file or folder" in output
+    assert invoke()[0] == 2

@@ -1,0 +1,59 @@
+"""Records of small clusters for tests of the audit, written as segments; and logs of real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from log_stories import SEGMENT, T, broker, registered
+from log_writer import Told, told_batch
+from places import TESTS
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.audit import run_audit
+from elrcheck.results.audit_report import AuditReport
+
+STORED = TESTS / "data" / "metadata_log"
+LOST, CONTROL = STORED / "lost-4.1.1", STORED / "control-4.1.1"
+
+
+def feature(level: int) -> Told:
+    return ("FEATURE_LEVEL_RECORD", 0, {"name": "eligible.leader.replicas.version", "featureLevel": level})
+
+
+def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> Told:
+    fields = {"resourceType": resource[0], "resourceName": resource[1], "name": "min.insync.replicas"}
+    return ("CONFIG_RECORD", 0, fields | {"value": value})
+
+
+def partition(**more: object) -> Told:
+    told = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
+    return ("PARTITION_RECORD", 2, told | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
+
+
+def change(**more: object) -> Told:
+    return ("PARTITION_CHANGE_RECORD", 2, {"partitionId": 0, "topicId": T} | more)
+
+
+CLEAR: Told = ("CLEAR_ELR_RECORD", 0, {"topicName": ""})
+TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
+BROKERS = tuple(broker(3, b, fenced=False) for b in range(4))
+START: tuple[Told, ...] = (feature(1), min_isr("2"), *BROKERS, TOPIC, partition())
+"""Offsets 0 to 7."""
+FENCED = tuple(registered(2, brokerId=b, fenced=1) for b in (0, 1, 2))
+
+
+def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT) -> Path:
+    """A segment; each step is a batch."""
+    content, base = b"", 0
+    for step in steps:
+        told: tuple[Told, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
+        content += told_batch(base, told, time=1_000 + base)
+        base += len(told)
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+def audited(*paths: Path, strict: bool = False) -> AuditReport:
+    return run_audit(AuditRequest(paths, strict), Silent())
