@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_stories import (
     ALL_TOLD,
@@ -58,6 +58,7 @@ def test_the_checksum_is_castagnolis(data: bytes, checksum: int) -> None:
 LENGTHS = (4, SHORT, SHORT + 1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3)
 
 
+@settings(max_examples=20)
 @given(st.binary(max_size=64), st.sampled_from(LENGTHS))
 def test_both_ways_to_the_checksum_agree(pattern: bytes, length: int) -> None:
     data = (pattern * length + bytes(length))[:length]
