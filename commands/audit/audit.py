@@ -14,7 +14,7 @@ from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, StoredPartition
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, PartitionChanged
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log
 from elrcheck.kafka.log.segments import CutOff, Damage
@@ -125,17 +125,21 @@ class LogAudit:
             self._flag(applied, key, sign)
         for changed in applied.changed:
             self._changed[changed.key] = applied
-            self._index(changed.key, changed.after)
+            self._index(changed)
         if applied.record.name not in ABOUT_PARTITIONS:
             self._judge.forget()
         for key in self._affected(applied):
             self._changed.setdefault(key, applied)
 
-    def _index(self, key: Key, stored: StoredPartition | None) -> None:
-        if stored is not None:
-            p = stored.registration
-            for broker in (*p.replicas, *p.isr, *p.elr):
-                self._named_by.setdefault(broker, set()).add(key)
+    def _index(self, changed: PartitionChanged) -> None:
+        if changed.after is None:
+            return
+        now = changed.after.registration
+        then = None if changed.before is None else changed.before.registration
+        if then is not None and (then.replicas, then.isr, then.elr) == (now.replicas, now.isr, now.elr):
+            return
+        for broker in (*now.replicas, *now.isr, *now.elr):
+            self._named_by.setdefault(broker, set()).add(changed.key)
 
     def _affected(self, applied: Applied) -> Iterable[Key]:
         """Partitions whose judgement may change by a record about something else."""

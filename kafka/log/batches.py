@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from elrcheck.kafka.log.binary import Malformed, part, varlong
 from elrcheck.kafka.log.crc32c import crc32c
@@ -25,8 +26,7 @@ CONTROL = 0x20
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(NamedTuple):
     """A record of a batch. time: milliseconds since 1970."""
 
     offset: int

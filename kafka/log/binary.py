@@ -19,6 +19,8 @@ class Malformed(Exception):
 
 def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
     """An unsigned varint of at most 32 bits (ByteUtils.readUnsignedVarint)."""
+    if at < len(data) and (byte := data[at]) < 0x80:  # most numbers have one byte
+        return byte, at + 1
     total = shift = 0
     while True:
         if at >= len(data):
@@ -37,6 +39,8 @@ def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
 
 def varlong(data: bytes, at: int) -> tuple[int, int]:
     """A signed varint in zigzag order, of at most 64 bits (ByteUtils.readVarint, readVarlong)."""
+    if at < len(data) and (byte := data[at]) < 0x80:
+        return (byte >> 1) ^ -(byte & 1), at + 1
     total = shift = 0
     while True:
         if at >= len(data):
@@ -106,6 +110,17 @@ def compact_array(element: Reader) -> Reader:
         return tuple(found), at
 
     return read
+
+
+def compact_ids(data: bytes, at: int) -> tuple[tuple[int, ...] | None, int]:
+    """An array of int32, in one step."""
+    count, at = unsigned_varint(data, at)
+    if count == 0:
+        return None, at
+    end = at + 4 * (count - 1)
+    if end > len(data):
+        raise Malformed(f"an array of {count - 1} elements in {len(data) - at} bytes")
+    return struct.unpack_from(f">{count - 1}i", data, at), end
 
 
 def required(reader: Reader) -> Reader:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
 from elrcheck.kafka.log.record_table import NO_UUID
 
@@ -21,7 +21,7 @@ TOPIC, BROKER = 2, 4
 EVERY_BROKER = ""
 NO_CHANGE = -2
 """PartitionChangeRecord.leader."""
-RECOVERY = {0: "RECOVERED", 1: "RECOVERING"}
+RECOVERY: Mapping[int, Recovery] = {0: "RECOVERED", 1: "RECOVERING"}
 MIGRATING, UNASSIGNED, LOST = NO_UUID, "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 """DirectoryId."""
 
@@ -33,8 +33,7 @@ class Key(NamedTuple):
     partition: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPartition:
+class StoredPartition(NamedTuple):
     """A partition as it is registered. directories: for each replica the id of its log directory."""
 
     registration: KafkaPartition
@@ -57,8 +56,7 @@ class StoredBroker:
         return directory in (UNASSIGNED, MIGRATING) or not self.directories or directory in self.directories
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionChanged:
+class PartitionChanged(NamedTuple):
     """What a record did to a partition: None where there was, or is, no such partition."""
 
     key: Key
@@ -144,7 +142,7 @@ class ClusterState:
             leader=r["leader"],
             leader_epoch=r["leaderEpoch"],
             partition_epoch=r["partitionEpoch"],
-            recovery="RECOVERING" if r["leaderRecoveryState"] == 1 else "RECOVERED",
+            recovery=RECOVERY.get(r["leaderRecoveryState"], "RECOVERED"),
         )
         directories = _for_each(registration.replicas, r["directories"])
         return [self._put(key, StoredPartition(registration, directories))]
@@ -156,23 +154,17 @@ class ClusterState:
             raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
         p = before.registration
         changed = r["leader"] != NO_CHANGE
-        names = {
-            "replicas": "replicas",
-            "isr": "isr",
-            "adding": "addingReplicas",
-            "removing": "removingReplicas",
-            "elr": "eligibleLeaderReplicas",
-            "last_known_elr": "lastKnownElr",
-        }
-        lists = {name: r[field] for name, field in names.items() if r[field] is not None}
-        state = r["leaderRecoveryState"]
-        after = replace(
-            p,
-            **lists,
+        after = KafkaPartition(
+            replicas=_told(r["replicas"], p.replicas),
+            isr=_told(r["isr"], p.isr),
+            elr=_told(r["eligibleLeaderReplicas"], p.elr),
+            last_known_elr=_told(r["lastKnownElr"], p.last_known_elr),
+            adding=_told(r["addingReplicas"], p.adding),
+            removing=_told(r["removingReplicas"], p.removing),
             leader=r["leader"] if changed else p.leader,
             leader_epoch=p.leader_epoch + changed,
             partition_epoch=p.partition_epoch + 1,
-            recovery=p.recovery if state not in RECOVERY else "RECOVERING" if state == 1 else "RECOVERED",
+            recovery=RECOVERY.get(r["leaderRecoveryState"], p.recovery),
         )
         told = before.directories if r["directories"] is None else r["directories"]
         return [self._put(key, StoredPartition(after, _for_each(after.replicas, told)))]
@@ -185,7 +177,7 @@ class ClusterState:
             p = before.registration
             if p.elr or p.last_known_elr:
                 after = replace(p, elr=(), last_known_elr=(), partition_epoch=p.partition_epoch + 1)
-                changed.append(self._put(key, replace(before, registration=after)))
+                changed.append(self._put(key, before._replace(registration=after)))
         return changed
 
     def _put(self, key: Key, after: StoredPartition) -> PartitionChanged:
@@ -251,6 +243,10 @@ def min_isr_in(settings: Mapping[tuple[int, str], str], topic: str) -> tuple[int
 def _number(text: str | None) -> int | None:
     text = (text or "").strip()
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) > 0 else None
+
+
+def _told(value: Ids | None, otherwise: Ids) -> Ids:
+    return otherwise if value is None else value
 
 
 def _for_each(replicas: tuple[int, ...], directories: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import (
@@ -18,8 +18,7 @@ from elrcheck.kafka.log.metadata_records import (
 from elrcheck.kafka.log.segments import Batch, CutOff, Damage, read_segment
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A record at its offset. ends_batch: no record of the same batch follows.
 
     position: byte of the file where its batch starts, or its line.

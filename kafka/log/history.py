@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
 from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
@@ -17,8 +17,7 @@ from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """A record, after it changed the state. offset: in the log; for a record of a snapshot, its last one."""
 
     path: str

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.binary import (
     Malformed,
     Reader,
     compact_array,
+    compact_ids,
     compact_string,
     fixed,
     part,
@@ -37,8 +38,7 @@ Fields: TypeAlias = Mapping[str, Any]
 """Values by the field names of the table: numbers, text, None, tuples of them; a struct is such a mapping."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRecord:
+class MetadataRecord(NamedTuple):
     """A record with a value for every field of the table: the default where its version has no such field."""
 
     name: str
@@ -46,8 +46,7 @@ class MetadataRecord:
     fields: Fields
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(NamedTuple):
     """A record that says nothing about partitions, or one that this version of elrcheck does not know.
 
     known: it is of the first sort. name: "kind 31" for an unknown kind.
@@ -171,6 +170,8 @@ def _field(field: Field, version: int) -> Reader:
         one = compact_string
     else:
         one = NUMBERS[field.kind]
-    if field.many:
+    if field.many and field.kind is Kind.INT32:
+        one = compact_ids
+    elif field.many:
         one = compact_array(one if field.kind is not Kind.STRING else required(one))
     return one if field.nullable else required(one)
