@@ -132,6 +132,8 @@ class ClusterState:
 
     def _partition(self, r: Fields) -> list[PartitionChanged]:
         key = Key(r["topicId"], r["partitionId"])
+        if key.partition < 0:
+            raise Impossible(f"a partition of {self.name_of(key)} has number {key.partition}")
         registration = KafkaPartition(
             replicas=r["replicas"],
             isr=r["isr"],

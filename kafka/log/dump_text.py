@@ -134,10 +134,12 @@ def record_of(payload: str) -> MetadataRecord | Unread:
     if not isinstance(told, dict):
         raise Malformed("the record is not a JSON object")
     name, version, data = told.get("type"), told.get("version"), told.get("data")
-    if not isinstance(name, str) or not isinstance(version, int) or not isinstance(data, dict):
-        raise Malformed("the record has no type, version and data")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
+        raise Malformed("the record has no version")
+    if not isinstance(name, str) or not isinstance(data, dict):
+        raise Malformed("the record has no type and data")
     kind = BY_NAME.get(name)
-    if kind is None or not 0 <= version <= kind.newest:
+    if kind is None or version > kind.newest:
         return Unread(name, version, known=name in UNREAD.values())
     fields = defaults_of(kind) | {
         field.name: _value(field, data[field.name], version)

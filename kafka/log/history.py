@@ -133,7 +133,7 @@ class History:
     def _applied(self, entry: Entry) -> Iterator[Event]:
         record = entry.record
         assert isinstance(record, MetadataRecord)
-        offset = entry.offset if self._snapshot is None else self._snapshot.end_offset - 1
+        offset = self._offset_of(entry)
         try:
             changed = self.state.apply(record)
         except Impossible as fault:
@@ -144,8 +144,12 @@ class History:
             self._unsettled = True
             yield Applied(entry.path, offset, entry.time, record, changed)
 
+    def _offset_of(self, entry: Entry) -> int:
+        """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""
+        return entry.offset if self._snapshot is None else max(self._snapshot.end_offset - 1, 0)
+
     def _count(self, entry: Entry) -> None:
-        offset = entry.offset if self._snapshot is None else self._snapshot.end_offset - 1
+        offset = self._offset_of(entry)
         self.read.records += 1
         if self.read.first_offset is None:
             self.read.first_offset = offset

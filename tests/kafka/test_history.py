@@ -213,6 +213,15 @@ def test_a_snapshot_without_its_end_settles_with_the_next_file() -> None:
     assert events[-1] == Settled(whole=True)
 
 
+def test_a_snapshot_from_before_the_first_record_is_at_its_offset() -> None:
+    """A controller that was formatted with its voters starts with one."""
+    history, events = follow(
+        SnapshotStart("s", 0), entry(0, TOPIC, path="s"), footer("s", 1), entry(0, PARTITION)
+    )
+    assert [event.offset for event in events if isinstance(event, Applied)] == [0, 0]
+    assert (history.read.first_offset, history.read.last_offset) == (0, 0)
+
+
 def test_a_snapshot_of_what_was_read_tells_nothing_new() -> None:
     """As in the text of a dump, where it may follow the log that it was made of."""
     history, _ = follow(
