@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 
-AuditVerdict: TypeAlias = Literal["holds", "violated"]
+AuditVerdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 Severity: TypeAlias = Literal["critical", "high", "medium"]
 
 
@@ -82,6 +82,7 @@ class AuditReport:
     """The result of `elrcheck audit`. records, partitions: of all logs."""
 
     verdict: AuditVerdict
+    """`inconclusive`: no flag, but a part of a log could not be read, so there may be one."""
     records: int
     partitions: int
     flags: tuple[AuditFlag, ...]
@@ -97,4 +98,10 @@ class AuditReport:
     def exit_code(self) -> ExitCode:
         if self.strict and self.damage:
             return ExitCode.DID_NOT_RUN
-        return ExitCode.HOLDS if self.verdict == "holds" else ExitCode.FINDING
+        match self.verdict:
+            case "violated":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+            case "holds":
+                return ExitCode.HOLDS

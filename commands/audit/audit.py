@@ -51,7 +51,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
     for audit in audited:
         unread.update(audit.history.read.unread)
     return AuditReport(
-        verdict="violated" if flags else "holds",
+        verdict="violated" if flags else "inconclusive" if damage else "holds",
         records=records,
         partitions=sum(len(audit.history.state.partitions) for audit in audited),
         flags=flags,

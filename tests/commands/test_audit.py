@@ -76,6 +76,15 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
     assert (dump.records, dump.logs[0].last_offset) == (files.records, files.logs[0].last_offset) == (34, 33)
 
 
+def test_damage_without_a_flag_is_inconclusive(tmp_path: Path) -> None:
+    raw = bytearray((CONTROL / SEGMENT).read_bytes())
+    raw[-20] ^= 1
+    (tmp_path / SEGMENT).write_bytes(raw)
+    report = audited(tmp_path)
+    assert report.flags == () and len(report.damage) == 1
+    assert (report.verdict, report.exit_code) == ("inconclusive", 3)
+
+
 def test_what_damage_leaves_is_judged(tmp_path: Path) -> None:
     raw = bytearray((LOST / SEGMENT).read_bytes())
     raw[-20] ^= 1
