@@ -73,6 +73,7 @@ USAGE: Mapping[str, str] = {
     "graph-too-large": "The state graph has more states than the limit.",
     "init-exists": "All files that `init` writes already exist.",
     "json-malformed": "The input is not JSON of the expected shape.",
+    "answers-damaged": "A file does not hold answers of Kafka, or it is damaged.",
     "log-empty": "A metadata log has no record that could be read.",
     "log-unreadable": "A metadata log cannot be opened.",
     "model-source": "The model's source does not load, or one of its tables refers to an unknown name.",
@@ -117,7 +118,6 @@ USAGE: Mapping[str, str] = {
     "spark-conf": "A Spark property is invalid, or must not be set.",
     "spark-master": "--master is not a Spark master URL.",
     # what-if
-    "answers-damaged": "A file of Kafka's answers is damaged, or is none.",
     "what-if-bad-value": "A value in the question is invalid.",
     "what-if-duplicate-id": "The question lists a broker twice.",
     "what-if-missing-key": "The question lacks a key.",

@@ -226,7 +226,7 @@ def last_known(c: Config, p: Partition) -> RSet:
 
 @op
 def led_last(c: Config, p: Partition) -> RSet:
-    """Who led until now; the KIP's own field may take the last member of the ISR where nobody led."""
+    """Who led until now; the KIP's own field may take the last member of a leaderless ISR."""
     if p.leader is None:
         return p.isr if c.lkl_storage == LklStorage.SEPARATE else EMPTY
     return frozenset(b for b in c.brokers if p.leader == b)

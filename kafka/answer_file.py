@@ -2,7 +2,7 @@
 
 A file is text, compressed by xz: a few lines that say what it is, an empty line, then a question and its
 answer on each line with a tab between them, in the words of `wire.py`. A setup or the beginning of a process
-starts a walk; the lines after it go on with it. Nothing of the model is in a file: it is read strictly, and
+starts a walk, which the lines after it continue. A file holds nothing of the model. It is read strictly, and
 a file of another release of elrcheck is as good as one of this.
 """
 
@@ -50,7 +50,7 @@ def write_answers(path: Path, kafka: str, level: Level, day: str, pairs: Pairs) 
 
 
 def read_answers(data: bytes, where: str) -> Answers:
-    """Read a file; UsageFault if it is none. where: its name, for messages."""
+    """Read a file; UsageFault if it does not hold answers. where: its name, for messages."""
     try:
         text = lzma.LZMADecompressor().decompress(data, max_length=LARGEST)
     except lzma.LZMAError as fault:

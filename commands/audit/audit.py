@@ -197,7 +197,7 @@ class LogAudit:
 
 
 def _time(milliseconds: int) -> str:
-    """A time of the log in UTC, or the number itself if it is none."""
+    """A time of the log in UTC, or the number itself if no calendar holds it."""
     try:
         moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, OSError, ValueError):
