@@ -151,11 +151,16 @@ def _disagreements(
 def _disagreement(
     request: ConformRequest, team: Team, source: str, version: str, key: str, group: Group
 ) -> DisagreementReport:
-    known = next((known for known in CLASSES if known.id == key and group.explained), None)
     again = ["elrcheck", "conform", *request.source_options(source), "--variant", team.variant]
     again += ["--seed", str(request.seed), "--comparisons", str(request.comparisons)]
     for override in request.overrides:
         again += ["--set", override]
+    return group_report(version, team.variant, key, group, shlex.join(again))
+
+
+def group_report(version: str, variant: str, key: str, group: Group, command: str) -> DisagreementReport:
+    """A group of differences for the report. key: its class or signature; command: asks again."""
+    known = next((known for known in CLASSES if known.id == key and group.explained), None)
     return DisagreementReport(
         kafka=version,
         class_=key,
@@ -164,5 +169,5 @@ def _disagreement(
         what=known.what if known else "Kafka's classes and the model differ",
         why=known.why if known else None,
         source=known.source if known else None,
-        example=example_of(group.example, shlex.join(again), team.variant),
+        example=example_of(group.example, command, variant),
     )

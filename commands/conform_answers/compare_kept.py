@@ -13,19 +13,16 @@ from dataclasses import dataclass, field
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.base.requests import ConformRequest
-from elrcheck.commands.conform.block import Group, VersionResult
+from elrcheck.commands.conform.block import VersionResult
 from elrcheck.commands.conform.compare import Counted
-from elrcheck.commands.conform.conform import projection_reports
-from elrcheck.commands.conform.known_classes import CLASSES
-from elrcheck.commands.conform.words import example_of
+from elrcheck.commands.conform.conform import group_report, projection_reports
 from elrcheck.commands.conform_answers.answered import (
     AnsweredRelease,
     BrokerCase,
     BuilderCase,
     releases_of,
 )
-from elrcheck.commands.conform_broker.broker_compare import BROKER_CLASSES
-from elrcheck.commands.conform_broker.broker_conform import NOT_COMPARED, Side, broker_example
+from elrcheck.commands.conform_broker.broker_conform import NOT_COMPARED, Side, broker_group_report
 from elrcheck.results.conform_report import ConformReport, DisagreementReport, VersionReport
 
 OFTEN = 200
@@ -146,33 +143,12 @@ def _disagreements(request: ConformRequest, one: Compared) -> list[DisagreementR
     for override in request.overrides:
         again += ["--set", override]
     command = shlex.join(again)
-    found = [_controller(one, key, group, command) for key, group in one.controller.groups.items()]
-    return found + [_broker(one, key, times, command) for key, times in one.broker.counts.items()]
-
-
-def _controller(one: Compared, key: str, group: Group, command: str) -> DisagreementReport:
-    known = next((known for known in CLASSES if known.id == key and group.explained), None)
-    return DisagreementReport(
-        kafka=one.release.answers.kafka,
-        class_=key,
-        explained=group.explained,
-        count=group.count,
-        what=known.what if known else "Kafka's classes and the model differ",
-        why=known.why if known else None,
-        source=known.source if known else None,
-        example=example_of(group.example, command, one.release.variant),
-    )
-
-
-def _broker(one: Compared, key: str, times: int, command: str) -> DisagreementReport:
-    known = next((known for known in BROKER_CLASSES if known.id == key), None)
-    return DisagreementReport(
-        kafka=one.release.answers.kafka,
-        class_=key,
-        explained=known is not None,
-        count=times,
-        what=known.what if known else "kafka.cluster.Partition and the model differ",
-        why=known.why if known else None,
-        source=known.source if known else None,
-        example=broker_example(one.broker.examples[key], command),
-    )
+    answers = one.release.answers
+    found = [
+        group_report(answers.kafka, one.release.variant, key, group, command)
+        for key, group in one.controller.groups.items()
+    ]
+    return found + [
+        broker_group_report(one.broker, key, times, one.broker.examples[key], command)
+        for key, times in one.broker.counts.items()
+    ]

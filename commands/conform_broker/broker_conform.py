@@ -194,7 +194,6 @@ def broker_walks(config: Config, seed: int) -> Iterator[tuple[BrokerEvent, ...]]
 def _shrunk_groups(
     request: ConformRequest, team: Team, source: str, side: Side, oracle: BrokerOracle
 ) -> list[DisagreementReport]:
-    by_id = {one.id: one for one in BROKER_CLASSES}
     again = ["elrcheck", "conform", *request.source_options(source), "--level", "broker"]
     again += [
         "--variant",
@@ -211,20 +210,25 @@ def _shrunk_groups(
         example = side.examples[key]
         if number < SHOWN:
             example = shrink(team.config, oracle, example)
-        known = by_id.get(key)
-        reports.append(
-            DisagreementReport(
-                kafka=side.version,
-                class_=key,
-                explained=known is not None,
-                count=times,
-                what=known.what if known else "kafka.cluster.Partition and the model differ",
-                why=known.why if known else None,
-                source=known.source if known else None,
-                example=broker_example(example, shlex.join(again)),
-            )
-        )
+        reports.append(broker_group_report(side, key, times, example, shlex.join(again)))
     return reports
+
+
+def broker_group_report(
+    side: Side, key: str, times: int, example: BrokerDisagreement, command: str
+) -> DisagreementReport:
+    """A group of differences for the report. key: its class, or event and fields; command: asks again."""
+    known = next((one for one in BROKER_CLASSES if one.id == key), None)
+    return DisagreementReport(
+        kafka=side.version,
+        class_=key,
+        explained=known is not None,
+        count=times,
+        what=known.what if known else "kafka.cluster.Partition and the model differ",
+        why=known.why if known else None,
+        source=known.source if known else None,
+        example=_example(example, command),
+    )
 
 
 def shrink(config: Config, oracle: BrokerOracle, found: BrokerDisagreement) -> BrokerDisagreement:
@@ -246,8 +250,7 @@ def shrink(config: Config, oracle: BrokerOracle, found: BrokerDisagreement) -> B
         found = better
 
 
-def broker_example(found: BrokerDisagreement, command: str) -> ExampleReport:
-    """A difference for the report."""
+def _example(found: BrokerDisagreement, command: str) -> ExampleReport:
     shown = tuple(
         FieldPair(name, str(getattr(found.kafka, name)), str(getattr(found.model, name)))
         for name in found.differs

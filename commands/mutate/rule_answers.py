@@ -14,16 +14,15 @@ from types import CodeType, FrameType
 from typing import Any
 
 from elrcheck.commands.conform.compare import BuilderDisagreement, Counted, StepDisagreement
+from elrcheck.commands.conform.known_classes import signature
 from elrcheck.commands.conform_answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
 from elrcheck.commands.conform_broker.broker_compare import BrokerDisagreement
 from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config
 
-UNDEFINED = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
+RULE_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
 """What a rule may raise when what protected it is changed."""
-
-
 MOST = 3000
 """Cases for one function, an even part of those that call it."""
 
@@ -71,7 +70,7 @@ class AnswerBench:
                 version = known.release.answers.kafka
                 try:
                     differs = _differs(known.case, known.release.config)
-                except UNDEFINED as fault:
+                except RULE_FAULTS as fault:
                     return OtherAnswer(version, f"a step is undefined: {type(fault).__name__}")
                 if differs != known.differs:
                     new = [one for one in differs if one not in known.differs]
@@ -92,9 +91,9 @@ def _differs(case: AnsweredCase, config: Config) -> tuple[str, ...]:
 def _text(found: BuilderDisagreement | StepDisagreement | BrokerDisagreement) -> str:
     if isinstance(found, BrokerDisagreement):
         return f"{type(found.events[-1]).__name__} {len(found.events)}: {', '.join(found.differs)}"
-    fields = ", ".join(difference.field for difference in found.differences)
     if isinstance(found, BuilderDisagreement):
-        return f"builder, {found.question.election}: {fields}"
+        return signature(found)
+    fields = ", ".join(difference.field for difference in found.differences)
     return f"{type(found.step).__name__} {len(found.steps)}: {fields}"
 
 

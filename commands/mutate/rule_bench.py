@@ -18,7 +18,7 @@ from msgspec import structs
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
-from elrcheck.commands.mutate.rule_answers import AnswerBench
+from elrcheck.commands.mutate.rule_answers import RULE_FAULTS, AnswerBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
 from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
@@ -40,8 +40,8 @@ KEPT = 256
 """Configurations whose programs and states stay in memory."""
 SEARCHED = 5
 """Searches of a change in which no property breaks; after them only the numbers of states tell it apart."""
-UNDEFINED = (ReplayError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
-"""What a step may raise when the rule that protected it is changed."""
+UNDEFINED = (ReplayError, *RULE_FAULTS)
+"""What a step or its replay may raise when the rule that protected it is changed."""
 
 
 class MutantTask(Record, frozen=True):
