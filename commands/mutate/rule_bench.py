@@ -38,7 +38,7 @@ from elrcheck.traces.replay import ReplayError, replay_finding
 
 KEPT = 256
 """Configurations whose programs and states stay in memory."""
-SEARCHED = 5
+SEARCHED = 3
 """Searches of a change in which no property breaks; after them only the numbers of states tell it apart."""
 UNDEFINED = (ReplayError, *RULE_FAULTS)
 """What a step or its replay may raise when the rule that protected it is changed."""

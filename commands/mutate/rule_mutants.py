@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,10 @@ from elrcheck.lang.changed.variations import Variation, calls_of, variations
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
+from elrcheck.model.budgets import Spent
 from elrcheck.model.state import GHOSTS
+
+BUDGETS = frozenset(part.name for part in fields(Spent))
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class RuleMutants:
     def of(self, function: str) -> tuple[Variation, ...]:
         """The changes of one function, also those that do not fit the types."""
         if function not in self._of:
-            self._of[function] = tuple(variations(self.fns[function].source, GHOSTS))
+            self._of[function] = tuple(variations(self.fns[function].source, GHOSTS, BUDGETS))
         return self._of[function]
 
     def names(self, functions: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:

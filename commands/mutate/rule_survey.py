@@ -1,6 +1,7 @@
 """`elrcheck mutate --rules`: change the protocol's rules one expression at a time, and see what catches it.
 
-The configurations are those of the suite that are small enough, the largest first: more happens in them.
+The configurations are those of the suite that are small enough, the largest first: more happens in them. Of
+those that combine operations with faults one stands for each combination.
 Every answer is written to the ledger of the run as it arrives, so the same command resumes a run that was
 interrupted.
 """
@@ -114,10 +115,10 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ..
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
-    """One configuration for each combination of operations: the largest with a fault that was used least."""
+    """All that combine nothing; of each combination the largest, with a fault that was used least."""
     combined: dict[str, list[str]] = {}
     for name in sorted(cases, key=lambda name: -size[name]):
-        combined.setdefault(name.rpartition("/")[0], []).append(name)
+        combined.setdefault(name.rpartition("/")[0] if name.count("/") > 1 else name, []).append(name)
     used: Counter[str] = Counter()
     chosen: list[str] = []
     for names in sorted(combined.values(), key=len):

@@ -58,14 +58,20 @@ class Variation:
     tree: ast.FunctionDef
 
 
-def variations(function: Callable[..., Any], ghosts: Collection[str] = ()) -> Iterator[Variation]:
-    """Every change of a decorated function. ghosts: fields of the state whose new values stay as they are."""
+def variations(
+    function: Callable[..., Any], ghosts: Collection[str] = (), bounds: Collection[str] = ()
+) -> Iterator[Variation]:
+    """Every change of a decorated function.
+
+    ghosts: fields of the state whose new values stay as they are; bounds: fields of the configuration that
+    only bound a search, so that a comparison of one with a number is no rule and stays as it is.
+    """
     source = Source(function)
     names: dict[str, int] = {}
     seen = {ast.dump(source.tree)}
     for number, node in enumerate(ast.walk(source.tree)):
         node.place = number  # type: ignore[attr-defined]
-    for node in _places(source.tree, frozenset(ghosts)):
+    for node in _places(source.tree, frozenset(ghosts), frozenset(bounds)):
         for kind, made in _changes(node, function.__globals__):
             tree = _swapped(source.tree, node, made)
             key = ast.dump(tree)
@@ -76,19 +82,21 @@ def variations(function: Callable[..., Any], ghosts: Collection[str] = ()) -> It
             name = f"{function.__name__}: {before} -> {after}"
             names[name] = names.get(name, 0) + 1
             more = f" #{names[name]}" if names[name] > 1 else ""
-            yield Variation(
-                function.__name__, name + more, kind, source.line_of(node), before, after, tree
-            )
+            yield Variation(function.__name__, name + more, kind, source.line_of(node), before, after, tree)
 
 
-def _places(tree: ast.FunctionDef, ghosts: frozenset[str]) -> Iterator[ast.AST]:
+def _places(
+    tree: ast.FunctionDef, ghosts: frozenset[str], bounds: frozenset[str] = frozenset()
+) -> Iterator[ast.AST]:
     """The nodes that may be changed, outermost first, in the order of the source."""
     for statement in tree.body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-            yield from _below(statement, ghosts)
+            yield from _below(statement, ghosts, bounds)
 
 
-def _below(node: ast.AST, ghosts: frozenset[str]) -> Iterator[ast.AST]:
+def _below(node: ast.AST, ghosts: frozenset[str], bounds: frozenset[str]) -> Iterator[ast.AST]:
+    if _only_bounds(node, bounds):
+        return
     if isinstance(node, ast.expr | ast.If | ast.comprehension | ast.keyword):
         yield node
     for name, part in ast.iter_fields(node):
@@ -99,7 +107,17 @@ def _below(node: ast.AST, ghosts: frozenset[str]) -> Iterator[ast.AST]:
             if isinstance(one, ast.keyword) and one.arg in ghosts:
                 continue
             if isinstance(one, ast.AST):
-                yield from _below(one, ghosts)
+                yield from _below(one, ghosts, bounds)
+
+
+def _only_bounds(node: ast.AST, bounds: frozenset[str]) -> bool:
+    """Whether the node compares a bound of a search with a number, or requires just that: `c.kills > 0`."""
+    match node:
+        case ast.Compare(left=ast.Attribute(value=ast.Name(), attr=name), comparators=[ast.Constant()]):
+            return name in bounds
+        case ast.Call(func=ast.Name(id="require"), args=[condition, *_]):
+            return _only_bounds(condition, bounds)
+    return False
 
 
 def calls_of(function: Callable[..., Any], ghosts: Collection[str]) -> set[str]:
