@@ -143,7 +143,8 @@ class SuiteRequest:
     """Check the configurations of a suite: those in `only` (names, families or globs), or all but deep ones.
 
     files: suite files in place of the packaged ones. sample: only so many, evenly spread. fresh: search again
-    what an earlier run has answered. run_dir: folder for traces of unexplained violations.
+    what an earlier run has answered. run_dir: folder for traces of unexplained violations. record: file for
+    the counts that the run finds, in place of comparing them with the packaged ones.
     """
 
     only: tuple[str, ...] = ()
@@ -153,6 +154,7 @@ class SuiteRequest:
     fresh: bool = False
     workers: int | None = None
     run_dir: Path | None = None
+    record: Path | None = None
 
 
 @dataclass(frozen=True)

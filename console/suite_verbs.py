@@ -25,6 +25,8 @@ from elrcheck.console.shell import Shell
               type=click.Path(dir_okay=False, path_type=Path),
               help="A suite file in place of the packaged ones; may be repeated.")
 @click.option("--fresh", is_flag=True, help="Search again what an earlier run with the same model answered.")
+@click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write the exact counts to this file in place of comparing them with those recorded.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for the traces of unexplained violations.")
 @click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
@@ -33,15 +35,16 @@ from elrcheck.console.shell import Shell
 @click.pass_context
 def suite(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           only: tuple[str, ...], deep: bool, sample: int | None, files: tuple[Path, ...], fresh: bool,
-          run_dir: Path | None, workers: int | None) -> ExitCode:  # fmt: skip
+          record: Path | None, run_dir: Path | None, workers: int | None) -> ExitCode:  # fmt: skip
     """Check small configurations that combine operations with faults.
 
     Every violation must have its explanation in the suite, and every explanation its violation; otherwise the
-    exit code is 1. A configuration in which no write is ever acknowledged shows nothing, and fails too.
+    exit code is 1. A configuration in which no write is ever acknowledged shows nothing, and fails too. So
+    does one of the packaged suites whose exact counts are not those that were recorded.
     """
     from elrcheck.commands.suite.suite import run_suite
 
-    request = SuiteRequest(only, files, deep, sample, fresh, workers, run_dir)
+    request = SuiteRequest(only, files, deep, sample, fresh, workers, run_dir, record)
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:
         report = run_suite(request, progress)

@@ -44,8 +44,9 @@ class SuiteViolation:
 class SuiteRun:
     """One configuration. settings: what it adds to the scope; dead: required witnesses that are not reached.
 
-    problems: what is not as expected, in words. searched: false if the result of an earlier run with the
-    same model was used. command: repeats the search.
+    problems: what is not as expected, in words. recorded: the counts that a packaged configuration should
+    have, in words, null if it has them or if none were compared. searched: false if the result of an earlier
+    run with the same model was used. command: repeats the search.
     """
 
     name: str
@@ -63,6 +64,7 @@ class SuiteRun:
     dead: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()
     reason: str | None = None
+    recorded: str | None = None
     problems: tuple[str, ...] = ()
     command: str = ""
 
@@ -72,7 +74,8 @@ class SuiteReport:
     """The result of `elrcheck suite`. witnesses: those that no run reaches."""
 
     verdict: SuiteVerdict
-    """unexpected if a run breaks something unexplained, no longer breaks what it should, or shows nothing."""
+    """unexpected if a run breaks something unexplained, no longer breaks what it should, shows nothing or has
+    other counts than were recorded."""
     runs: tuple[SuiteRun, ...]
     witnesses: tuple[str, ...]
     seconds: float

@@ -12,7 +12,7 @@ import fnmatch
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
 from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.commands.suite.kept_answers import KeptAnswers
 from elrcheck.commands.sweep.estimate import states
@@ -48,6 +49,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     """
     started = time.monotonic()
     cases = selected_cases(request)
+    recorded = _recorded(request)
     model = load_whole_model()
     for case in cases:
         demand_known(model, case)
@@ -77,8 +79,11 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         shutil.rmtree(work, ignore_errors=True)
     place = request.run_dir or RUNS / "suite"
     runs = tuple(
-        run_of(model, cases[number], answers[number], number in searched, place) for number in sorted(answers)
+        run_of(model, cases[number], answers[number], number in searched, place, recorded)
+        for number in sorted(answers)
     )
+    if request.record is not None:
+        record_counts(request.record, {run.name: found for run in runs if (found := counts_of(run))})
     stored = any(found.trace for run in runs for found in run.violations)
     return SuiteReport(
         verdict=verdict_of(runs),
@@ -141,8 +146,14 @@ def job_of(number: int, case: SuiteCase) -> Job:
     return Job(number, case.selection, config_values(case.selected.config), (), limits)
 
 
-def run_of(model: Model, case: SuiteCase, answer: Answer, searched: bool, place: Path) -> SuiteRun:
-    """Compares an answer with what is expected; stores the traces of unexplained violations."""
+def run_of(
+    model: Model, case: SuiteCase, answer: Answer, searched: bool, place: Path,
+    recorded: Mapping[str, Counts] | None = None,
+) -> SuiteRun:  # fmt: skip
+    """Compares an answer with what is expected; stores the traces of unexplained violations.
+
+    recorded: the counts of complete searches by name, None where none are known.
+    """
     plain = SuiteRun(
         name=case.name, verdict="failed", as_expected=False, variant=case.selected.variant,
         scope=case.selected.scope, settings=_settings(case), distinct=0, generated=0, diameter=0, seconds=0.0,
@@ -164,7 +175,24 @@ def run_of(model: Model, case: SuiteCase, answer: Answer, searched: bool, place:
         violations=tuple(violations), dead=tuple(w for w in case.reaches if w in unreached),
         unreached=unreached, reason=search["stopped_by"], command=plain.command,
     )  # fmt: skip
-    return _judged(run)
+    found_counts = counts_of(run)
+    if recorded is None or found_counts is None or found_counts == (known := recorded.get(case.name)):
+        return _judged(run)
+    return _judged(replace(run, recorded="not recorded" if known is None else str(known)))
+
+
+def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
+    """The packaged counts, if it is the packaged suite that runs and its counts are not being recorded."""
+    if request.files or request.record is not None:
+        return None
+    return read_counts(packaged_counts())
+
+
+def counts_of(run: SuiteRun) -> Counts | None:
+    """The counts of a complete search, None for any other."""
+    if run.verdict not in ("holds", "violated") or run.reason is not None:
+        return None
+    return Counts(run.generated, run.distinct, run.diameter)
 
 
 def _judged(run: SuiteRun) -> SuiteRun:
@@ -174,6 +202,8 @@ def _judged(run: SuiteRun) -> SuiteRun:
         for one in odd
     ]
     said += [f"{ident} is not reached: the run shows nothing" for ident in run.dead]
+    if run.recorded is not None:
+        said.append(f"{counts_of(run)}; recorded: {run.recorded}")
     said += [run.reason] if run.reason else []
     return replace(run, as_expected=not said, problems=tuple(said))
 
@@ -216,7 +246,7 @@ def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
     if not runs:
         return "nothing"
     for run in runs:
-        if any(not one.explained for one in run.violations) or run.dead:
+        if any(not one.explained for one in run.violations) or run.dead or run.recorded is not None:
             return "unexpected"
     if any(run.verdict in ("failed", "inconclusive") or run.reason for run in runs):
         return "inconclusive"

@@ -26,7 +26,8 @@ def run_case(run: SuiteRun) -> Case:
     undecided: Mapping[str, Outcome] = {"inconclusive": "undecided", "failed": "undecided"}
     outcome: Outcome = "passed"
     if not run.as_expected:
-        decided = run.dead or any(not found.explained for found in run.violations)
+        odd = any(not found.explained for found in run.violations)
+        decided = run.dead or run.recorded is not None or odd
         outcome = "failed" if decided else undecided.get(run.verdict, "undecided")
     broken = ", ".join(found.id for found in run.violations if found.found)
     message = "; ".join(run.problems)

@@ -13,12 +13,15 @@ import pytest
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
+from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
+from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.commands.check import run_check, vacuous
 from elrcheck.commands.suite import kept_answers
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.suite import run_suite, selected_cases
 from elrcheck.commands.sweep.job import Job, check_job
 from elrcheck.commands.sweep.pool import Tick
+from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
 
@@ -136,3 +139,32 @@ def test_a_check_says_that_no_write_was_acknowledged() -> None:
     text = render(replace(report, vacuous=said), "text")
     assert "VACUOUS  no write was ever acknowledged" in text
     assert "vacuous: no write was ever acknowledged" in render(replace(report, vacuous=said), "markdown")
+
+
+def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One configuration recorded, then recorded with one step too many, then not at all."""
+    one = ("knobs/gates",)
+    record = tmp_path / "counts.json"
+    assert run_suite(SuiteRequest(only=one, record=record), Silent()).verdict == "expected"
+    found = read_counts(record)
+    assert found == {"knobs/gates": read_counts(packaged_counts())["knobs/gates"]}
+    monkeypatch.setattr("elrcheck.commands.suite.suite.packaged_counts", lambda: record)
+    assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded is None
+    more = Counts(found["knobs/gates"].generated + 1, found["knobs/gates"].distinct, 0)
+    record_counts(record, {"knobs/gates": more})
+    report = run_suite(SuiteRequest(only=one), Silent())
+    assert report.verdict == "unexpected" and report.runs[0].recorded == str(more)
+    assert (
+        str(more) in report.runs[0].problems[0] and suite_sheet(report).suites[0].cases[0].outcome == "failed"
+    )
+    record.write_text('{"schema": "elrcheck.suite-counts/1", "configurations": {}}')
+    assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded == "not recorded"
+    record.write_text("[]")
+    with pytest.raises(UsageFault, match="no record of counts"):
+        run_suite(SuiteRequest(only=one), Silent())
+
+
+def test_every_packaged_configuration_has_its_counts() -> None:
+    names = {case.name for family in packaged_suites() for case in family.cases if not case.deep}
+    assert names <= set(read_counts(packaged_counts()))
+    assert set(read_counts(packaged_counts())) <= {case.name for f in packaged_suites() for case in f.cases}

@@ -1,0 +1,73 @@
+"""The exact counts of the packaged suites: a file that `elrcheck suite --record` writes.
+
+A property says what must never happen, not how often something may. So a change of the model that breaks no
+property still shows: a configuration has other states or steps than were recorded. Whoever changes the model
+on purpose records the counts again, and the difference is part of the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.roundtrip import Record, from_text, to_text
+
+NAME = "suite_counts.json"
+SCHEMA = "elrcheck.suite-counts/1"
+
+
+class Counts(Record, frozen=True):
+    """What a complete search of a configuration found. diameter: the greatest depth of a state."""
+
+    generated: int
+    distinct: int
+    diameter: int
+
+    def __str__(self) -> str:
+        return f"{self.generated:,} generated, {self.distinct:,} distinct, diameter {self.diameter}"
+
+
+class SuiteCounts(Record, frozen=True):
+    """The counts of configurations, by `family/name`."""
+
+    configurations: dict[str, Counts]
+    schema: str = SCHEMA
+
+
+def packaged_counts() -> Traversable:
+    return files("elrcheck.catalogue") / NAME
+
+
+def read_counts(file: Path | Traversable) -> Mapping[str, Counts]:
+    """The counts of a file; UsageFault if it is none of these files."""
+    try:
+        found = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
+    except (OSError, ValueError) as fault:
+        raise _no_record(file, str(fault)) from fault
+    if found.schema != SCHEMA:
+        raise _no_record(file, f"the schema is {found.schema}")
+    return found.configurations
+
+
+def record_counts(file: Path, counts: Mapping[str, Counts]) -> None:
+    """Put these counts in the place of those that the file has for the same configurations."""
+    before = read_counts(file) if file.exists() else {}
+    kept = {**before, **counts}
+    write_file(file, _text({name: kept[name] for name in sorted(kept)}))
+
+
+def _text(counts: Mapping[str, Counts]) -> str:
+    """One configuration a line, so that a change shows as few lines as it changes."""
+    lines = ",\n".join(f'  "{name}": {to_text(one)}' for name, one in counts.items())
+    return f'{{"schema": "{SCHEMA}", "configurations": {{\n{lines}\n}}}}\n'
+
+
+def _no_record(file: Path | Traversable, why: str) -> UsageFault:
+    return UsageFault(
+        "usage-record", f"{file} is no record of counts: {why}",
+        help="give a file that `elrcheck suite --record` wrote, or a new one",
+    )  # fmt: skip
