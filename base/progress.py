@@ -90,6 +90,21 @@ class ComparisonsDone:
 
 
 @dataclass(frozen=True)
+class RecordsDone:
+    """Records of metadata logs read so far, the share of all bytes that this is, and flags raised."""
+
+    records: int
+    share: float
+    flags: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rate = self.records / self.seconds if self.seconds > 0 else 0.0
+        read = f"{self.records:,} records ({self.share:.0%}), {self.flags:,} flags"
+        return f"{read}, {self.seconds:.1f} s, {rate:,.0f} records/s"
+
+
+@dataclass(frozen=True)
 class PointsDone:
     """Configurations of a sweep that are done; `states` counts theirs and those of running configurations."""
 
@@ -128,6 +143,9 @@ class Progress(Protocol):
     def comparisons(self, event: ComparisonsDone) -> None:
         """More answers of Kafka's classes have been compared."""
 
+    def records(self, event: RecordsDone) -> None:
+        """More records of a metadata log have been read."""
+
 
 class Silent:
     """Progress that prints nothing."""
@@ -148,6 +166,9 @@ class Silent:
         pass
 
     def comparisons(self, event: ComparisonsDone) -> None:
+        pass
+
+    def records(self, event: RecordsDone) -> None:
         pass
 
 
@@ -204,6 +225,9 @@ class Lines:
     def comparisons(self, event: ComparisonsDone) -> None:
         self._offer(str(event))
 
+    def records(self, event: RecordsDone) -> None:
+        self._offer(str(event))
+
     def close(self) -> None:
         """Print the pending event, if any, so that the last line is never lost."""
         if self._held is not None:
@@ -249,6 +273,9 @@ class Live:
         self._show(str(event))
 
     def comparisons(self, event: ComparisonsDone) -> None:
+        self._show(str(event))
+
+    def records(self, event: RecordsDone) -> None:
         self._show(str(event))
 
     def _show(self, text: str) -> None:

@@ -12,7 +12,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import AuditRequest, ConformRequest
 from elrcheck.console.completion import complete_setting, completer, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.options import EXIT_CODES, case_options, duration, output_options, workers_option
+from elrcheck.console.options import EXIT_CODES, case_options, duration, located_options, workers_option
 from elrcheck.console.shell import Shell
 
 
@@ -83,7 +83,7 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
-@output_options
+@located_options
 @click.pass_obj
 def audit(shell: Shell, /, paths: tuple[Path, ...], strict: bool, form: str,
           outputs: Sequence[tuple[str, Path]], exit_zero: bool) -> ExitCode:  # fmt: skip

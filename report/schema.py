@@ -16,7 +16,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from elrcheck.results.audit_report import AuditReport
+from elrcheck.results.audit_report import AuditReport, AuditStep
 from elrcheck.results.check_report import CheckReport, SearchReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
@@ -62,6 +62,11 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
     (SearchReport, "collision_probability"): {"minimum": 0, "maximum": 1},
     (SimulationReport, "seed"): {"minimum": 0, "maximum": 2**64 - 1},
     (ConformReport, "seed"): {"minimum": 0, "maximum": 2**64 - 1},
+    **{(AuditStep, name): {"minimum": -(2**31)} for name in ("leader", "leader_epoch", "partition_epoch")},
+    **{
+        (AuditStep, name): {"items": {"type": "integer", "minimum": -(2**31)}}
+        for name in ("replicas", "adding", "removing", "isr", "elr", "last_known_elr")
+    },
     (SmallGraph, "states"): {"minItems": 1, "maxItems": MOST_STATES},
 }
 """What a type cannot say of a number or a list; all other numbers count or measure, so they are 0 or more."""

@@ -9,20 +9,24 @@ from elrcheck.base.errors import ExitCode
 
 AuditVerdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 Severity: TypeAlias = Literal["critical", "high", "medium"]
+WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium")
 
 
 @dataclass(frozen=True)
 class AuditFlag:
     """Something wrong with a partition, at the record from which on it is so.
 
-    rule: a property of the model, or a rule of the audit; hazard: the finding it is a sign of. path, offset,
-    time: of the record; for a record in a snapshot, the last offset that the snapshot contains.
+    rule: a property of the model, or a rule of the audit; hazard: the finding it is a sign of. log: one of
+    the logs, by its name. path, position: the file, and the byte at which the batch or the line with the
+    record starts. offset, time: of the record; for one in a snapshot, the last offset that it contains.
     """
 
     rule: str
     hazard: str | None
     severity: Severity
+    log: str
     path: str
+    position: int
     offset: int
     time: str
     topic: str
@@ -78,11 +82,47 @@ class UnreadRecords:
 
 
 @dataclass(frozen=True)
+class AuditStep:
+    """A partition after a record that changed it. leader: -1 for none, as in Kafka's records.
+
+    record: what kind it is. exists: false if the record removed the partition; the rest is then as before.
+    """
+
+    offset: int
+    time: str
+    record: str
+    exists: bool
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class AuditTimeline:
+    """The history of a flagged partition. left_out: its first steps, if it has too many."""
+
+    log: str
+    topic: str
+    partition: int
+    steps: tuple[AuditStep, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
 class AuditReport:
-    """The result of `elrcheck audit`. records, partitions: of all logs."""
+    """The result of `elrcheck audit`. records, partitions: of all logs.
+
+    timelines: of the flagged partitions, the worst first, up to a limit; none after an interruption.
+    """
 
     verdict: AuditVerdict
-    """`inconclusive`: no flag, but a part of a log could not be read, so there may be one."""
+    """`inconclusive`: no flag, but a part of a log could not be read, or was not, so there may be one."""
     records: int
     partitions: int
     flags: tuple[AuditFlag, ...]
@@ -90,12 +130,17 @@ class AuditReport:
     logs: tuple[AuditedLog, ...]
     unread: tuple[UnreadRecords, ...]
     seconds: float
+    timelines: tuple[AuditTimeline, ...] = ()
     strict: bool = False
     """Damage is an error."""
+    interrupted: bool = False
+    """The report is partial: it has what was read until then."""
     schema: Literal["elrcheck.audit/1"] = "elrcheck.audit/1"
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
         if self.strict and self.damage:
             return ExitCode.DID_NOT_RUN
         match self.verdict:

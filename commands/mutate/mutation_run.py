@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from elrcheck.base.progress import ComparisonsDone, LevelDone, ObligationDone, PointsDone, Progress, WalksDone
+from elrcheck.base.progress import (
+    ComparisonsDone,
+    LevelDone,
+    ObligationDone,
+    PointsDone,
+    Progress,
+    RecordsDone,
+    WalksDone,
+)
 from elrcheck.base.requests import CheckRequest, Limits, MutateRequest
 from elrcheck.commands.engines import explore
 from elrcheck.explorer.search.outcome import Outcome
@@ -49,6 +57,9 @@ class _Levels:
         pass
 
     def comparisons(self, event: ComparisonsDone) -> None:
+        pass
+
+    def records(self, event: RecordsDone) -> None:
         pass
 
 

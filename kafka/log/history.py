@@ -18,13 +18,17 @@ from elrcheck.kafka.log.segments import CutOff, Damage
 
 
 class Applied(NamedTuple):
-    """A record, after it changed the state. offset: in the log; for a record of a snapshot, its last one."""
+    """A record, after it changed the state. offset: in the log; for a record of a snapshot, its last one.
+
+    position: byte of the file where its batch starts, or its line.
+    """
 
     path: str
     offset: int
     time: int
     record: MetadataRecord
     changed: list[PartitionChanged]
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ class History:
                 yield Damage(entry.path, entry.position, offset, str(fault))
         else:
             self._unsettled = True
-            yield Applied(entry.path, offset, entry.time, record, changed)
+            yield Applied(entry.path, offset, entry.time, record, changed, entry.position)
 
     def _offset_of(self, entry: Entry) -> int:
         """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""

@@ -119,6 +119,14 @@ def read_log(log: MetadataLog) -> Iterator[Item]:
             yield _unfinished(item) if isinstance(item, CutOff) and not is_last else item
 
 
+def size_of(path: Path) -> int:
+    """Bytes of a file; 0 if it is gone."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def _start(log: MetadataLog) -> tuple[int, Path] | None:
     """The snapshot to start from."""
     if not log.snapshots:

@@ -37,7 +37,8 @@ def _annotation(suite: str, case: Case) -> str:
         file, line = split_place(place)
         fields += [f"file={value(file)}", f"line={line}"]
     fields.append(f"title={value(f'{case.title} ({suite})')}")
-    return f"::error {','.join(fields)}::{message(case.text or case.message or case.verdict)}"
+    kind = {"error": "error", "warning": "warning", "note": "notice"}[case.level]
+    return f"::{kind} {','.join(fields)}::{message(case.text or case.message or case.verdict)}"
 
 
 def _undecided(idents: list[str]) -> str:

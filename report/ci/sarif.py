@@ -55,10 +55,10 @@ def _rule(name: str, case: Case) -> Node:
         "name": title,
         "shortDescription": _message(title),
         "fullDescription": _message(f"{title}."),
-        "defaultConfiguration": {"level": "error"},
+        "defaultConfiguration": {"level": case.level},
         "help": _message(
-            f"`elrcheck show {name}` prints its description."
-            if case.place is None
+            case.help or f"`elrcheck show {name}` prints its description."
+            if case.help or case.place is None
             else "`elrcheck gate --update-baseline` accepts the new results."
         ),
     }
@@ -90,18 +90,22 @@ def _result(sheet: Sheet, suite: Suite, case: Case, numbers: dict[str, int]) -> 
         "ruleId": rule,
         "ruleIndex": numbers[rule],
         "kind": "fail",
-        "level": "error",
+        "level": case.level,
         "message": _message(f"{case.message or case.title} ({suite.name})."),
         "partialFingerprints": {"elrcheckCase/v1": hashlib.sha256(identity).hexdigest()},
     }
     places = [place for place in (case.source, case.place) if place is not None]
-    if places:
+    if case.byte is not None and case.place is not None:
+        result["locations"] = [_inside(case.place, case.byte, case.about)]
+    elif places:
         result["locations"] = [_location(places[0])]
         related = [{**_location(place), "message": _message("Expected result")} for place in places[1:]]
         if related:
             result["relatedLocations"] = related
     if case.trace is not None and case.trace.steps:
         result["codeFlows"] = [_code_flow(case.trace)]
+    if case.facts:
+        result["properties"] = {name: fact for name, fact in case.facts if fact is not None}
     return result
 
 
@@ -136,11 +140,22 @@ def _location(place: str) -> Node:
     }
 
 
+def _inside(file: str, byte: int, about: str) -> Node:
+    """A place in a binary file: a byte, and what stands there."""
+    located = file.startswith("/") or "://" in file
+    uri = ("file://" if file.startswith("/") else "") + _uri(file) if located else _uri(file)
+    artifact = {"uri": uri} if located else {"uri": uri, "uriBaseId": ROOT}
+    return {
+        "physicalLocation": {"artifactLocation": artifact, "region": {"byteOffset": byte}},
+        "logicalLocations": [{"fullyQualifiedName": about, "kind": "resource"}],
+    }
+
+
 def _uri(file: str) -> str:
     """A relative reference or a `file` URI, escaped as in RFC 3986."""
     from urllib.parse import quote
 
-    return quote(file.replace("\\", "/"), errors="backslashreplace")
+    return quote(file.replace("\\", "/"), safe="/:" if "://" in file else "/", errors="backslashreplace")
 
 
 def _message(text: str) -> Node:

@@ -13,6 +13,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.results.trace_view import TraceView
 
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
+Level: TypeAlias = Literal["error", "warning", "note"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,9 @@ class Case:
     id: unique in its suite, and stable: code scanning recognises a finding by it; name: for people.
     verdict: a few words; message: one line about the failure, empty if there is none; text: the full
     description, as in `--format text`.  source: ``folder/file.py:line`` in the package; place: likewise for
-    a file of the user.  rule: the broken rule, if it does not follow from `id`.
+    a file of the user.  rule: the broken rule, if it does not follow from `id`.  level: how bad a failure is.
+    byte: where it stands in a binary file, `place`.  about: what it is about, if that is no file.  facts:
+    further information.  help: what to do about a failure of this rule.
     """
 
     id: str
@@ -36,6 +39,11 @@ class Case:
     trace: TraceView | None = None
     seconds: float = 0.0
     rule: str = ""
+    level: Level = "error"
+    byte: int | None = None
+    about: str = ""
+    facts: tuple[tuple[str, str | int | None], ...] = ()
+    help: str = ""
 
     @property
     def title(self) -> str:

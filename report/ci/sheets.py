@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.report.ci.sheet import Sheet
+from elrcheck.report.ci.sheet_audit import audit_sheet
 from elrcheck.report.ci.sheet_cases import check_sheet, controller_sheet, mutate_sheet, prove_sheet
 from elrcheck.report.ci.sheet_conform import conform_sheet
 from elrcheck.report.ci.sheet_gate import gate_sheet
 from elrcheck.report.ci.sheet_replay import replay_sheet
 from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.results.any_report import Report
+from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
@@ -35,6 +37,8 @@ def sheet_of(report: Report) -> Sheet:
             return controller_sheet(report)
         case ConformReport():
             return conform_sheet(report)
+        case AuditReport():
+            return audit_sheet(report)
         case MutateReport():
             return mutate_sheet(report)
         case SuiteReport():

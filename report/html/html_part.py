@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from elrcheck.report.ci.sheet import Case
 from elrcheck.report.html.html_charts import Bar, Growth
+from elrcheck.report.html.html_lanes import LanePicture
 from elrcheck.report.html.html_matrix import Matrix
 from elrcheck.report.html.html_states import Picture
 from elrcheck.report.html.html_trace import TraceBlock
@@ -56,6 +57,7 @@ class Part:
     no_states: str = ""
     grids: tuple[Grid, ...] = ()
     explained: tuple[Explained, ...] = ()
+    lanes: tuple[LanePicture, ...] = ()
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:

@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.audit_report import AuditFlag, AuditReport, Severity
+from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditReport, Severity
 
 SHOWN = 5
 """Flags of a rule that are shown without --verbose."""
-WORST_FIRST: Mapping[Severity, int] = {"critical": 0, "high": 1, "medium": 2}
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold"}
 
 
 def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
     """detail: below 0 only flags, damage and the verdict, above 0 every flag."""
     rules: dict[str, list[AuditFlag]] = {}
-    for flag in sorted(report.flags, key=lambda flag: WORST_FIRST[flag.severity]):
+    for flag in sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity)):
         rules.setdefault(flag.rule, []).append(flag)
     for flags in rules.values():
         _print_rule(flags, page, detail)
@@ -35,6 +34,8 @@ def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
         page.line(f"DAMAGE  {page.count(len(report.damage) - shown)} more places; --verbose shows all")
     if report.strict and report.damage:
         page.line("--strict: a damaged file is an error")
+    if report.interrupted:
+        page.line("interrupted: this is a partial report, of what was read until then")
     if detail >= 0:
         _print_logs(report, page)
     still = sum(1 for flag in report.flags if flag.until is None)

@@ -14,6 +14,7 @@ from audit_stories import (
     CONTROL,
     FENCED,
     LOST,
+    SHRINK,
     START,
     TOPIC,
     audited,
@@ -114,8 +115,6 @@ def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
     ) == []  # fmt: skip
 
 
-SHRINK = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
-"""Offsets 8 to 10: 1 and 2 are fenced, 1 is eligible."""
 Batches = tuple[tuple[Told, ...], ...]
 Found = list[tuple[int, str, int | None]]
 STORIES: Mapping[str, tuple[Batches, Found]] = {

@@ -43,7 +43,9 @@ def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
     (unread,) = report["unread"]
     assert unread == {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True, "count": 2}
     lines = [json.loads(line) for line in invoke(LOST, "-f", "jsonl")[1].splitlines()]
-    assert [line["record"] for line in lines] == ["head", "flags", "flags", "logs", "unread", "verdict"]
+    assert [line["record"] for line in lines] == [
+        "head", "flags", "flags", "logs", "unread", "timelines", "verdict",
+    ]  # fmt: skip
 
 
 def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:

@@ -42,6 +42,9 @@ START: tuple[Told, ...] = (feature(1), min_isr("2"), *BROKERS, TOPIC, partition(
 """Offsets 0 to 7."""
 FENCED = tuple(registered(2, brokerId=b, fenced=1) for b in (0, 1, 2))
 
+SHRINK = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
+"""Offsets 8 to 10: 1 and 2 are fenced, 1 is eligible."""
+
 
 def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT) -> Path:
     """A segment; each step is a batch."""

@@ -1,0 +1,167 @@
+"""One metadata log, followed from its first record to its last: what it flags, and where it is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
+from elrcheck.commands.audit.judged import Judge
+from elrcheck.commands.audit.rules import RULES
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, PartitionChanged
+from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.history import Applied, History, Settled
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.segments import CutOff, Damage
+from elrcheck.results.audit_report import AuditedLog, AuditFlag
+
+ABOUT_PARTITIONS = frozenset(
+    {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
+)
+"""Records that change neither brokers nor settings."""
+
+
+@dataclass
+class LogAudit:
+    """One log, from its first record to its last."""
+
+    log: MetadataLog
+    history: History = field(default_factory=History)
+    flags: list[AuditFlag] = field(default_factory=list)
+    flagged: list[Key] = field(default_factory=list)
+    """The partition of each flag."""
+    damage: list[Damage] = field(default_factory=list)
+    incomplete_bytes: int = 0
+    _signs: EventSigns = field(default_factory=EventSigns)
+    _judge: Judge = field(default_factory=Judge)
+    _open: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """The rules that a partition breaks now, each with the number of its flag."""
+    _named_by: dict[int, set[Key]] = field(default_factory=dict)
+    """Partitions that name a broker, now or earlier."""
+    _changed: dict[Key, Applied] = field(default_factory=dict)
+    """What may have changed since the last judgement, and by which record."""
+    _last: Applied | None = None
+
+    def run(self, items: Iterable[Item]) -> Iterator[Applied]:
+        """Read the log; pause after each step with its last record."""
+        for event in self.history.events(items):
+            match event:
+                case Applied():
+                    self._apply(event)
+                    continue
+                case Settled(whole) if whole:
+                    self._judge.forget()
+                    self._judge_all({*self.history.state.partitions, *self._open})
+                case Settled():
+                    self._judge_all(list(self._changed))
+                case Damage():
+                    self.damage.append(event)
+                    continue
+                case CutOff():
+                    self.incomplete_bytes += event.bytes_left
+                    continue
+            if self._last is not None:
+                yield self._last
+
+    def described(self) -> AuditedLog:
+        read = self.history.read
+        return AuditedLog(
+            name=self.log.name,
+            files=tuple(str(path) for path in self.log.files),
+            records=read.records,
+            first_offset=read.first_offset,
+            last_offset=read.last_offset,
+            partitions=len(self.history.state.partitions),
+            aborted_transactions=read.transactions_aborted,
+            open_transaction=read.transaction_open,
+            incomplete_bytes=self.incomplete_bytes,
+        )
+
+    def _apply(self, applied: Applied) -> None:
+        self._last = applied
+        for key, sign in self._signs.seen(applied, self.history.state):
+            self._flag(applied, key, sign)
+        for changed in applied.changed:
+            self._changed[changed.key] = applied
+            self._index(changed)
+        if applied.record.name not in ABOUT_PARTITIONS:
+            self._judge.forget()
+        for key in self._affected(applied):
+            self._changed.setdefault(key, applied)
+
+    def _index(self, changed: PartitionChanged) -> None:
+        if changed.after is None:
+            return
+        now = changed.after.registration
+        then = None if changed.before is None else changed.before.registration
+        if then is not None and (then.replicas, then.isr, then.elr) == (now.replicas, now.isr, now.elr):
+            return
+        for broker in (*now.replicas, *now.isr, *now.elr):
+            self._named_by.setdefault(broker, set()).add(changed.key)
+
+    def _affected(self, applied: Applied) -> Iterable[Key]:
+        """Partitions whose judgement may change by a record about something else."""
+        fields, state = applied.record.fields, self.history.state
+        match applied.record.name:
+            case "FENCE_BROKER_RECORD" | "UNFENCE_BROKER_RECORD":
+                return self._named_by.get(fields["id"], ())
+            case "REGISTER_BROKER_RECORD" | "UNREGISTER_BROKER_RECORD" | "BROKER_REGISTRATION_CHANGE_RECORD":
+                return self._named_by.get(fields["brokerId"], ())
+            case "FEATURE_LEVEL_RECORD" if fields["name"] == ELR_FEATURE:
+                return state.partitions
+            case "CONFIG_RECORD" if fields["name"] == MIN_ISR:
+                topic = fields["resourceType"] == TOPIC
+                return state.keys_of(fields["resourceName"]) if topic else state.partitions
+        return ()
+
+    def _judge_all(self, keys: Iterable[Key]) -> None:
+        """Flag what is newly wrong with these partitions, and note what is right again."""
+        state = self.history.state
+        for key in sorted(keys):
+            applied = self._changed.get(key) or self._last
+            assert applied is not None
+            there = key in state.partitions
+            signs = dict(state_signs(state, key, self._signs.ghosts(key), self._judge)) if there else {}
+            before = self._open.pop(key, {})
+            for rule, number in before.items():
+                if rule not in signs:
+                    self.flags[number] = replace(self.flags[number], until=applied.offset)
+            now = {}
+            for rule, message in signs.items():
+                now[rule] = before[rule] if rule in before else self._flag(applied, key, (rule, message))
+            if now:
+                self._open[key] = now
+        self._changed.clear()
+        self._signs.settled(state)
+
+    def _flag(self, applied: Applied, key: Key, sign: Sign) -> int:
+        name, message = sign
+        rule = RULES[name]
+        self.flagged.append(key)
+        self.flags.append(
+            AuditFlag(
+                rule=name,
+                hazard=rule.hazard,
+                severity=rule.severity,
+                log=self.log.name,
+                path=applied.path,
+                position=applied.position,
+                offset=applied.offset,
+                time=time_of(applied.time),
+                topic=self.history.state.name_of(key),
+                partition=key.partition,
+                message=message,
+                remedy=rule.remedy,
+            )
+        )
+        return len(self.flags) - 1
+
+
+def time_of(milliseconds: int) -> str:
+    """A time of the log in UTC, or the number itself if no calendar holds it."""
+    try:
+        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return str(milliseconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

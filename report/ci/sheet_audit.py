@@ -1,0 +1,69 @@
+"""The cases of `audit`: one for each flag; each damaged place of a log is undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from elrcheck.report.ci.sheet import Case, Level, Sheet, Suite
+from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, Severity
+
+LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning"}
+
+
+def audit_sheet(report: AuditReport) -> Sheet:
+    """A suite for each log."""
+    summary = (
+        f"{report.records} records, {report.partitions} partitions, {len(report.flags)} flags,"
+        f" {len(report.damage)} damaged places, {report.seconds:.1f} s"
+    )
+    notes = ("interrupted: a partial report, of what was read until then",) if report.interrupted else ()
+    suites = tuple(_suite(log, report) for log in report.logs)
+    return Sheet("audit", report.verdict, summary, report.exit_code, suites, notes)
+
+
+def _suite(log: AuditedLog, report: AuditReport) -> Suite:
+    cases = [_case(flag) for flag in report.flags if flag.log == log.name]
+    if not cases:
+        cases.append(Case("no-flag", "no partition is flagged", "passed", "holds"))
+    for damage in report.damage:
+        if damage.path in log.files:
+            ident = f"damage {damage.offset} byte {damage.position}"
+            where = f"{damage.path}, byte {damage.position}"
+            cases.append(Case(ident, ident, "undecided", "damaged", f"{damage.message}, in {where}"))
+    facts = (
+        ("records", str(log.records)),
+        ("offsets", f"{log.first_offset} to {log.last_offset}"),
+        ("partitions", str(log.partitions)),
+    )
+    return Suite(log.name, tuple(cases), facts=facts)
+
+
+def _case(flag: AuditFlag) -> Case:
+    about = f"{flag.topic}-{flag.partition}"
+    until = "" if flag.until is None else f", until {flag.until}"
+    where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"
+    ident = f"{flag.rule} {about} {flag.offset}"
+    return Case(
+        ident,
+        ident,
+        "failed",
+        flag.severity + ("" if flag.hazard is None else f", {flag.hazard}"),
+        f"{about}: {flag.message}",
+        f"{about}: {flag.message}\n{where}\nnow: {flag.remedy}\n",
+        place=flag.path,
+        rule=flag.rule,
+        level=LEVELS[flag.severity],
+        byte=flag.position,
+        about=about,
+        facts=(
+            ("offset", flag.offset),
+            ("until", flag.until),
+            ("time", flag.time),
+            ("topic", flag.topic),
+            ("partition", flag.partition),
+            ("severity", flag.severity),
+            ("finding", flag.hazard),
+            ("remedy", flag.remedy),
+        ),
+        help=flag.remedy,
+    )

@@ -1,0 +1,69 @@
+"""Contents of the page of `elrcheck audit`: the flags of each log, and time lines of flagged partitions."""
+
+from __future__ import annotations
+
+from elrcheck.report.html.html_lanes import lane_picture
+from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.results.audit_report import WORST_FIRST, AuditedLog, AuditReport
+
+MOST_ROWS = 500
+"""Flags, and damaged places, in a table."""
+FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is so", "until", "file", "byte")
+
+
+def audit_summary(report: AuditReport) -> str:
+    return (
+        f"{report.records:,} records, {report.partitions:,} partitions, {len(report.flags):,} flags,"
+        f" {len(report.damage):,} damaged places"
+    )
+
+
+def audit_parts(report: AuditReport) -> tuple[Part, ...]:
+    return tuple(_part(f"l{number}", log, report) for number, log in enumerate(report.logs, 1))
+
+
+def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
+    span = "none" if log.first_offset is None else f"{log.first_offset} to {log.last_offset}"
+    facts = [
+        ("records", f"{log.records:,}"),
+        ("offsets", span),
+        ("partitions", f"{log.partitions:,}"),
+        ("files", ", ".join(log.files)),
+    ]
+    lines = [line for line in report.timelines if line.log == log.name]
+    pictures = []
+    for number, line in enumerate(lines, 1):
+        of_line = [
+            flag
+            for flag in report.flags
+            if (flag.log, flag.topic, flag.partition) == (log.name, line.topic, line.partition)
+        ]
+        pictures.append(lane_picture(f"{key}-p{number}", line, of_line))
+    return Part(key, log.name, tuple(facts), grids=tuple(_grids(log, report)), lanes=tuple(pictures))
+
+
+def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
+    flags = [flag for flag in report.flags if flag.log == log.name]
+    flags.sort(key=lambda flag: WORST_FIRST.index(flag.severity))
+    damage = [each for each in report.damage if each.path in log.files]
+    rows = tuple(
+        (
+            str(f.offset), f.time, f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message,
+            "" if f.until is None else str(f.until), f.path, str(f.position),
+        )
+        for f in flags[:MOST_ROWS]
+    )  # fmt: skip
+    grids = [Grid("Flags", FLAGS, rows, _note(len(flags)) or ("" if flags else "No partition is flagged."))]
+    if flags:
+        remedies = {flag.rule: flag.remedy for flag in flags}
+        grids.append(Grid("What to do now", ("rule", "now"), tuple(remedies.items())))
+    if damage:
+        found = tuple((str(d.offset), d.path, str(d.position), d.message) for d in damage[:MOST_ROWS])
+        grids.append(Grid("Damage", ("offset", "file", "byte", "what"), found, _note(len(damage))))
+    return grids
+
+
+def _note(number: int) -> str:
+    if number <= MOST_ROWS:
+        return ""
+    return f"The first {MOST_ROWS} of {number:,}; the JSON report has all."
