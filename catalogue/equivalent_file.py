@@ -1,11 +1,11 @@
 """The table of changes of the rules that change nothing, each with the reason: `catalogue/equivalents.toml`.
 
     [[equivalent]]
-    mutant = "fenced_partition: len(p.isr) <= 1 -> len(p.isr) < 1"
     because = "the ISR is never empty there"
+    mutants = ["fenced_partition: len(p.isr) <= 1 -> len(p.isr) < 1"]
 
-`mutant` is the name that `elrcheck mutate --rules` prints. An entry without such a change of the model is an
-error, and so is one whose change some property catches.
+`mutants` are names that `elrcheck mutate --rules` prints. A name without such a change of the model is an
+error, and so is one whose change something tells apart.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ def read_equivalents(file: Path | Traversable, known: Collection[str]) -> Mappin
     top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
     found: dict[str, str] = {}
     for node in top.get("equivalent", []).items():
-        node.object(("mutant", "because"))
-        name = node["mutant"].text()
-        if name in found:
-            node["mutant"].fail(f"`{name}` is explained twice")
-        if name not in known:
-            node["mutant"].fail(f"no change of the model is called `{name}`", did_you_mean(name, known))
-        found[name] = node["because"].text()
+        node.object(("mutants", "because"))
+        because = node["because"].text()
+        for part in node["mutants"].items():
+            name = part.text()
+            if name in found:
+                part.fail(f"`{name}` is explained twice")
+            if name not in known:
+                part.fail(f"no change of the model is called `{name}`", did_you_mean(name, known))
+            found[name] = because
     return found

@@ -114,10 +114,11 @@ class RuleMutant:
     before: str
     after: str
     verdict: MutantVerdict
-    """found: a property catches it, an expected violation is gone or a required witness is dead. counted:
-    only the numbers of states tell. unaffected: the same steps from all states of all configurations.
-    undefined: a step cannot be evaluated any more. equivalent: the same program in every configuration, or
-    explained in catalogue/equivalents.toml. contradicted: explained there, and yet found."""
+    """found: Kafka's answers, a property or a rule CT-* catch it, an expected violation is gone or a required
+    witness is dead. counted: no property breaks, but a configuration no longer has the counts recorded for
+    it, so `elrcheck suite` fails. undefined: a step cannot be evaluated any more, or leads out of the range
+    of a field. unaffected: the same steps from all states of all configurations, or as many others.
+    equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet told apart."""
     by: str | None = None
     configuration: str | None = None
     depth: int | None = None

@@ -81,7 +81,7 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
 def _changed_rules(
     model: Model, request: MutateRequest, progress: Progress, started: float
 ) -> MutateReport:
-    """The report of `--rules`: what no property catches and nothing explains is a hole."""
+    """The report of `--rules`: what nothing tells apart and nothing explains is a hole."""
     from elrcheck.commands.mutate.rule_survey import run_rules
 
     ran = run_rules(model, request, progress)
@@ -89,9 +89,9 @@ def _changed_rules(
     verdict: MutateVerdict = "found"
     if not ran.mutants:
         verdict = "nothing_run"
-    elif verdicts & {"counted", "unaffected", "contradicted"}:
+    elif verdicts & {"unaffected", "contradicted"}:
         verdict = "not_found"
-    elif verdicts & {"inconclusive", "undefined"}:
+    elif "inconclusive" in verdicts:
         verdict = "inconclusive"
     return MutateReport(
         verdict=verdict,

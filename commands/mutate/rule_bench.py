@@ -3,14 +3,14 @@
 Kafka's answers come first because they take the least time. A configuration is searched once without the
 change. A change that leaves the same program there, or the same steps from every reachable state, needs no
 search; otherwise the changed program is searched until a property breaks that holds without the change. Each
-finding is replayed in plain Python.
+finding is replayed in plain Python. A change that shows in none of them is tried in larger ones.
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -39,18 +39,24 @@ from elrcheck.traces.replay import ReplayError, replay_finding
 KEPT = 256
 """Configurations whose programs and states stay in memory."""
 SEARCHED = 3
-"""Searches of a change in which no property breaks; after them only the numbers of states tell it apart."""
+"""Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
+TOLD: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
+"""What a search that finds nothing says of a change; the later says more."""
 UNDEFINED = (ReplayError, *RULE_FAULTS)
 """What a step or its replay may raise when the rule that protected it is changed."""
 
 
 class MutantTask(Record, frozen=True):
-    """One change to judge. seconds: limit of each search; controller: also by `prove --controller`; answers:
-    first by the packaged answers of Kafka."""
+    """One change to judge. wider: configurations for a change that shows in none of the others.
+
+    seconds: limit of each search; controller: also by `prove --controller`; answers: first by the packaged
+    answers of Kafka.
+    """
 
     function: str
     name: str
     configurations: tuple[str, ...]
+    wider: tuple[str, ...]
     seconds: float
     controller: bool
     answers: bool = True
@@ -89,6 +95,9 @@ class Verdict:
     by: str | None = None
     depth: int | None = None
     reason: str | None = None
+
+
+SAME = Verdict("unaffected", reason="the same program")
 
 
 @dataclass(frozen=True)
@@ -169,24 +178,28 @@ class RuleBench:
                 plain, verdict="found", by=f"Kafka {other.kafka}", configuration=f"conform, {other.event}",
                 seconds=round(time.perf_counter() - started, 3),
             )  # fmt: skip
-        answer = self._over_suite(plain, changed, task)
-        if answer.verdict in ("unaffected", "counted", "equivalent") and task.controller:
+        answer = self._over_suite(plain, changed, task.configurations, task.seconds)
+        if answer.verdict == "unaffected":
+            answer = _both(answer, self._over_suite(plain, changed, task.wider, task.seconds))
+        if answer.verdict in ("unaffected", "counted") and task.controller:
             answer = self._by_proof(answer, changed)
         return _with(answer, seconds=round(time.perf_counter() - started, 3))
 
-    def _over_suite(self, plain: MutantAnswer, changed: Changed, task: MutantTask) -> MutantAnswer:
+    def _over_suite(
+        self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float
+    ) -> MutantAnswer:
         compared = differing = same = 0
         kept: MutantAnswer | None = None
-        for name in task.configurations:
+        for name in names:
             if differing == SEARCHED:
                 break
             try:
-                verdict = self._in(self.base(name), changed, task.seconds)
+                verdict = self._in(self.base(name), changed, seconds)
             except UNDEFINED as fault:
                 verdict = Verdict("undefined", reason=f"a step is undefined: {fault}")
             compared += 1
-            if verdict is None or verdict.verdict == "equivalent":
-                same += verdict is not None
+            if verdict is None or verdict is SAME:
+                same += verdict is SAME
                 continue
             differing += 1
             answer = _with(
@@ -195,16 +208,13 @@ class RuleBench:
             )  # fmt: skip
             if verdict.verdict == "found":
                 return _with(answer, same=same)
-            kept = kept or answer
-        if same == compared > 0:
-            kept = _with(plain, verdict="equivalent", reason=f"the same program in all {same} configurations")
+            if kept is None or TOLD.index(answer.verdict) > TOLD.index(kept.verdict):
+                kept = answer
         return _with(kept or plain, compared=compared, differs=differing, same=same)
 
     def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
-        """How the change shows in a configuration; None if it cannot be told from the original.
-
-        `equivalent` if even the program is the same.
-        """
+        """How the change shows in a configuration; None if every step leads where it led, SAME if the program is
+        the same."""
         config = base.case.selected.config
         change = relower(base.lowered, changed.model, changed.affected)
         limits = Limits(max_states=max(10_000, 2 * base.result.distinct), seconds=seconds)
@@ -217,7 +227,7 @@ class RuleBench:
                 lowered = lower(changed.model, config)
             search = Search(lowered.program, workers=1, cache=None, limits=limits)
         elif change.same:
-            return Verdict("equivalent")
+            return SAME
         elif not differs(base.search, change):
             return None
         else:
@@ -244,8 +254,12 @@ class RuleBench:
                 states = tuple(lowered.decode(row) for row in rows)
                 replay_finding(changed.model, base.case.selected.config, fn, states)
             return Verdict("found", ident, depth)
+        old = base.result
+        if not result.complete and result.distinct > old.distinct:
+            return Verdict("counted", reason=f"more distinct states than the {old.distinct:,} before")
         if not result.complete:
-            return Verdict("inconclusive", reason=result.reason)
+            out_of_range = (result.reason or "").startswith("values out of range")
+            return Verdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
         found = set(names.values())
         gone = sorted(name for name in before if name in always and name not in found)
         dead = [ident for ident in base.case.reaches if ident not in found]
@@ -253,11 +267,14 @@ class RuleBench:
             ident = (gone or dead)[0]
             why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
             return Verdict("found", ident, None, why)
-        old = base.result
-        if (old.distinct, old.generated) != (result.distinct, result.generated):
-            counts = f"{result.distinct:,} distinct states instead of {old.distinct:,}"
-            return Verdict("counted", reason=counts)
-        return Verdict("counted", reason="other steps, as many as without the change")
+        counted = (
+            (old.generated, old.distinct, old.diameter),
+            (result.generated, result.distinct, result.diameter),
+        )
+        if counted[0] != counted[1]:
+            before, after = (", ".join(f"{number:,}" for number in numbers) for numbers in counted)
+            return Verdict("counted", reason=f"({after}) generated, distinct, diameter instead of ({before})")
+        return Verdict("unaffected", reason="other steps, as many as without the change")
 
     def _by_proof(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
         if self.controller is None:
@@ -272,6 +289,15 @@ class RuleBench:
             answer, verdict="found", by=broken.rule, configuration=f"prove --controller, {broken.event}",
             depth=None, reason=None,
         )  # fmt: skip
+
+
+def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:
+    """What is known of a change that does not show in the first configurations."""
+    shown = first if wider.differs == 0 else wider
+    compared, same = first.compared + wider.compared, first.same + wider.same
+    if same == compared > 0:
+        shown = _with(shown, reason=f"the same program in all {same} configurations")
+    return _with(shown, compared=compared, differs=first.differs + wider.differs, same=same)
 
 
 def _with(answer: MutantAnswer, **changes: object) -> MutantAnswer:

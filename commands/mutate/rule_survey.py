@@ -36,8 +36,9 @@ from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
 LEDGER = "mutants.jsonl"
-LARGEST = 10_000
-"""Distinct states of the largest configuration in which changes are tried."""
+LARGEST, WIDER = 10_000, 5
+"""Distinct states of the largest configuration in which changes are tried; how many times that a change that
+shows in none of those is tried in."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,16 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     chosen = list(mutants.names(functions) if functions else every)
     if request.sample is not None and request.sample < len(chosen):
         chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
-    names = _configurations(request, progress)
+    names, wider = _configurations(request, progress)
     tasks = [
-        MutantTask(function, name, names, request.timeout or 60.0, request.controller, request.answers)
+        MutantTask(function, name, names, wider, request.timeout or 60.0, request.controller, request.answers)
         for function, name in chosen
     ]
-    place = request.run_dir or RUNS / f"rules-{_digest(names, request)}"
+    place = request.run_dir or RUNS / f"rules-{_digest((*names, *wider), request)}"
     place.mkdir(parents=True, exist_ok=True)
     stop = Interrupts()
     with alone_in(place, True):
-        ledger = _Ledger(place, names, request)
+        ledger = _Ledger(place, (*names, *wider), request)
         left = [task for task in tasks if task.name not in ledger.done]
         resumed = len(tasks) - len(left)
         with stop:
@@ -83,7 +84,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         possible=len(every),
         chosen=len(tasks),
         ill_typed=sum(not answer.typed for answer in answers),
-        configurations=names,
+        configurations=(*names, *wider),
         controller=request.controller,
         resumed=resumed,
         interrupted=len(answers) < len(tasks),
@@ -91,13 +92,16 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     return RuleRun(survey, found, place)
 
 
-def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ...]:
-    """The names of the configurations, the largest first; all must be as expected without a change."""
+def _configurations(request: MutateRequest, progress: Progress) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the configurations and of wider ones; all must be as expected without a change.
+
+    The largest of the first come first; the smallest of the wider ones do.
+    """
     progress.stage("the suite without a change")
     asked = SuiteRequest(only=request.configurations, workers=request.workers)
     report: SuiteReport = run_suite(asked, progress)
     if report.interrupted:
-        return ()
+        return (), ()
     odd = [run.name for run in report.runs if not run.as_expected and run.verdict != "inconclusive"]
     if odd:
         raise UsageFault(
@@ -106,12 +110,14 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[str, ..
         )  # fmt: skip
     size = {run.name: run.distinct for run in report.runs if run.verdict in ("holds", "violated")}
     largest = request.max_states or LARGEST
-    cases = [case.name for case in selected_cases(asked) if size.get(case.name, largest + 1) <= largest]
+    names = [case.name for case in selected_cases(asked) if case.name in size]
+    cases = [name for name in names if size[name] <= largest]
     if not cases:
         raise NothingChecked("no-configuration", f"no configuration has at most {largest:,} states")
+    wider = [name for name in names if largest < size[name] <= WIDER * largest]
     if not request.configurations:
-        cases = _representative(cases, size)
-    return tuple(sorted(cases, key=lambda name: -size[name]))
+        cases, wider = _representative(cases, size), _representative(wider, size)
+    return tuple(sorted(cases, key=lambda name: -size[name])), tuple(sorted(wider, key=size.__getitem__))
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
@@ -144,7 +150,7 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
     verdict, reason = answer.verdict, answer.reason
     because = reasons.get(answer.name)
     if because is not None:
-        caught = verdict == "found"
+        caught = verdict in ("found", "counted", "undefined")
         verdict, reason = ("contradicted", because) if caught else ("equivalent", because)
     return RuleMutant(
         name=answer.name, function=answer.function, place=answer.place, kind=answer.kind,

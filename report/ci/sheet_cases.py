@@ -224,9 +224,9 @@ def _hazard_case(hazard: HazardReport) -> Case:
 
 
 def _rule_case(rule: RuleMutant) -> Case:
-    outcome: Outcome = "failed" if rule.verdict in ("counted", "unaffected", "contradicted") else "undecided"
-    if rule.verdict in ("found", "equivalent"):
-        outcome = "passed"
+    outcome: Outcome = "failed" if rule.verdict in ("unaffected", "contradicted") else "passed"
+    if rule.verdict == "inconclusive":
+        outcome = "undecided"
     verdict = rule.verdict + (f" by {rule.by}" if rule.by else "")
     why = f"{rule.name}: {rule.reason or rule.verdict}" if outcome != "passed" else ""
     return Case(rule.name, rule.name, outcome, verdict, why, source=rule.place, seconds=rule.seconds)

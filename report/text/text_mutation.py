@@ -83,11 +83,11 @@ def _print_guards(report: MutateReport, page: Page) -> None:
         page.line()
 
 
-_QUIET = ("found", "equivalent")
+_QUIET = ("found", "counted", "undefined", "equivalent")
 
 
 def _print_rules(report: MutateReport, page: Page, detail: int) -> None:
-    """Changes that nothing catches; with -v all of them."""
+    """Changes that nothing tells apart; with -v all of them."""
     shown = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET]
     page.table(
         ("change", "at", "verdict", "by", "depth", ""),

@@ -30,13 +30,13 @@ def mutants() -> RuleMutants:
 def test_changes_are_found_kept_and_explained(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: (CONFIGURATION,))
+    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: ((CONFIGURATION,), ()))
     code, out, _ = invoke(*ASK, "-f", "json")
     report = json.loads(out)
     verdicts = {rule["name"]: rule["verdict"] for rule in report["rules"]}
     assert len(verdicts) + report["rule_survey"]["ill_typed"] == 4
     assert "found" in verdicts.values()
-    survivors = [name for name, verdict in verdicts.items() if verdict in ("counted", "unaffected")]
+    survivors = [name for name, verdict in verdicts.items() if verdict == "unaffected"]
     assert code == (1 if survivors else 0)
     found = next(rule for rule in report["rules"] if rule["verdict"] == "found")
     assert found["place"].startswith("model/control_plane/controller.py:") and found["by"]
@@ -47,7 +47,7 @@ def test_changes_are_found_kept_and_explained(
     named = [found["name"], *survivors]
     table = tmp_path / "table.toml"
     table.write_text(
-        "".join(f"[[equivalent]]\nmutant = {json.dumps(name)}\nbecause = 'why'\n" for name in named)
+        "".join(f"[[equivalent]]\nmutants = [{json.dumps(name)}]\nbecause = 'why'\n" for name in named)
     )
     monkeypatch.setattr(rule_survey, "packaged_equivalents", lambda: table)
     code, out, _ = invoke(*ASK, "-f", "json")
@@ -55,7 +55,7 @@ def test_changes_are_found_kept_and_explained(
     assert told[found["name"]] == "contradicted" and code == 1
     assert all(told[name] == "equivalent" for name in survivors)
     # The folder of another question is refused.
-    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: ("pairs/elect+unregister/kill",))
+    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: (("pairs/elect+unregister/kill",), ()))
     code, _, said = invoke(*ASK)
     assert code == 2 and "resume-mismatch" in said
 
@@ -72,7 +72,7 @@ def test_the_table_of_equivalents_is_about_changes_that_exist(mutants: RuleMutan
     assert len(known) > 1500
     read_equivalents(packaged_equivalents(), known)
     stale = tmp_path / "stale.toml"
-    stale.write_text('[[equivalent]]\nmutant = "Fence: a -> b"\nbecause = "no"\n')
+    stale.write_text('[[equivalent]]\nmutants = ["Fence: a -> b"]\nbecause = "no"\n')
     with pytest.raises(UsageFault, match="no change of the model is called"):
         read_equivalents(stale, known)
 
@@ -81,3 +81,9 @@ def test_only_rules_of_the_protocol_are_changed(mutants: RuleMutants) -> None:
     names = set(mutants.functions)
     assert {"Fence", "fence_target", "elect", "Fetch"} <= names
     assert not names & {"WithinBudget", "LeaderCompleteness", "committed_after"}
+
+
+def test_budgets_are_no_rules(mutants: RuleMutants) -> None:
+    """`require(c.kills > 0, ..)` bounds a search; the other guards of the action are rules."""
+    names = [name for _, name in mutants.names(("Kill",))]
+    assert names and not any("kills" in name for name in names)
