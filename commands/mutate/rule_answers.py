@@ -19,9 +19,12 @@ from elrcheck.commands.conform_answers.answered import AnsweredCase, AnsweredRel
 from elrcheck.commands.conform_broker.broker_compare import BrokerDisagreement
 from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 
-RULE_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError)
+RULE_FAULTS = (
+    ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, NotEnabled,
+)  # fmt: skip
 """What a rule may raise when what protected it is changed."""
 MOST = 3000
 """Cases for one function, an even part of those that call it."""

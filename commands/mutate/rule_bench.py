@@ -213,8 +213,10 @@ class RuleBench:
         return _with(kept or plain, compared=compared, differs=differing, same=same)
 
     def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
-        """How the change shows in a configuration; None if every step leads where it led, SAME if the program is
-        the same."""
+        """How the change shows in a configuration.
+
+        None if every step leads where it led, SAME if even the program is the same.
+        """
         config = base.case.selected.config
         change = relower(base.lowered, changed.model, changed.affected)
         limits = Limits(max_states=max(10_000, 2 * base.result.distinct), seconds=seconds)
