@@ -274,8 +274,8 @@ class RuleBench:
             (result.generated, result.distinct, result.diameter),
         )
         if counted[0] != counted[1]:
-            before, after = (", ".join(f"{number:,}" for number in numbers) for numbers in counted)
-            return Verdict("counted", reason=f"({after}) generated, distinct, diameter instead of ({before})")
+            was, now = (", ".join(f"{number:,}" for number in numbers) for numbers in counted)
+            return Verdict("counted", reason=f"({now}) generated, distinct, diameter instead of ({was})")
         return Verdict("unaffected", reason="other steps, as many as without the change")
 
     def _by_proof(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
