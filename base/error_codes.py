@@ -92,6 +92,8 @@ USAGE: Mapping[str, str] = {
     "tlc-input": "A file for TLC is missing.",
     # traces
     "bad-action": "A step names an unknown action, or its arguments are wrong.",
+    "junit-property": "A JUnit test of Kafka's classes cannot state this property of the trace.",
+    "junit-trace": "Nothing in the trace can be asked of Kafka's controller classes.",
     "minimise-property": "The trace does not violate the property, or the property cannot be violated.",
     "no-state": "The trace has no such state.",
     "no-step": "The trace has no such step.",

@@ -77,6 +77,29 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
     return ExitCode.HOLDS
 
 
+@export.command()
+@click.argument("what", metavar="TRACE|FINDING", shell_complete=completer(stored_traces, "file"))
+@click.option("--property", metavar="P-1",
+              help="What the test states at its end; by default what TRACE is about, or the plainest property"
+              " that FINDING breaks.")
+@click.option("--out", "-o", metavar="FILE", type=click.Path(path_type=Path),
+              help="The Java file, which names the class, or a folder for it; by default it is printed.")
+@click.pass_obj
+def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) -> ExitCode:
+    """Export a trace as a JUnit test of Kafka's controller classes.
+
+    The test repeats the controller's steps of a trace file, or of the shortest trace of a finding such as
+    F-20, and ends with the property as an assertion: it fails where Kafka does what the trace says. What only
+    brokers do becomes a comment. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
+    """
+    from elrcheck.commands.export_junit.export_junit import export_junit
+
+    with shell.open_progress() as progress:
+        test = export_junit(what, property, out, progress)
+    shell.write(test.text if out is None else f"{test.written}\n")
+    return ExitCode.HOLDS
+
+
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path),
                 shell_complete=completer(traced_runs, "file"))

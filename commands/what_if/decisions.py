@@ -47,6 +47,7 @@ from elrcheck.model.control_plane.operator_settings import (
     directories_assigned,
     directories_fail,
     directories_reported,
+    feature_switched,
     index_after,
     min_isr_changed,
     min_isr_error,
@@ -233,7 +234,8 @@ def _with_min_isr(c: Config, s: Controller, settings: Settings, level: MinIsrLev
 
 def switch_feature(c: Config, s: Controller, enabled: bool) -> Decided:
     """eligible.leader.replicas.version becomes 1 or 0."""
-    return Decided(NONE, replace(s, settings=with_feature(c, s.settings, enabled)))
+    settings, after = with_feature(c, s.settings, enabled), feature_switched(c, s.partition, enabled)
+    return Decided(NONE, replace(s, settings=settings, partition=after))
 
 
 def assign_directories(c: Config, s: Controller, moved: bool = True) -> Decided:

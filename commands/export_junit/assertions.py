@@ -1,0 +1,219 @@
+"""What a property says of the controller's classes, in Java: the assertion that a test ends with.
+
+Only properties of what the controller has registered can be asserted of its classes. Of the brokers' logs
+they know nothing, so a property of data becomes: who has every committed record in the trace may lead or be a
+candidate, and nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.commands.export_junit.controller_walk import ControllerWalk
+from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replication_control import active
+from elrcheck.model.state import State, configured_min_isr
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """Java before the last call and at the end; uses: what the context must offer. says: in words."""
+
+    says: str
+    condition: str
+    uses: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+
+def assertion_of(walk: ControllerWalk, ident: str) -> Assertion | None:
+    """The assertion for a property at the end of this walk; None if the classes cannot show it."""
+    made = ASSERTIONS.get(ident)
+    return None if made is None else made(walk)
+
+
+def asserted(walk: ControllerWalk, ident: str, known: Collection[str] = ()) -> Assertion:
+    """As `assertion_of`; a UsageFault where there is none."""
+    found = assertion_of(walk, ident)
+    if found is None and ident in ASSERTIONS:
+        message = f"the trace does not end in a violation of {ident} by the controller's classes"
+        raise UsageFault("junit-property", message, help="give the trace up to the step that breaks it")
+    if found is None:
+        message = f"{ident or 'a trace without a property'} cannot be asserted of the controller's classes"
+        help = f"a test can state: {', '.join(known or ASSERTIONS)}"
+        raise UsageFault("junit-property", message, help=help)
+    return found
+
+
+# ---------------------------------------------------------------------------- who is a member
+
+
+def _disjoint(walk: ControllerWalk) -> Assertion | None:
+    p = _last(walk).partition
+    if p.isr & p.elr == EMPTY:
+        return None
+    return Assertion(
+        "no broker is in the ISR and in the ELR", "Collections.disjoint(context.isr(), context.elr())"
+    )
+
+
+def _below_min_isr(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    if s.partition.elr == EMPTY or len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas):
+        return None
+    least = configured_min_isr(s.settings)
+    condition = (
+        f"context.elr().isEmpty() || context.isr().size() < Math.min({least}, context.replicas().size())"
+    )
+    return Assertion("there is an ELR only while the ISR is below min ISR", condition)
+
+
+def _replicas(walk: ControllerWalk) -> Assertion | None:
+    p = _last(walk).partition
+    names = [
+        (java, kafka)
+        for java, kafka, members in (
+            ("isr", "the ISR", p.isr),
+            ("elr", "the ELR", p.elr),
+            ("lastKnownElr", "LastKnownELR", p.last_known_elr),
+        )
+        if not members <= frozenset(p.replicas)
+    ]
+    if not names:
+        return None
+    java, kafka = names[0]
+    return Assertion(
+        f"{kafka} names replicas only", f"context.replicas().containsAll(context.{java}())", (java,)
+    )
+
+
+def _quorum(walk: ControllerWalk) -> Assertion | None:
+    """P-9 is about one step; without a call in it there is nothing to ask."""
+    if walk.steps[-1].call is None:
+        return None
+    before, after = (walk.steps[-2].after if len(walk.steps) > 1 else walk.first), _last(walk)
+    if len(_candidates(after)) >= len(_candidates(before)):
+        return None
+    least = effective_min_isr(before.settings, before.partition.replicas)
+    return Assertion(
+        "ISR and ELR together keep min ISR members while none of them registers after an unclean shutdown",
+        f"context.candidates().size() >= Math.min(before, {least})",
+        ("candidates",),
+        ("int before = context.candidates().size();",),
+    )
+
+
+def _candidates(s: State) -> frozenset[int]:
+    return s.partition.isr | s.partition.elr
+
+
+# ---------------------------------------------------------------------------- who leads
+
+
+def _led(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    if not s.settings.elr_enabled or (s.partition.leader is None) == (s.partition.isr == EMPTY):
+        return None
+    return Assertion(
+        "with ELR on, a partition is without a leader exactly if its ISR is empty",
+        "context.isr().isEmpty() == (context.partition().leader == NO_LEADER)",
+    )
+
+
+def _isr_active(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    if not s.settings.elr_enabled or s.partition.isr <= active(walk.config, s.registration):
+        return None
+    return Assertion(
+        "with ELR on, every member of the ISR is active",
+        "context.active().containsAll(context.isr())",
+        ("active",),
+    )
+
+
+def _stalls(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    if s.partition.leader is not None or s.partition.isr != EMPTY:
+        return None
+    return Assertion(
+        "no partition is without a leader while an eligible replica is active",
+        "context.partition().leader != NO_LEADER || Collections.disjoint(context.elr(), context.active())",
+        ("active",),
+    )
+
+
+# ---------------------------------------------------------------------------- who has the data
+
+
+def _leader_complete(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    complete = _complete(walk.config, s)
+    if s.partition.leader is None or s.partition.leader in complete:
+        return None
+    return Assertion(
+        f"a leader holds every committed record, here {_of(complete)}",
+        f"{_java(complete | {-1})}.contains(context.partition().leader)",
+    )
+
+
+def _candidates_complete(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    complete = _complete(walk.config, s)
+    if _candidates(s) <= complete:
+        return None
+    return Assertion(
+        f"every member of ISR and ELR holds every committed record, here {_of(complete)}",
+        f"{_java(complete)}.containsAll(context.candidates())",
+        ("candidates",),
+    )
+
+
+def _elr_complete(walk: ControllerWalk) -> Assertion | None:
+    s = _last(walk)
+    complete = _complete(walk.config, s)
+    if s.partition.elr <= complete:
+        return None
+    return Assertion(
+        f"every member of the ELR holds every committed record, here {_of(complete)}",
+        f"{_java(complete)}.containsAll(context.elr())",
+    )
+
+
+def _complete(c: Config, s: State) -> frozenset[int]:
+    """Brokers with every committed record, and those of whose loss the controller cannot know yet."""
+    return frozenset(b for b in c.brokers if is_prefix(s.committed, s.broker[b].log)) | s.lossy
+
+
+def _of(brokers: frozenset[int]) -> str:
+    return (
+        f"only broker{'s' * (len(brokers) > 1)} {', '.join(map(str, sorted(brokers)))}"
+        if brokers
+        else "nobody"
+    )
+
+
+def _java(brokers: frozenset[int]) -> str:
+    return f"Set.of({', '.join(map(str, sorted(brokers)))})"
+
+
+def _last(walk: ControllerWalk) -> State:
+    return walk.steps[-1].after
+
+
+ASSERTIONS: dict[str, Callable[[ControllerWalk], Assertion | None]] = {
+    "P-12": _replicas,
+    "P-9": _quorum,
+    "P-18": _led,
+    "P-19": _isr_active,
+    "P-20": _stalls,
+    "P-1": _leader_complete,
+    "P-13": _elr_complete,
+    "P-2": _candidates_complete,
+    "P-10": _disjoint,
+    "P-11": _below_min_isr,
+}
+"""Properties that a test can state, the plainest first: a finding's test states the first that it breaks."""

@@ -1,0 +1,272 @@
+"""The controller's part of a trace: the cluster at its start, and each step as a call of Kafka's controller.
+
+A step of the model is an event of the controller or something that brokers do among themselves. An event
+becomes the `Step` that `conform` puts to Kafka's classes; the rest keeps its place as words. Every event is
+decided once more by the rule behind it alone (`model_side.decide`), under the configuration of the trace and,
+where there is one, under a repaired rule: what differs first is where a repair would show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.controller_steps import (
+    AlterPartition,
+    AssignDirectory,
+    Configure,
+    Elect,
+    ElectUncleanly,
+    Fence,
+    Heartbeat,
+    KafkaBroker,
+    Member,
+    Reassign,
+    Register,
+    Setup,
+    ShutDown,
+    Step,
+    SwitchElr,
+    Unfence,
+    Unregister,
+)
+from elrcheck.lang.plain import Label
+from elrcheck.model.broker.log_directories import brings_directory, presented_epoch
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller import shutdown_was_clean
+from elrcheck.model.state import Partition, State
+from elrcheck.traces.behaviour import Behaviour
+
+FIRST_EPOCH = 100
+"""Kafka's broker epochs here, one above the model's first."""
+UNRELEASED = ("DesignateLeader", "FinishRecovery")
+"""Events of the controller that no release of Kafka has."""
+
+
+@dataclass(frozen=True)
+class WalkStep:
+    """One step of the trace.
+
+    call: what the controller is asked, None for a step of brokers or a request that changes nothing. error:
+    what it answers. repaired: the partition after it where the rule at fault is repaired, if that is known.
+    """
+
+    label: Label
+    call: Step | None
+    error: str
+    after: State
+    repaired: Partition | None = None
+
+
+@dataclass(frozen=True)
+class ControllerWalk:
+    """A trace as the controller sees it.
+
+    parting: the index of the first step after which a repaired rule has another partition; None if there is
+    no repaired rule, or none that the controller follows.
+    """
+
+    config: Config
+    setup: Setup
+    first: State
+    steps: tuple[WalkStep, ...]
+    parting: int | None = None
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The indices of the steps in which the controller is asked something."""
+        return tuple(index for index, step in enumerate(self.steps) if step.call is not None)
+
+
+def walk_of(config: Config, trace: Behaviour[Label], repaired: Config | None = None) -> ControllerWalk:
+    """Read a trace that the model follows; a UsageFault says what Kafka's controller has no call for."""
+    if trace.loop is not None:
+        raise UsageFault(
+            "junit-trace", "an infinite trace has no JUnit test", help="choose a safety property"
+        )
+    first = trace.states[0]
+    setup = setup_of(config, first)
+    now = situation_of(config, setup)
+    mended = None if repaired is None else situation_of(repaired, setup)
+    steps: list[WalkStep] = []
+    parting = None
+    for index, (label, before, after) in enumerate(
+        zip(trace.labels, trace.states, trace.states[1:], strict=False)
+    ):
+        call = _call(config, now, label, before)
+        if call is None:
+            steps.append(WalkStep(label, None, "NONE", after))
+            continue
+        error, now = _decided(now, call, index, label)
+        _agrees(now, after, index, label)
+        if mended is not None:
+            mended = _then(mended, call)
+        if (
+            mended is not None
+            and parting is None
+            and _shape(mended.controller.partition) != _shape(after.partition)
+        ):
+            parting = index
+        refused = error != "NONE" and after.partition == before.partition
+        steps.append(
+            WalkStep(
+                label, None if refused else call, error, after,
+                None if mended is None else mended.controller.partition,
+            )
+        )  # fmt: skip
+    walk = ControllerWalk(config, setup, first, tuple(steps), parting)
+    if not walk.calls:
+        message = "no step of the trace is one of the controller"
+        raise UsageFault(
+            "junit-trace", message, help="the brokers' own steps have no counterpart in its classes"
+        )
+    return walk
+
+
+# ---------------------------------------------------------------------------- the start
+
+
+def setup_of(config: Config, first: State) -> Setup:
+    """What is registered and configured in the first state."""
+    p, settings = first.partition, first.settings
+    zero = tuple(config.brokers)[: config.partition_zero_replicas]
+    return Setup(
+        brokers=tuple(
+            KafkaBroker(b, FIRST_EPOCH + r.epoch - 1, r.registered, r.fenced)
+            for b, r in enumerate(first.registration)
+        ),
+        partition=KafkaPartition(
+            replicas=p.replicas,
+            isr=ordered(p.isr, p.replicas),
+            elr=ordered(p.elr, p.replicas),
+            leader=NO_LEADER if p.leader is None else p.leader,
+            leader_epoch=p.leader_epoch,
+            partition_epoch=p.partition_epoch,
+        ),
+        elr=settings.elr_enabled,
+        topic_min_isr=settings.topic_min_isr,
+        cluster_min_isr=settings.cluster_min_isr,
+        topic_unclean=True if config.unclean_leader_election_enable else None,
+        sibling=KafkaPartition(zero, zero, leader=zero[0], leader_epoch=1, partition_epoch=1)
+        if zero
+        else None,
+    )
+
+
+def ordered(members: frozenset[int], replicas: Sequence[int]) -> tuple[int, ...]:
+    """The members in the order of the replicas, strangers behind them."""
+    return (*(b for b in replicas if b in members), *sorted(members - frozenset(replicas)))
+
+
+# ---------------------------------------------------------------------------- a step
+
+
+def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None:
+    """What the controller is asked in this step of the trace."""
+    args: tuple[Any, ...] = label.args
+    match label.action:
+        case "Fence" | "GrantShutdown":
+            return Fence(args[0])
+        case "Unfence":
+            return Unfence(args[0])
+        case "Register":
+            return _register(config, s, args[0])
+        case "StartControlledShutdown":
+            return ShutDown(args[0])
+        case "Unregister":
+            return Unregister(args[0])
+        case "ControllerAlters":
+            return _alter(s, args[0])
+        case "Reassign":
+            return Reassign(tuple(sorted(args[0])))
+        case "CancelReassignment":
+            return Reassign(None)
+        case "ElectPreferred":
+            return Elect("PREFERRED")
+        case "ElectUnclean":
+            return Elect("UNCLEAN")
+        case "ElectUncleanPeriodically":
+            return ElectUncleanly()
+        case "ChangeMinIsr":
+            return Configure(args[0].value, str(args[1]))
+        case "DeleteMinIsr":
+            return Configure("topic", None)
+        case "ChangeBrokerMinIsr":
+            return Configure("broker", str(args[1]), broker=args[0])
+        case "ChangeFeature":
+            return SwitchElr(args[0])
+        case "AssignDirectories":
+            return _assign(now, s)
+        case "ReportFailedDirectory":
+            return Heartbeat(args[0], offline=(0,))
+        case "ReportNewDirectory":
+            return AssignDirectory(args[0], 1)
+        case action if action in UNRELEASED:
+            raise UsageFault("junit-trace", f"{action}: no release of Kafka does this")
+        case _:
+            return None
+
+
+def _register(config: Config, s: State, b: int) -> Register:
+    broker = s.broker[b]
+    clean = shutdown_was_clean(config, presented_epoch(config, broker), s.registration[b].epoch)
+    return Register(b, "last" if clean else "none", None if brings_directory(broker) else (1,))
+
+
+def _alter(s: State, leader: int) -> AlterPartition:
+    sent, p, known = s.broker[leader].alter, s.partition, s.registration
+
+    def member(b: int) -> Member:
+        """An epoch of 0 is one that the leader does not know."""
+        epoch = sent.member_epochs[b]
+        return Member(b, epoch - known[b].epoch if epoch else None)
+
+    return AlterPartition(
+        sender=leader,
+        isr=tuple(member(b) for b in ordered(sent.isr, p.replicas)),
+        sender_epoch=sent.member_epochs[leader] - known[leader].epoch,
+        leader_epoch=sent.leader_epoch - p.leader_epoch,
+        partition_epoch=sent.partition_epoch - p.partition_epoch,
+    )
+
+
+def _assign(now: Situation, s: State) -> AssignDirectory:
+    """The model does not say whose report it is: that of an unfenced replica, about its other directory."""
+    p = s.partition
+    b = next((b for b in p.replicas if not s.registration[b].fenced), p.replicas[0])
+    held = 0 if now.directories is None else now.directories[p.replicas.index(b)]
+    return AssignDirectory(b, 1 - held)
+
+
+# ---------------------------------------------------------------------------- decided again
+
+
+def _decided(now: Situation, call: Step, index: int, label: Label) -> tuple[str, Situation]:
+    try:
+        return decide(now, call)
+    except Unheld as absent:
+        message = f"step {index + 1}, {label.action}: the model does not hold {absent}"
+        raise UsageFault("junit-trace", message) from absent
+
+
+def _then(now: Situation, call: Step) -> Situation | None:
+    """What is known after the call under a repaired rule; None if the model cannot say."""
+    try:
+        return decide(now, call)[1]
+    except Unheld:
+        return None
+
+
+def _agrees(now: Situation, after: State, index: int, label: Label) -> None:
+    if _shape(now.controller.partition) != _shape(after.partition):
+        message = f"step {index + 1}, {label.action}: the controller alone would decide otherwise"
+        help = "a trace with `choice` ANY or of another partition's election has no test"
+        raise UsageFault("junit-trace", message, help=help)
+
+
+def _shape(p: Partition) -> tuple[object, ...]:
+    return (p.replicas, p.adding, p.removing, p.isr, p.elr, p.leader)

@@ -1,0 +1,185 @@
+"""`elrcheck export junit`: a trace, or the shortest one of a finding, as a test of Kafka's controller.
+
+The test fails as long as the classes do what the trace says; its last assertion is the property.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import elrcheck
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.check import run_check
+from elrcheck.commands.export_junit.assertions import ASSERTIONS, asserted
+from elrcheck.commands.export_junit.controller_walk import walk_of
+from elrcheck.commands.export_junit.junit_source import About, junit_source
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.model.knobs import plain, summary
+from elrcheck.traces.behaviour import Behaviour
+from elrcheck.traces.loaded import Given
+from elrcheck.traces.subject import subject_of
+from elrcheck.traces.tracefile import load_trace
+
+FINDING = re.compile(r"F-\d+", re.IGNORECASE)
+CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class JunitTest:
+    """A test. name: of its class; finding: its id, if it is about one; written: its file."""
+
+    name: str
+    text: str
+    property: str
+    finding: str | None
+    written: Path | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A trace with what the test says about it. repaired: the configuration without the rule at fault."""
+
+    model: Model
+    config: Any
+    trace: Behaviour[Label]
+    finding: Finding | None = None
+    repaired: Any = None
+
+
+def export_junit(what: str, property: str | None, out: Path | None, progress: Progress) -> JunitTest:
+    """Make the test of a finding's id or a trace's file, and write it to `out` if that is given.
+
+    out: the Java file, or a folder for it.
+    """
+    name = None if out is None or out.is_dir() else class_name(out)
+    test = junit_test(what, property, name, progress)
+    if out is None:
+        return test
+    file = out / f"{test.name}.java" if out.is_dir() else out
+    write_file(file, test.text)
+    return replace(test, written=file)
+
+
+def class_name(out: Path) -> str:
+    """The name that a public class in this file has to have."""
+    if out.suffix != ".java" or CLASS_NAME.fullmatch(out.stem) is None:
+        message = f"{out.name} cannot be the file of a public Java class"
+        raise UsageFault(
+            "usage-bad-value", message, help="as in -o F20Test.java, or give a folder that exists"
+        )
+    return out.stem
+
+
+def junit_test(what: str, property: str | None, name: str | None, progress: Progress) -> JunitTest:
+    """The test of a finding's id or a trace's file."""
+    if FINDING.fullmatch(what) and not Path(what).exists():
+        subject = of_finding(what.upper(), property, progress)
+    else:
+        subject = of_trace(Path(what))
+    trace, finding = subject.trace, subject.finding
+    ident = property if property is not None and finding is None else trace.origin.property
+    walk = walk_of(subject.config, trace, subject.repaired)
+    if subject.repaired is not None and walk.parting is None:
+        message = (
+            f"the rule at fault in {what.upper()} is not the controller's: repaired, its steps are the same"
+        )
+        raise UsageFault("junit-trace", message, help=f"`elrcheck show {what.upper()}` has the cause")
+    assertion = asserted(
+        walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ()
+    )
+    fn = _property(subject.model, ident)
+    about = [] if finding is None else [f"{finding.id}: {finding.title}."]
+    about.append(f"{fn.ident} ({fn.name}): {summary(fn.doc)}")
+    trace_is = "A trace" if finding is None else "A shortest counterexample"
+    about.append(
+        f"{trace_is} of elrcheck's model ({trace.origin.variant or 'no variant'}), step by step in Kafka's"
+        " classes. What only brokers do is a comment."
+    )
+    title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
+    of = About(
+        name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
+        method=f"test{fn.name}",
+        subject=f"{title} ({fn.name})",
+        about=tuple(about),
+        command=f"elrcheck export junit {what}" + (f" --property {property}" if property else ""),
+        version=elrcheck.__version__,
+    )
+    text = junit_source(subject.model, walk, assertion, of)
+    return JunitTest(of.name, text, ident, None if finding is None else finding.id)
+
+
+def _property(model: Model, ident: str) -> Fn:
+    return next(fn for fn in model.always if fn.ident == ident)
+
+
+# ---------------------------------------------------------------------------- where the trace comes from
+
+
+def of_trace(path: Path) -> Subject:
+    """A trace file of any notation, which the model must follow."""
+    if not path.exists():
+        message = f"there is no file `{path}`, and no finding of that name"
+        raise UsageFault(
+            "unknown-name", message, help="give a trace file or the id of a finding, such as F-20"
+        )
+    followed = subject_of(path, None, Given())
+    return Subject(followed.model, followed.config, followed.followed)
+
+
+def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
+    """The shortest trace of a finding, by the search that the finding names."""
+    known = {file.name.removesuffix(".toml"): file for file in finding_files()}
+    if ident not in known:
+        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
+    finding = read_finding(known[ident])
+    run, chosen = _chosen(finding, property)
+    selection = Selection(run.variant, run.scope, _pairs(run.knobs))
+    with tempfile.TemporaryDirectory(prefix="elrcheck-junit-") as folder:
+        request = CheckRequest(selection, (chosen,), stop_at_first=True, run_dir=Path(folder) / "run")
+        run_check(request, progress)
+        loaded = load_trace(Path(folder) / "run" / f"{chosen}.trace.json")
+    assert run.control is not None
+    repaired = Selection(run.control.variant, run.scope, _pairs({**run.knobs, **run.control.knobs}))
+    config = resolve(repaired).config
+    # A control that starts elsewhere repairs no rule: there is nothing to compare step by step.
+    starts_alike = PlainModel(loaded.model, config).initial() == loaded.behaviour.states[0]
+    return Subject(loaded.model, loaded.config, loaded.behaviour, finding, config if starts_alike else None)
+
+
+def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
+    """The first search that breaks a property which a test can state."""
+    safety = [run for run in finding.runs if run.breaks and not run.liveness]
+    if property is not None:
+        for run in safety:
+            if property in (*run.breaks, *run.also_breaks):
+                return run, property
+        message = f"{finding.id} does not break {property}"
+        raise UsageFault(
+            "junit-property", message, help=f"it breaks {', '.join(_broken(safety)) or 'no such one'}"
+        )
+    for run in safety:
+        for ident in ASSERTIONS:
+            if ident in run.breaks:
+                return run, ident
+    message = f"{finding.id} breaks no property that the controller's classes could show"
+    raise UsageFault("junit-property", message, help=f"a test can state: {', '.join(ASSERTIONS)}")
+
+
+def _broken(runs: Iterable[FindingRun]) -> list[str]:
+    return list(dict.fromkeys(ident for run in runs for ident in (*run.breaks, *run.also_breaks)))
+
+
+def _pairs(knobs: Any) -> tuple[str, ...]:
+    return tuple(f"{name}={plain(value)}" for name, value in knobs.items())

@@ -1,0 +1,240 @@
+"""A walk of the controller as a JUnit 5 test: one Java file that needs nothing but Kafka's released jars.
+
+The test is the caller's; what it calls is in `kafka/java/junit`, and how calls differ between versions of
+Kafka comes from the driver behind `conform` (AnyVersion, Clock), so that it is known in one place.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from elrcheck.commands.export_junit.assertions import Assertion
+from elrcheck.commands.export_junit.controller_walk import ControllerWalk, WalkStep
+from elrcheck.kafka.controller_steps import (
+    AlterPartition,
+    AssignDirectory,
+    Configure,
+    Elect,
+    ElectUncleanly,
+    Fence,
+    Heartbeat,
+    Reassign,
+    Register,
+    ShutDown,
+    Step,
+    SwitchElr,
+    Unfence,
+    Unregister,
+)
+from elrcheck.lang.load import Model
+from elrcheck.model.knobs import summary
+from elrcheck.model.state import Partition
+from elrcheck.traces.describe import spelled
+
+WIDTH = 110
+CONTEXT = "Context.java.jinja"
+SHARED = ("AnyVersion", "Clock")
+"""Classes of the driver that every test brings along."""
+IMPORT = re.compile(r"^import (static )?([\w.]+);$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class About:
+    """How a test speaks of itself.
+
+    about: its Javadoc, a paragraph each. subject: the finding and the property, for messages.
+    """
+
+    name: str
+    method: str
+    subject: str
+    about: tuple[str, ...]
+    command: str
+    version: str
+
+
+def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test: About) -> str:
+    """The Java file."""
+    body = [*_start(walk), *_steps(model, walk, assertion), *_end(assertion, test)]
+    code = "\n".join(body)
+    uses = {*assertion.uses, *re.findall(r"context\.(\w+)\(", code)}
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        autoescape=False, loader=FunctionLoader(_template),
+    )  # fmt: skip
+    context = environment.get_template(CONTEXT).render(uses=uses.__contains__)
+    parts = {"Context": context, **{name: _driver(name) for name in SHARED}}
+    nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
+    about = [line for part in test.about for line in (*textwrap.wrap(part, WIDTH - 3), "")][:-1]
+    return environment.get_template("Test.java.jinja").render(
+        version=test.version,
+        command=test.command,
+        imports=_imports((_template(CONTEXT), *parts.values()), f"@Test {code} {nested}"),
+        about=about,
+        name=test.name,
+        method=test.method,
+        body=body,
+        nested=nested,
+    )
+
+
+# ---------------------------------------------------------------------------- the test's own lines
+
+
+def _start(walk: ControllerWalk) -> list[str]:
+    setup = walk.setup
+    assert setup.partition is not None
+    number = 0 if setup.sibling is None else 1
+    lines = [f"Context context = new Context({_flag(setup.elr)}, {number});"]
+    if setup.cluster_min_isr is not None:
+        lines.append(_configured("BROKER", '""', "MIN_ISR", setup.cluster_min_isr))
+    if setup.topic_min_isr is not None:
+        lines.append(_configured("TOPIC", "Context.TOPIC", "MIN_ISR", setup.topic_min_isr))
+    if setup.topic_unclean:
+        lines.append(_configured("TOPIC", "Context.TOPIC", "UNCLEAN", "true"))
+    lines += [f"context.broker({broker.id}, {_flag(broker.fenced)});" for broker in setup.brokers]
+    for index, p in enumerate(p for p in (setup.sibling, setup.partition) if p is not None):
+        lists = ", ".join(_list(members) for members in (p.replicas, p.isr, p.elr))
+        lines.append(f"context.registered({index}, {lists}, {p.leader});")
+    return [*lines, ""]
+
+
+def _configured(kind: str, name: str, key: str, value: object) -> str:
+    return f'context.configured(ConfigResource.Type.{kind}, {name}, Context.{key}, "{value}");'
+
+
+def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str]:
+    """Each step under a comment that says what it is; the state after it is checked until a repair shows."""
+    actions = {fn.name: fn for fn in model.actions}
+    last = walk.calls[-1]
+    until = last if walk.parting is None else walk.parting
+    lines: list[str] = []
+    for index, step in enumerate(walk.steps):
+        fn = actions[step.label.action]
+        said = f"{index + 1}. {spelled(fn, step.label.args)}: {summary(fn.doc)}"
+        lines += (f"// {line}" for line in textwrap.wrap(said, WIDTH))
+        if step.call is None:
+            continue
+        if index == last:
+            lines += assertion.before
+        lines += _called(step, sure=index <= until)
+        if index < until:
+            lines.append(f'assertEquals("{_state(step.after.partition)}", context.state());')
+        else:
+            lines.append(f"// The model says: {_state(step.after.partition)}")
+            if step.repaired is not None and walk.parting is not None:
+                lines.append(f"// With the rule repaired: {_state(step.repaired)}")
+    return lines
+
+
+def _called(step: WalkStep, sure: bool) -> list[str]:
+    """sure: what it answers does not depend on the rule at fault."""
+    assert step.call is not None
+    call, answers = java_call(step.call)
+    return [f"assertEquals(Errors.{step.error}, {call});" if sure and answers else f"{call};"]
+
+
+def java_call(step: Step) -> tuple[str, bool]:
+    """The call of the context, and whether it answers with an error."""
+    match step:
+        case Fence(b):
+            return f"context.fence({b})", False
+        case Unfence(b):
+            return f"context.unfence({b})", False
+        case ShutDown(b):
+            return f"context.startControlledShutdown({b})", False
+        case Register(b, previous, directories):
+            brought = (0, 1) if directories is None else directories
+            numbers = ", ".join(map(str, (b, _flag(previous == "last"), *brought)))
+            return f"context.register({numbers})", False
+        case Unregister(b):
+            return f"context.unregister({b})", False
+        case Heartbeat(b, offline=offline):
+            return f"context.failDirectory({b}, {offline[0]})", False
+        case AlterPartition(sender, isr):
+            return f"context.alterPartition({', '.join(map(str, (sender, *(m.broker for m in isr))))})", True
+        case Elect(kind):
+            return f"context.elect(ElectionType.{kind})", True
+        case ElectUncleanly():
+            return "context.electUncleanly()", False
+        case Reassign(replicas):
+            return f"context.reassign({'null' if replicas is None else _list(replicas)})", True
+        case Configure():
+            return _configure(step), True
+        case SwitchElr(on):
+            return f"context.switchElr({_flag(on)})", True
+        case AssignDirectory(b, directory):
+            return f"context.assignDirectory({b}, {directory})", True
+    raise ValueError(f"no call for {type(step).__name__}")
+
+
+def _configure(step: Configure) -> str:
+    kind = "TOPIC" if step.level == "topic" else "BROKER"
+    name = {"topic": "Context.TOPIC", "cluster": '""'}.get(step.level, f'"{step.broker}"')
+    key = "MIN_ISR" if step.key == "min.insync.replicas" else "UNCLEAN"
+    value = "null" if step.value is None else f'"{step.value}"'
+    return f"context.configure(ConfigResource.Type.{kind}, {name}, Context.{key}, {value})"
+
+
+def _end(assertion: Assertion, test: About) -> list[str]:
+    message = textwrap.wrap(f"{test.subject}: {assertion.says};", WIDTH - 10, break_on_hyphens=False)
+    literals = [f'    {"+ " if line else ""}"{part} "' for line, part in enumerate(message)]
+    return ["", f"assertTrue({assertion.condition},", *literals, "    + context.state());"]
+
+
+def _state(p: Partition) -> str:
+    def shown(members: frozenset[int] | tuple[int, ...]) -> str:
+        return f"[{', '.join(map(str, sorted(members)))}]"
+
+    leader = -1 if p.leader is None else p.leader
+    return f"replicas={shown(p.replicas)} isr={shown(p.isr)} elr={shown(p.elr)} leader={leader}"
+
+
+def _list(members: tuple[int, ...]) -> str:
+    return f"List.of({', '.join(map(str, members))})"
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+# ---------------------------------------------------------------------------- what it calls
+
+
+def _template(name: str) -> str:
+    return (files("elrcheck.kafka") / "java" / "junit" / name).read_text("utf-8")
+
+
+def _driver(name: str) -> str:
+    return (files("elrcheck.kafka") / "java" / "controller" / f"{name}.java").read_text("utf-8")
+
+
+def _nested(name: str, source: str) -> str:
+    """A class of a file of its own, without package and imports."""
+    start = re.search(rf"^(?:/\*\*.*?\*/\n)?final class {name}\b", source, re.MULTILINE | re.DOTALL)
+    assert start is not None, name
+    return re.sub(
+        rf"^final class {name}\b",
+        "private static \\g<0>",
+        source[start.start() :].rstrip(),
+        count=1,
+        flags=re.MULTILINE,
+    )
+
+
+def _imports(sources: Sequence[str], code: str) -> str:
+    """Those of the sources that the code uses, in Kafka's order: Kafka and JUnit, Java, static ones."""
+    known = {f"{static}{full}" for source in sources for static, full in IMPORT.findall(source)}
+    used = [full for full in known if re.search(rf"\b{full.rpartition('.')[2]}\b", code)]
+
+    def group(full: str) -> int:
+        return 2 if full.startswith("static ") else 1 if full.startswith("java.") else 0
+
+    parts = (sorted(full for full in used if group(full) == number) for number in range(3))
+    return "\n\n".join("\n".join(f"import {full};" for full in part) for part in parts if part)

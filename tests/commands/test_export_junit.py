@@ -1,0 +1,244 @@
+"""JUnit tests made from findings: what they say, what is refused, and that Kafka's classes fail them.
+
+Each test of a finding is run beside a control, the same steps with one thing changed, which passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+from junit_runs import compile_java, junit_jar, kafka_source, run_tests
+from kafka_jars import jars_or_skip
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.export_junit.controller_walk import walk_of
+from elrcheck.commands.export_junit.export_junit import (
+    JunitTest,
+    class_name,
+    export_junit,
+    junit_test,
+    of_finding,
+)
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.tracefile import write_trace
+
+MADE = ("F-20", "F-20 P-1", "F-23", "F-25", "F-26", "F-28", "F-56")
+
+
+class Silent:
+    def stage(self, text: str) -> None: ...
+    def level(self, event: object) -> None: ...
+    def comparisons(self, event: object) -> None: ...
+
+
+@cache
+def made(what: str) -> JunitTest:
+    finding, _, property = what.partition(" ")
+    return junit_test(finding, property or None, None, Silent())
+
+
+@pytest.fixture(scope="module")
+def tests() -> Mapping[str, JunitTest]:
+    """Every test, which takes seconds."""
+    return {what: made(what) for what in MADE}
+
+
+def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Label], property: str) -> Path:
+    """A trace file of these actions."""
+    selected = resolve(Selection(variant, "two-brokers-quiet", sets))
+    model = load_checked_model()
+    plain = PlainModel(model, selected.config)
+    states = [plain.initial()]
+    for action in actions:
+        states.append(next(after for label, after in plain.successors(states[-1]) if label == action))
+    path = folder / "some.trace.json"
+    trace = Behaviour(Origin.of(selected, property), tuple(states), tuple(actions))
+    write_trace(path, trace, model.state_ty)
+    return path
+
+
+# ---------------------------------------------------------------------------- the text
+
+
+def test_the_test_of_f_20() -> None:
+    test = made("F-20")
+    assert (test.name, test.property, test.finding) == ("F20MembersAreReplicasTest", "P-12", "F-20")
+    for line in (
+        "package org.apache.kafka.controller;",
+        "public class F20MembersAreReplicasTest {",
+        "context.registered(0, List.of(0, 1), List.of(0, 1), List.of(), 0);",
+        "assertEquals(Errors.NONE, context.reassign(List.of(0)));",
+        "// The model says: replicas=[0] isr=[0] elr=[1] leader=0",
+        "// With the rule repaired: replicas=[0] isr=[0] elr=[] leader=0",
+        "assertTrue(context.replicas().containsAll(context.elr()),",
+        '"F-20, P-12 (MembersAreReplicas): the ELR names replicas only; "',
+    ):
+        assert f"{line}\n" in test.text, line
+    assert "void fence(" not in test.text and "BrokerRegistrationRequestData" not in test.text
+    assert max(map(len, test.text.splitlines())) <= 125
+
+
+def test_steps_of_brokers_are_comments_and_calls_follow_the_trace() -> None:
+    text = made("F-23").text
+    calls = re.findall(
+        r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE
+    )
+    assert calls[-4:] == ["fence(1)", "register(0, false, 0, 1)", "assignDirectory(0, 1)", "unfence(0)"]
+    assert re.search(r"// \d+\. Crash\(b=0, keep=0\): b dies", text)
+    assert 'assertEquals("replicas=[0, 1] isr=[] elr=[1] leader=-1", context.state());' in text
+    assert "assertTrue(Set.of(-1, 1).contains(context.partition().leader)," in text
+
+
+def test_a_repaired_rule_parts_from_the_trace_where_it_matters() -> None:
+    subject = of_finding("F-23", None, Silent())
+    walk = walk_of(subject.config, subject.trace, subject.repaired)
+    assert walk.parting is not None
+    parted = walk.steps[walk.parting]
+    assert parted.label.action == "AssignDirectories" and parted.repaired is not None
+    assert parted.after.partition.elr == frozenset() and parted.repaired.elr == frozenset({1})
+
+
+def test_a_trace_file_is_a_subject_too(tmp_path: Path) -> None:
+    moved = Label("Reassign", (frozenset({1}),))
+    path = stored(tmp_path, "code_4_1", ("reassignments=2", "partition_zero_replicas=2"), [moved], "P-12")
+    test = junit_test(str(path), None, None, Silent())
+    assert (test.name, test.finding) == ("MembersAreReplicasTest", None)
+    assert "Context context = new Context(true, 1);" in test.text  # beside the topic's partition 0
+    assert "context.registered(1, List.of(0, 1), List.of(0, 1), List.of(), 0);" in test.text
+    assert "With the rule repaired" not in test.text
+
+
+def test_the_file_names_the_class(tmp_path: Path) -> None:
+    file = tmp_path / "MineTest.java"
+    assert export_junit("F-20", None, file, Silent()).written == file
+    assert "public class MineTest {" in file.read_text()
+    assert (
+        export_junit("f-20", None, tmp_path, Silent()).written == tmp_path / "F20MembersAreReplicasTest.java"
+    )
+    for wrong in ("mine.txt", "mineTest.java", "My-Test.java"):
+        with pytest.raises(UsageFault, match="public Java class"):
+            class_name(tmp_path / wrong)
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+def test_a_trace_without_a_step_of_the_controller(tmp_path: Path) -> None:
+    from elrcheck.model.state import Acks
+
+    path = stored(tmp_path, "code_4_1", (), [Label("Produce", (0, Acks.ALL))], "P-1")
+    with pytest.raises(UsageFault, match="no step of the trace is one of the controller") as fault:
+        junit_test(str(path), None, None, Silent())
+    assert int(fault.value.exit_code) == 2
+
+
+@pytest.mark.parametrize(
+    ("what", "property", "says"),
+    [
+        ("F-99", None, "there is no finding F-99"),
+        ("none.json", None, "there is no file `none.json`"),
+        ("F-20", "P-4", "F-20 does not break P-4"),
+        ("F-20", "P-8", "P-8 cannot be asserted"),
+        ("F-21", None, "breaks no property"),
+        ("F-52", None, "its steps are the same"),
+    ],
+)
+def test_what_is_refused(what: str, property: str | None, says: str) -> None:
+    with pytest.raises(UsageFault, match=re.escape(says)) as fault:
+        junit_test(what, property, None, Silent())
+    assert int(fault.value.exit_code) == 2
+
+
+def test_a_property_that_the_trace_does_not_break(tmp_path: Path) -> None:
+    path = stored(tmp_path, "code_4_1", (), [Label("Fence", (1,))], "P-12")
+    with pytest.raises(UsageFault, match="does not end in a violation of P-12"):
+        junit_test(str(path), None, None, Silent())
+
+
+# ---------------------------------------------------------------------------- Kafka's classes
+
+CHECKED = re.compile(r"assertEquals\((?:Errors\.NONE|\"[^\"]*\"), (.*)\);")
+
+
+def changed(old: str, new: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new)
+
+    return change
+
+
+CONTROLS: Mapping[str, Callable[[str], str]] = {
+    "F-20": changed("new Context(true", "new Context(false"),  # ELR off
+    "F-20 P-1": changed("new Context(true", "new Context(false"),
+    "F-23": changed("context.assignDirectory(0, 1)", "context.state()"),  # no report of a directory
+    # The topic's own value is written again, not the cluster's.
+    "F-25": changed(
+        'context.configure(ConfigResource.Type.BROKER, "",',
+        "context.configure(ConfigResource.Type.TOPIC, Context.TOPIC,",
+    ),
+    "F-26": changed("new Context(false", "new Context(true"),  # ELR on from the start
+    "F-28": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
+    "F-56": changed("context.switchElr(false)", "context.state()"),
+}
+FIXED = {("F-23", "4.3.1")}
+
+
+def controlled(what: str, test: JunitTest) -> str:
+    """The same steps with the one thing changed; what is registered on the way may then differ."""
+    text = CONTROLS[what](CHECKED.sub(r"\1;", test.text))
+    return text.replace(f"class {test.name}", f"class Control{test.name}", 1)
+
+
+@pytest.fixture(scope="module")
+def junit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return junit_jar(tmp_path_factory.mktemp("junit"))
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.parametrize("version", ["4.0.2", "4.1.2", "4.3.1"])
+def test_released_classes_fail_and_controls_pass(
+    version: str, tests: Mapping[str, JunitTest], junit: Path, tmp_path: Path
+) -> None:
+    sources = [test.text for test in tests.values()]
+    sources += [controlled(what, test) for what, test in tests.items()]
+    found = run_tests(sources, jars_or_skip(version), junit, tmp_path / "run")
+    for what, test in tests.items():
+        assert found[f"Control{test.name}"] == "", what
+        if (what, version) in FIXED:
+            assert found[test.name] == "", what
+        else:
+            assert found[test.name].startswith(f"{test.finding}, {test.property} ("), (what, found[test.name])
+
+
+def patched_builder(kafka: ClassPath, folder: Path) -> Path:
+    """PartitionChangeBuilder whose new ELR is taken from the replicas after the change: one line more."""
+    text = kafka_source(kafka, "org/apache/kafka/controller/PartitionChangeBuilder.java", folder)
+    joined = "candidateSet::add);"
+    assert text.count(joined) == 1
+    file = folder / "PartitionChangeBuilder.java"
+    file.write_text(text.replace(joined, f"{joined} candidateSet.retainAll(targetReplicas);"))
+    compile_java([file], kafka, folder / "patched")
+    return folder / "patched"
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
+def test_the_patch_of_f_20_makes_its_tests_pass(
+    version: str, tests: Mapping[str, JunitTest], junit: Path, tmp_path: Path
+) -> None:
+    kafka = jars_or_skip(version)
+    sources = [tests[what].text for what in ("F-20", "F-20 P-1")]
+    found = run_tests(sources, kafka, junit, tmp_path / "run", patched_builder(kafka, tmp_path))
+    assert found == {"F20MembersAreReplicasTest": "", "F20LeaderCompletenessTest": ""}
