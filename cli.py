@@ -18,7 +18,7 @@ from elrcheck import __version__
 from elrcheck.console.export_verbs import export, tlc
 from elrcheck.console.gate_verbs import gate, init
 from elrcheck.console.help import Commands
-from elrcheck.console.kafka_verbs import audit, conform
+from elrcheck.console.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.options import EXIT_CODES
 from elrcheck.console.proof_verbs import mutate, prove
 from elrcheck.console.reference_verbs import completion, doctor, list_, show, what_if
@@ -65,7 +65,7 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 for command in (
     check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, runs, config,
-    prove, conform, audit, mutate, export, tlc, what_if, list_, show, doctor, completion,
+    prove, conform, audit, reproduce, mutate, export, tlc, what_if, list_, show, doctor, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -301,6 +301,24 @@ class AuditRequest:
 
 
 @dataclass(frozen=True)
+class ReproduceRequest:
+    """Show a finding on a real cluster.
+
+    finding: its id, or FINDING/RECIPE; order: the recipe, if `finding` does not name it. kafka: a version to
+    get by Maven, or home: the folder of a distribution. control: compare with the control. keep: an empty
+    folder for logs. patience: a factor for time limits.
+    """
+
+    finding: str
+    order: str | None = None
+    kafka: str | None = None
+    home: Path | None = None
+    control: bool = True
+    keep: Path | None = None
+    patience: float = 1.0
+
+
+@dataclass(frozen=True)
 class ConformRequest:
     """Compare the model with Kafka's own classes.
 

@@ -96,6 +96,15 @@ def configurations(_: click.Context | None = None) -> Words:
     yield from ((case.name, "") for family in families for case in family.cases)
 
 
+def recipes(_: click.Context | None = None) -> Words:
+    """Findings that can be reproduced, and every recipe."""
+    from elrcheck.catalogue.recipe_file import packaged_recipes
+
+    found = packaged_recipes()
+    yield from ((recipe.finding, recipe.title) for recipe in found if recipe.default)
+    yield from ((recipe.id, recipe.title) for recipe in found)
+
+
 def scenarios(_: click.Context | None = None) -> Words:
     """Scenario ids, derived from the file names: E-01.toml is E-1."""
     from elrcheck.catalogue.scenario_file import scenario_files

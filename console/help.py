@@ -28,7 +28,7 @@ MANY = 12
 SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
     "explore": "exploration", "sweep": "sweep", "suite": "suite", "replay": "replay", "explain": "explain",
-    "tlc": "tlc", "audit": "audit",
+    "tlc": "tlc", "audit": "audit", "reproduce": "reproduce",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
     "list": "list", "show": "show", "doctor": "doctor",
@@ -61,6 +61,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "audit": (
         "elrcheck audit /var/lib/kafka/__cluster_metadata-0",
         "elrcheck audit dump.txt --strict -o audit.json",
+    ),
+    "reproduce": (
+        "elrcheck reproduce F-20 --kafka 4.1.2",
+        "elrcheck reproduce F-20/stuck --kafka 4.3.1 --no-control --keep kept -o reproduced.xml",
     ),
     "suite": (
         "elrcheck suite",

@@ -1,4 +1,4 @@
-"""Verbs about Kafka itself: conform, audit."""
+"""Verbs about Kafka itself: conform, audit, reproduce."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import AuditRequest, ConformRequest
-from elrcheck.console.completion import complete_setting, completer, variants
+from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest
+from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.options import EXIT_CODES, case_options, duration, located_options, workers_option
+from elrcheck.console.options import (
+    EXIT_CODES,
+    case_options,
+    duration,
+    located_options,
+    verdict_options,
+    workers_option,
+)
 from elrcheck.console.shell import Shell
 
 
@@ -97,4 +104,34 @@ def audit(shell: Shell, /, paths: tuple[Path, ...], strict: bool, form: str,
 
     with shell.open_progress() as progress:
         report = run_audit(AuditRequest(paths, strict), progress)
+    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+@click.command(cls=Verb, epilog=EXIT_CODES)
+@click.argument("finding", metavar="FINDING[/RECIPE]", shell_complete=completer(recipes))
+@click.option("--order", metavar="RECIPE", help="The recipe, if FINDING does not name it.")
+@click.option("--kafka", metavar="VERSION", help="Release to run, such as 4.1.2; Maven gets its jars.")
+@click.option("--kafka-home", "home", metavar="DIR",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Folder of an unpacked Kafka distribution to run.")
+@click.option("--control/--no-control", default=True, show_default=True,
+              help="Follow the same steps on a second cluster, with one thing changed.")
+@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path),
+              help="Keep logs, settings and the metadata log (for `elrcheck audit`) in this empty folder.")
+@click.option("--patience", metavar="FACTOR", type=click.FloatRange(0.1, 100.0), default=1.0,
+              show_default=True, help="Multiplies every time limit, for a machine that is slow or busy.")
+@verdict_options
+@click.pass_obj
+def reproduce(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+              **options: Any) -> ExitCode:  # fmt: skip
+    """Reproduce a finding on a real Kafka cluster.
+
+    Starts a controller and brokers on the loopback interface, follows the steps of a recipe, and reports
+    whether records acknowledged with acks=all are lost, or a partition becomes unavailable; beside it the
+    control.  Nothing is left running or on disk.  Needs a JDK, and Maven or a Kafka distribution.
+    """
+    from elrcheck.commands.reproduce.reproduce import run_reproduce
+
+    with shell.open_progress() as progress:
+        report = run_reproduce(ReproduceRequest(**options), progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -404,4 +404,5 @@ def has_page(form: str, outputs: Sequence[tuple[str, Path]]) -> bool:
 output_options = report_options(PLAIN)
 page_options = report_options((*PLAIN, "html"))
 case_options = report_options((*PLAIN, *LISTS))
+verdict_options = report_options((*PLAIN, *(form for form in LISTS if form != "html")))
 located_options = report_options(EVERY)

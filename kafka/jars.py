@@ -39,10 +39,14 @@ NO_NETWORK = re.compile(
 
 
 class Jars(Enum):
-    """Which of Kafka's artifacts are needed; the values are artifact ids."""
+    """Which of Kafka's artifacts are needed; the values are artifact ids.
+
+    A cluster is started with them and logs; for the others logs are discarded.
+    """
 
     CONTROLLER = ("kafka-metadata", "kafka-server-common", "kafka-raft")
     BROKER = ("kafka_2.13", "kafka-metadata", "kafka-server-common", "kafka-raft")
+    CLUSTER = ("kafka_2.13", "kafka-server")
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class ClassPath:
         return total.hexdigest()
 
 
-def from_home(home: Path) -> ClassPath:
+def from_home(home: Path, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
     """Return the class path of a Kafka distribution that was unpacked into `home`."""
     libs = home / "libs"
     named = sorted(libs.glob("kafka-metadata-*.jar"))
@@ -76,7 +80,8 @@ def from_home(home: Path) -> ClassPath:
             f"{home} is not a Kafka distribution: no {libs / 'kafka-metadata-VERSION.jar'}",
             help="name the folder that a Kafka download unpacks to, such as kafka_2.13-4.1.2",
         )
-    jars = tuple(jar.resolve() for jar in sorted(libs.glob("*.jar")) if not LOGS.match(jar.name))
+    logs = wanted is Jars.CLUSTER
+    jars = tuple(jar.resolve() for jar in sorted(libs.glob("*.jar")) if logs or not LOGS.match(jar.name))
     return ClassPath(versions[0], jars, f"--kafka-home {home}")
 
 
@@ -199,9 +204,10 @@ def _pom(version: str, wanted: Jars) -> str:
         f"<version>{version}</version>{exclusions}</dependency>"
         for artifact in wanted.value
     )
+    logger = "slf4j-simple" if wanted is Jars.CLUSTER else "slf4j-nop"
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         "<groupId>elrcheck</groupId><artifactId>class-path</artifactId><version>1</version>"
-        f"<dependencies>{kafka}<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId>"
+        f"<dependencies>{kafka}<dependency><groupId>org.slf4j</groupId><artifactId>{logger}</artifactId>"
         "<version>1.7.36</version></dependency></dependencies></project>"
     )

@@ -20,7 +20,7 @@ FORMATS: Mapping[str, str] = {
     "json": "One document, described in docs/schemas (.json); every command with a report.",
     "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
     "junit": "JUnit XML, a case a judgement (.xml); check, prove, conform, audit, mutate, suite, gate, ..",
-    "github": "GitHub annotations, step summary; check, prove, conform, audit, mutate, suite, gate, replay.",
+    "github": "GitHub annotations, step summary; check, prove, conform, audit, mutate, suite, gate, ..",
     "markdown": "Tables, traces (.md); check, prove, conform, audit, mutate, suite, gate, replay, sweep.",
     "html": "One page (.html); check, prove, conform, audit, mutate, suite, gate; sweep: a matrix.",
     "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, audit.",

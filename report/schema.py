@@ -26,6 +26,7 @@ from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -42,6 +43,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "prove --controller": ControllerReport,
     "conform": ConformReport,
     "audit": AuditReport,
+    "reproduce": ReproduceReport,
     "tlc": TlcReport,
     "show E-1": ScenarioReport,
     "mutate": MutateReport,

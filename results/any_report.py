@@ -13,6 +13,7 @@ from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -32,6 +33,7 @@ Report: TypeAlias = (
     | ControllerReport
     | ConformReport
     | AuditReport
+    | ReproduceReport
     | TlcReport
     | ScenarioReport
     | MutateReport

@@ -9,6 +9,7 @@ from elrcheck.report.ci.sheet_cases import check_sheet, controller_sheet, mutate
 from elrcheck.report.ci.sheet_conform import conform_sheet
 from elrcheck.report.ci.sheet_gate import gate_sheet
 from elrcheck.report.ci.sheet_replay import replay_sheet
+from elrcheck.report.ci.sheet_reproduction import reproduction_sheet
 from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport
@@ -18,6 +19,7 @@ from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.trace_reports import ReplayReport
 
@@ -43,5 +45,7 @@ def sheet_of(report: Report) -> Sheet:
             return mutate_sheet(report)
         case SuiteReport():
             return suite_sheet(report)
+        case ReproduceReport():
+            return reproduction_sheet(report)
     help = "use text, json or jsonl"
     raise UsageFault("usage-format", f"this format does not support {report.schema}", help=help)

@@ -13,6 +13,7 @@ from elrcheck.report.text.text_exploration import print_exploration
 from elrcheck.report.text.text_gate import print_gate
 from elrcheck.report.text.text_mutation import print_mutate
 from elrcheck.report.text.text_proof import print_prove, print_tlc
+from elrcheck.report.text.text_reproduction import print_reproduction
 from elrcheck.report.text.text_scenario import print_scenario
 from elrcheck.report.text.text_simulation import print_simulation
 from elrcheck.report.text.text_suite import print_suite
@@ -27,6 +28,7 @@ from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -54,6 +56,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_conform(report, page, detail)
         case AuditReport():
             print_audit(report, page, detail)
+        case ReproduceReport():
+            print_reproduction(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
         case ScenarioReport():

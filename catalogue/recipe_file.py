@@ -1,0 +1,269 @@
+"""Reads recipes: how a finding is reproduced on a real cluster, step by step, and with what it is compared.
+
+    finding = "F-20"
+    name = "loss"
+    default = true                     # the recipe of `elrcheck reproduce F-20`
+    title = "Acknowledged records are lost by two reassignments and an orderly restart"
+    about = "..."
+    expects = "lost"                   # or "unavailable"
+    versions = ["4.0.0", "4.4.0"]      # the oldest and the newest release on which it was seen
+    needs = "4.0.0"                    # the oldest release that knows what the recipe uses
+    traces = ["F-20: P-1"]             # the search of a finding, or the scenario, that the steps follow
+    timing = "..."                     # what depends on timing; left out where nothing does
+
+    [cluster]
+    brokers = 3
+    log-dirs = 1
+    features = { "eligible.leader.replicas.version" = 1 }
+    controller = { "broker.session.timeout.ms" = 9000 }    # properties on top of those of every cluster
+    broker = { "replica.fetch.max.bytes" = 2000 }
+
+    [control]                          # the same steps with one thing changed
+    title = "ELR off"
+    features = { "eligible.leader.replicas.version" = 0 }
+
+    [[step]]
+    create = "orders"                  # `recipe_steps.py` has the kinds of steps
+    partitions = [[0, 1, 2], [0, 1, 2]]
+
+    [[step]]
+    wait = "orders-1"
+    elr = [0, 1]
+    in = "run"                         # only there, or only in the "control"; left out for both
+    note = "why"                       # for readers
+
+    [read]
+    partitions = ["orders-1"]          # what is read at the end and compared with what was acknowledged
+
+Files are read strictly: an unknown key, a broker that does not exist or a partition that was not created is
+an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.strict import Node
+from elrcheck.catalogue.recipe_steps import (
+    STEPS,
+    Action,
+    Create,
+    kind_of,
+    partition,
+    read_action,
+    text_values,
+)
+
+Side: TypeAlias = Literal["run", "control"]
+TOP = ("finding", "name", "title", "about", "expects", "versions", "cluster", "step", "read")
+MORE = ("default", "needs", "traces", "timing", "control")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
+MOST_BROKERS = 5
+
+
+@dataclass(frozen=True)
+class RecipeCluster:
+    """controller, broker: properties on top of those that every cluster has."""
+
+    brokers: int
+    log_dirs: int
+    features: Mapping[str, int]
+    controller: Mapping[str, str]
+    broker: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RecipeStep:
+    """sides: where it is done. text: how it is shown; line: of the file."""
+
+    action: Action
+    sides: tuple[Side, ...]
+    text: str
+    note: str
+    where: str
+
+
+@dataclass(frozen=True)
+class RecipeControl:
+    """What the control changes. features: those that replace the recipe's."""
+
+    title: str
+    features: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """versions: oldest and newest release on which it was seen; needs: the oldest that can run it."""
+
+    finding: str
+    name: str
+    default: bool
+    title: str
+    about: str
+    expects: Literal["lost", "unavailable"]
+    versions: tuple[str, str]
+    needs: str | None
+    traces: tuple[str, ...]
+    timing: str
+    cluster: RecipeCluster
+    control: RecipeControl | None
+    steps: tuple[RecipeStep, ...]
+    read: tuple[str, ...]
+    file: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.finding}/{self.name}"
+
+
+def packaged_recipes() -> tuple[Recipe, ...]:
+    """The recipes of this package, by finding and name, the default of each finding first."""
+    folder = files("elrcheck.catalogue") / "recipes"
+    found = [read_recipe(file) for file in folder.iterdir() if file.name.endswith(".toml")]
+    return tuple(sorted(found, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
+
+
+def find_recipe(wanted: str, order: str | None = None) -> Recipe:
+    """The recipe `FINDING/NAME`, or the default one of a finding."""
+    finding, _, name = wanted.partition("/")
+    finding, name = finding.upper(), name or order or ""
+    if order is not None and name != order:
+        raise UsageFault("usage-option", f"{wanted} and --order {order} name two recipes")
+    recipes = packaged_recipes()
+    of_finding = [one for one in recipes if one.finding == finding]
+    if not of_finding:
+        known = list(dict.fromkeys(one.finding for one in recipes))
+        raise UsageFault("unknown-recipe", f"no recipe for `{wanted}`", help=did_you_mean(finding, known))
+    for one in of_finding:
+        if one.name == name or (not name and one.default):
+            return one
+    known = [one.name for one in of_finding]
+    raise UsageFault("unknown-recipe", f"{finding} has no recipe `{name}`", help=did_you_mean(name, known))
+
+
+def read_recipe(file: Path | Traversable) -> Recipe:
+    """Read a recipe strictly; a UsageFault names the file, the line and the key."""
+    top = read_toml(file, toml_codes("recipe-file")).object(TOP, MORE)
+    finding, name = top["finding"].text(), top["name"].text()
+    if not re.fullmatch(r"F-\d+", finding):
+        top["finding"].bad("expected the id of a finding, such as F-20")
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        top["name"].bad("small letters, digits and -")
+    cluster = _cluster(top["cluster"])
+    control = top.maybe("control", _control, None)
+    steps = tuple(_step(node, cluster) for node in top["step"].items())
+    recipe = Recipe(
+        finding=finding,
+        name=name,
+        default=top.maybe("default", Node.boolean, False),
+        title=_needed(top["title"]),
+        about=_needed(top["about"]),
+        expects="lost" if top["expects"].choice(("lost", "unavailable")) == "lost" else "unavailable",
+        versions=_versions(top["versions"]),
+        needs=top.maybe("needs", _version, None),
+        traces=top.maybe("traces", Node.texts, ()),
+        timing=top.maybe("timing", _needed, ""),
+        cluster=cluster,
+        control=control,
+        steps=steps,
+        read=_read(top["read"], steps),
+        file=str(file),
+    )
+    same = all(len(step.sides) == 2 for step in steps)
+    if control is None and not same:
+        top.fail("a step is only for one side, but there is no [control]")
+    if control is not None and same and not control.features:
+        top["control"].fail("the control does the same as the run")
+    return recipe
+
+
+def _needed(node: Node) -> str:
+    text = node.text().strip()
+    return text or node.bad("expected a text, not an empty one")
+
+
+def _version(node: Node) -> str:
+    text = node.text()
+    if not VERSION.fullmatch(text):
+        node.expected("a release such as 4.1.2")
+    return text
+
+
+def _versions(node: Node) -> tuple[str, str]:
+    found = tuple(_version(one) for one in node.items())
+    if len(found) != 2:
+        node.expected("the oldest and the newest release")
+    return found[0], found[1]
+
+
+def _cluster(node: Node) -> RecipeCluster:
+    node.object(("brokers",), ("log-dirs", "features", "controller", "broker"))
+    brokers = node["brokers"].positive()
+    if brokers > MOST_BROKERS:
+        node["brokers"].expected(f"at most {MOST_BROKERS}")
+    return RecipeCluster(
+        brokers=brokers,
+        log_dirs=node.maybe("log-dirs", Node.positive, 1),
+        features=node.maybe("features", lambda part: part.map(Node.natural), {}),
+        controller=node.maybe("controller", text_values, {}),
+        broker=node.maybe("broker", text_values, {}),
+    )
+
+
+def _control(node: Node) -> RecipeControl:
+    node.object(("title",), ("features",))
+    features = node.maybe("features", lambda part: part.map(Node.natural), {})
+    return RecipeControl(_needed(node["title"]), features)
+
+
+def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
+    kind = kind_of(node)
+    form = STEPS[kind]
+    node.object((kind, *form.required), (*form.optional, "in", "note"))
+    side = node.maybe("in", lambda part: part.choice(("run", "control")), None)
+    sides: tuple[Side, ...] = ("run", "control")
+    if side is not None:
+        sides = ("run",) if side == "run" else ("control",)
+    for key in (kind, "broker"):
+        value = node.get(key).value
+        if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
+            node[key].expected(f"one of the {cluster.brokers} brokers")
+    action = read_action(node, kind)
+    return RecipeStep(action, sides, _shown(node), node.maybe("note", _needed, ""), node.where)
+
+
+def _shown(node: Node) -> str:
+    """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
+    left_out = ("in", "note", "seconds", "decides", "because")
+    return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
+
+
+def _value(node: Node) -> str:
+    match node.value:
+        case dict():
+            return ", ".join(f"{key}={_value(part)}" for key, part in node.fields())
+        case bool():
+            return "yes" if node.value else "no"
+    return str(node.value)
+
+
+def _read(node: Node, steps: Sequence[RecipeStep]) -> tuple[str, ...]:
+    node.object(("partitions",))
+    created = {
+        f"{step.action.topic}-{number}"
+        for step in steps
+        if isinstance(step.action, Create)
+        for number in range(len(step.action.partitions))
+    }
+    for one in node["partitions"].items():
+        if partition(one) not in created:
+            one.fail(f"no step creates `{one.text()}`", did_you_mean(one.text(), created))
+    return node["partitions"].texts()

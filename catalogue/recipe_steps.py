@@ -1,0 +1,392 @@
+"""The steps of a recipe: a class for each kind, and how it is read from TOML.
+
+Which kind a step is, its first key says. `STEPS` lists the kinds; a step has no other keys than those there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Node
+
+PARTITION = re.compile(r"[a-z0-9]+-\d+")
+PATIENCE = 60.0
+START = 240.0
+NO_LEADER = -1
+
+
+@dataclass(frozen=True)
+class Create:
+    """A topic with these replicas for each partition."""
+
+    topic: str
+    partitions: tuple[tuple[int, ...], ...]
+    config: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Produce:
+    """Numbered records with acks=all. size: how many bytes each has besides its number."""
+
+    partition: str
+    records: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Send:
+    """One record with acks=all, without waiting for an answer."""
+
+    partition: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Wait until the record that was sent last is acknowledged."""
+
+    partition: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Reassign:
+    """to: the replicas; None cancels."""
+
+    partition: str
+    to: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Elect:
+    partition: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Configure:
+    """kind: topic or broker; name: empty for all brokers; an empty value removes the setting."""
+
+    kind: str
+    name: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Throttle:
+    """Bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
+
+    rate: int
+
+
+@dataclass(frozen=True)
+class Feature:
+    name: str
+    level: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Unregister:
+    broker: int
+
+
+@dataclass(frozen=True)
+class Signal:
+    """kind: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP), resume (SIGCONT).
+
+    wait: until the process has ended.
+    """
+
+    kind: str
+    broker: int
+    wait: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Start:
+    """wait: until the broker is unfenced."""
+
+    broker: int
+    wait: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MoveDirectory:
+    """Move a replica into another log directory of its broker, unless it is there."""
+
+    partition: str
+    broker: int
+    directory: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Directory:
+    """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
+
+    kind: str
+    broker: int
+    directory: int
+
+
+@dataclass(frozen=True)
+class DeleteCleanStopFiles:
+    """Delete the files by which a broker knows that it stopped in order."""
+
+    broker: int
+
+
+@dataclass(frozen=True)
+class Sleep:
+    seconds: float
+    because: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What DescribeTopicPartitions says; None for what does not matter. leader: one of these, -1 for none.
+
+    The order counts for replicas only. isr_size: how many.
+    """
+
+    leader: tuple[int, ...] | None = None
+    replicas: tuple[int, ...] | None = None
+    isr: tuple[int, ...] | None = None
+    elr: tuple[int, ...] | None = None
+    last_known_elr: tuple[int, ...] | None = None
+    isr_size: int | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Wait for a predicted state. decides: without it the finding is not reproduced."""
+
+    partition: str
+    seen: Seen
+    seconds: float
+    decides: bool
+
+
+@dataclass(frozen=True)
+class Leaderless:
+    """The partition is unavailable if it has no leader for so long; the steps continue in either case."""
+
+    partition: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Said:
+    """Wait until a node has printed a line that matches, since its last start or since the last such step."""
+
+    node: int
+    pattern: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LogEnd:
+    """Wait until the log of a replica ends there; None: until the broker has no replica of it any more."""
+
+    partition: str
+    broker: int
+    end: int | None
+    seconds: float
+
+
+Action: TypeAlias = (
+    Create | Produce | Send | Answered | Reassign | Elect | Configure | Throttle | Feature | Unregister
+    | Signal | Start | MoveDirectory | Directory | DeleteCleanStopFiles | Sleep | Wait | Leaderless | Said
+    | LogEnd
+)  # fmt: skip
+
+
+def read_action(node: Node, kind: str) -> Action:
+    """Read the step of a kind; UsageFault names the line of a mistake."""
+    return STEPS[kind].read(node)
+
+
+def kind_of(node: Node) -> str:
+    """The first key of a step."""
+    keys = [key for key, _ in node.fields()]
+    if not keys or keys[0] not in STEPS:
+        first = keys[0] if keys else ""
+        node.fail(f"`{first}` is no kind of step", did_you_mean(first, STEPS))
+    return keys[0]
+
+
+# ------------------------------------------------------------------------------- the readers
+
+
+def partition(node: Node) -> str:
+    name = node.text()
+    if not PARTITION.fullmatch(name):
+        node.expected("a partition such as orders-1")
+    return name
+
+
+def ids(node: Node) -> tuple[int, ...]:
+    return tuple(one.natural() for one in node.items())
+
+
+def text_values(node: Node) -> dict[str, str]:
+    """Settings of Kafka; numbers and booleans need no quotation marks."""
+    return node.map(_setting)
+
+
+def _setting(node: Node) -> str:
+    match node.value:
+        case bool():
+            return "true" if node.value else "false"
+        case int() | str():
+            return str(node.value)
+    return node.text()
+
+
+def _seconds(node: Node, usual: float = PATIENCE) -> float:
+    return float(node.maybe("seconds", Node.positive, usual))
+
+
+def _create(node: Node) -> Create:
+    replicas = tuple(ids(one) for one in node["partitions"].items())
+    if not replicas or not all(replicas):
+        node["partitions"].expected("the replicas of every partition, such as [[0, 1, 2]]")
+    topic = node["create"].text()
+    if not re.fullmatch(r"[a-z0-9]+", topic):
+        node["create"].expected("a name of small letters and digits")
+    return Create(topic, replicas, node.maybe("config", text_values, {}))
+
+
+def _produce(node: Node) -> Produce:
+    size = node.maybe("size", Node.natural, 0)
+    return Produce(partition(node["produce"]), node["records"].positive(), size)
+
+
+def _configure(node: Node) -> Configure:
+    kind, _, name = node["configure"].text().partition(" ")
+    if kind not in ("topic", "broker") or (kind == "topic" and not name) or (name and not name.isalnum()):
+        node["configure"].expected("`topic NAME`, `broker ID` or `broker`")
+    return Configure(kind, name, text_values(node["set"]))
+
+
+def _feature(node: Node) -> Feature:
+    kind = node["type"].choice(("upgrade", "safe_downgrade", "unsafe_downgrade"))
+    return Feature(node["feature"].text(), node["level"].natural(), kind)
+
+
+def _signal(kind: str) -> Callable[[Node], Signal]:
+    def read(node: Node) -> Signal:
+        ends = kind in ("stop", "kill")
+        wait = node.maybe("wait", Node.boolean, ends)
+        return Signal(kind, node[kind].natural(), wait, _seconds(node, 120.0))
+
+    return read
+
+
+def _start(node: Node) -> Start:
+    return Start(node["start"].natural(), node.maybe("wait", Node.boolean, True), _seconds(node, START))
+
+
+def _move(node: Node) -> MoveDirectory:
+    place = node["broker"].natural(), node["directory"].natural()
+    return MoveDirectory(partition(node["move"]), *place, _seconds(node))
+
+
+def _directory(kind: str) -> Callable[[Node], Directory]:
+    return lambda node: Directory(kind, node[f"{kind}-directory"].natural(), node["directory"].natural())
+
+
+def read_seen(node: Node) -> Seen:
+    """The expectations of a `wait`; a leader may be one of several."""
+    return Seen(
+        leader=node.maybe("leader", _leaders, None),
+        replicas=node.maybe("replicas", ids, None),
+        isr=node.maybe("isr", ids, None),
+        elr=node.maybe("elr", ids, None),
+        last_known_elr=node.maybe("last-known-elr", ids, None),
+        isr_size=node.maybe("isr-size", Node.natural, None),
+    )
+
+
+def _leaders(node: Node) -> tuple[int, ...]:
+    several = node.items() if isinstance(node.value, list) else [node]
+    return tuple(one.integer(least=NO_LEADER) for one in several)
+
+
+def _wait(node: Node) -> Wait:
+    seen = read_seen(node)
+    if seen == Seen():
+        node.fail("a `wait` says what it waits for", "such as leader = 2")
+    return Wait(partition(node["wait"]), seen, _seconds(node), node.maybe("decides", Node.boolean, False))
+
+
+def _said(node: Node) -> Said:
+    pattern = node["pattern"].text()
+    try:
+        re.compile(pattern)
+    except re.error as fault:
+        node["pattern"].bad(f"no regular expression: {fault}")
+    return Said(node["said"].natural(), pattern, _seconds(node))
+
+
+def _log_end(node: Node) -> LogEnd:
+    gone = node.maybe("gone", Node.boolean, False)
+    if gone == ("end" in node):
+        node.fail("a `log` waits for an `end`, or until it is `gone`")
+    end = None if gone else node["end"].natural()
+    return LogEnd(partition(node["log"]), node["broker"].natural(), end, _seconds(node))
+
+
+@dataclass(frozen=True)
+class StepKind:
+    """How a kind of step is read; its first key is required too."""
+
+    read: Callable[[Node], Action]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+SEEN = ("leader", "replicas", "isr", "elr", "last-known-elr", "isr-size")
+STEPS: Mapping[str, StepKind] = {
+    "create": StepKind(_create, ("partitions",), ("config",)),
+    "produce": StepKind(_produce, ("records",), ("size",)),
+    "send": StepKind(lambda node: Send(partition(node["send"]))),
+    "answered": StepKind(
+        lambda node: Answered(partition(node["answered"]), _seconds(node)), (), ("seconds",)
+    ),
+    "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
+    "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
+    "elect": StepKind(
+        lambda node: Elect(partition(node["elect"]), node["type"].choice(("preferred", "unclean"))), ("type",)
+    ),
+    "configure": StepKind(_configure, ("set",)),
+    "throttle": StepKind(lambda node: Throttle(node["throttle"].positive())),
+    "feature": StepKind(_feature, ("level", "type")),
+    "unregister": StepKind(lambda node: Unregister(node["unregister"].natural())),
+    "stop": StepKind(_signal("stop"), (), ("wait", "seconds")),
+    "kill": StepKind(_signal("kill"), (), ("wait", "seconds")),
+    "pause": StepKind(_signal("pause")),
+    "resume": StepKind(_signal("resume")),
+    "start": StepKind(_start, (), ("wait", "seconds")),
+    "move": StepKind(_move, ("broker", "directory"), ("seconds",)),
+    "lose-directory": StepKind(_directory("lose"), ("directory",)),
+    "replace-directory": StepKind(_directory("replace"), ("directory",)),
+    "drop-directory": StepKind(_directory("drop"), ("directory",)),
+    "delete-clean-stop-files": StepKind(
+        lambda node: DeleteCleanStopFiles(node["delete-clean-stop-files"].natural())
+    ),
+    "sleep": StepKind(lambda node: Sleep(node["sleep"].positive(), node["because"].text()), ("because",)),
+    "wait": StepKind(_wait, (), (*SEEN, "seconds", "decides")),
+    "leaderless": StepKind(
+        lambda node: Leaderless(partition(node["leaderless"]), node["seconds"].positive()), ("seconds",)
+    ),
+    "said": StepKind(_said, ("pattern",), ("seconds",)),
+    "log": StepKind(_log_end, ("broker",), ("end", "gone", "seconds")),
+}
+"""Every kind of step, by the key that it starts with."""

@@ -1,0 +1,1 @@
+"""`reproduce`: a finding on a real cluster."""

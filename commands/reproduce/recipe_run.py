@@ -1,0 +1,363 @@
+"""One side of a recipe, the run or its control: its steps on a cluster, and what is left at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from elrcheck.base.progress import Progress
+from elrcheck.catalogue.recipe_file import Recipe, RecipeStep, Side
+from elrcheck.catalogue.recipe_steps import (
+    Action,
+    Answered,
+    Configure,
+    Create,
+    DeleteCleanStopFiles,
+    Directory,
+    Elect,
+    Feature,
+    Leaderless,
+    LogEnd,
+    MoveDirectory,
+    Produce,
+    Reassign,
+    Said,
+    Seen,
+    Send,
+    Signal,
+    Sleep,
+    Start,
+    Throttle,
+    Unregister,
+    Wait,
+)
+from elrcheck.commands.reproduce.driven_cluster import Cluster
+from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
+from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
+from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
+
+READ_PATIENCE = 60.0
+THROTTLE = "leader.replication.throttled.rate"
+
+
+@dataclass
+class SideResult:
+    """What came of one side."""
+
+    outcome: ReproduceOutcome = "not-reproduced"
+    acknowledged: int = 0
+    left: int | None = None
+    missing: str = ""
+    message: str = ""
+    states: list[SeenState] = field(default_factory=list)
+    steps: list[DoneStep] = field(default_factory=list)
+
+
+class _NotSeen(Exception):
+    """The sign of the finding does not appear."""
+
+
+class RecipeRun:
+    """Follows the steps. patience: a factor for all time limits."""
+
+    def __init__(
+        self, recipe: Recipe, side: Side, cluster: Cluster, progress: Progress, patience: float = 1.0
+    ) -> None:
+        self._recipe, self._side, self._cluster = recipe, side, cluster
+        self._progress, self._patience = progress, patience
+        self._begun = time.monotonic()
+        self._number = 0
+        self._produced: dict[str, int] = {}
+        self._acknowledged: dict[str, set[int]] = {name: set() for name in recipe.read}
+        self._heard: dict[int, int] = {}
+        self._leaderless: list[str] = []
+        self.result = SideResult()
+
+    def follow(self) -> SideResult:
+        """Do every step of this side, then read; faults of the cluster end in an inconclusive result."""
+        steps = [step for step in self._recipe.steps if self._side in step.sides]
+        try:
+            for self._number, step in enumerate(steps, 1):
+                self._progress.stage(f"{self._side} {self._number}/{len(steps)}: {step.text}")
+                self._do(step)
+            self._number += 1
+            self._judge()
+        except _NotSeen as absent:
+            self.result.message = str(absent)
+            self._judge_early()
+        except (ClusterFault, Refused) as fault:
+            self._give_up(f"step {self._number}", fault, steps)
+        return self.result
+
+    # -- the end
+
+    def _judge(self) -> None:
+        """Read what is left of what was acknowledged."""
+        expected = sum(map(len, self._acknowledged.values()))
+        self.result.acknowledged = expected
+        left, missing = 0, []
+        for partition, numbers in self._acknowledged.items():
+            self._progress.stage(f"{self._side}: reading {partition}")
+            found = self._read(partition)
+            if found is None:
+                self.result.outcome = "unavailable" if self._leaderless else "inconclusive"
+                self.result.message = f"{partition} cannot be read"
+                return
+            left += len(numbers & found)
+            missing += [f"{partition}: {ranges(numbers - found)}"] if numbers - found else []
+        self.result.left, self.result.missing = left, "; ".join(missing)
+        if left < expected:
+            self.result.outcome = "lost"
+        elif self._leaderless:
+            self.result.outcome = "unavailable"
+        if self._leaderless:
+            self.result.message = "; ".join(self._leaderless)
+
+    def _judge_early(self) -> None:
+        """The sign is absent, so the remaining steps make no sense; what was acknowledged must be there."""
+        why = self.result.message
+        self._judge()
+        if self.result.outcome == "inconclusive":
+            self.result.outcome = "not-reproduced"
+        self.result.message = why
+
+    def _read(self, partition: str) -> frozenset[int] | None:
+        end = time.monotonic() + READ_PATIENCE * self._patience
+        while True:
+            try:
+                return self._cluster.clients.consume(partition)
+            except Refused:
+                if self._leaderless or time.monotonic() > end:
+                    return None
+            time.sleep(1.0)
+
+    def _give_up(self, where: str, fault: Exception, steps: list[RecipeStep]) -> None:
+        excerpt = getattr(fault, "excerpt", "")
+        text = steps[self._number - 1].text if self._number <= len(steps) else "reading"
+        self.result.outcome = "inconclusive"
+        self.result.acknowledged = sum(map(len, self._acknowledged.values()))
+        self.result.message = f"{where} ({text}) failed: {fault}" + (f"\n{excerpt}" if excerpt else "")
+
+    # -- the steps
+
+    def _do(self, step: RecipeStep) -> None:
+        begun = time.monotonic() - self._begun
+        result = self._act(step.action)
+        self.result.steps.append(DoneStep(self._number, step.text, round(begun, 1), result, step.note))
+
+    def _act(self, action: Action) -> str:
+        """Do one step, and return what came of it."""
+        match action:
+            case Create():
+                self._cluster.clients.create(action.topic, action.partitions, action.config)
+            case Produce():
+                return self._produce(action)
+            case Send() | Answered():
+                return self._send(action)
+            case Wait():
+                return self._wait(action)
+            case Leaderless():
+                return self._watch(action)
+            case Said():
+                self._hear(action)
+            case LogEnd():
+                self._await_log(action)
+            case Sleep():
+                time.sleep(action.seconds)
+                return action.because
+            case Reassign() | Elect() | Configure() | Throttle() | Feature() | Unregister():
+                self._operate(action)
+            case Signal() | Start():
+                self._process(action)
+            case MoveDirectory() | Directory() | DeleteCleanStopFiles():
+                self._directories(action)
+        return ""
+
+    def _operate(self, action: Reassign | Elect | Configure | Throttle | Feature | Unregister) -> None:
+        clients = self._cluster.clients
+        match action:
+            case Reassign():
+                clients.reassign(action.partition, action.to)
+            case Elect():
+                clients.elect(action.partition, action.kind)
+            case Configure():
+                clients.configure(action.kind, action.name, action.values)
+            case Throttle():
+                for broker in range(self._cluster.broker_count):
+                    clients.configure("broker", str(broker), {THROTTLE: str(action.rate)})
+            case Feature():
+                clients.feature(action.name, action.level, action.kind)
+            case Unregister():
+                clients.unregister(action.broker)
+
+    def _process(self, action: Signal | Start) -> None:
+        broker = action.broker
+        match action:
+            case Start():
+                self._heard[broker] = self._cluster.said_so_far(broker)
+                self._cluster.start(broker, wait=action.wait, seconds=action.seconds)
+            case Signal(kind="stop"):
+                self._cluster.stop(broker, wait=action.wait, seconds=action.seconds)
+            case Signal(kind="kill"):
+                self._cluster.kill(broker, seconds=action.seconds)
+            case Signal(kind="pause"):
+                self._cluster.pause(broker)
+            case Signal():
+                self._cluster.resume(broker)
+
+    def _directories(self, action: MoveDirectory | Directory | DeleteCleanStopFiles) -> None:
+        cluster = self._cluster
+        match action:
+            case MoveDirectory():
+                self._move(action)
+            case DeleteCleanStopFiles():
+                cluster.delete_clean_stop_files(action.broker)
+            case Directory(kind="lose"):
+                cluster.lose_directory(action.broker, action.directory)
+            case Directory(kind="replace"):
+                cluster.replace_directory(action.broker, action.directory)
+            case Directory():
+                cluster.drop_directory(action.broker, action.directory)
+
+    def _move(self, action: MoveDirectory) -> None:
+        cluster, where = self._cluster, (action.broker, action.partition)
+        what = f"{action.partition} on broker {action.broker}"
+        self._until(lambda: cluster.directory_of(*where) is not None, action.seconds, f"a log of {what}")
+        if cluster.directory_of(*where) != action.directory:
+            folder = cluster.directory_path(action.broker, action.directory)
+            cluster.clients.move(action.partition, action.broker, str(folder))
+            moved = lambda: cluster.directory_of(*where) == action.directory  # noqa: E731
+            self._until(moved, action.seconds, f"the move of {what}")
+
+    def _produce(self, action: Produce) -> str:
+        first = self._produced.get(action.partition, 0)
+        self._produced[action.partition] = first + action.records
+        done, error = self._cluster.clients.produce(action.partition, first, action.records, action.size)
+        self._acknowledged.setdefault(action.partition, set()).update(done)
+        if not done:
+            raise ClusterFault(f"no record was acknowledged: {error}")
+        return f"{len(done)} of {action.records} acknowledged"
+
+    def _send(self, action: Send | Answered) -> str:
+        clients, partition = self._cluster.clients, action.partition
+        if isinstance(action, Send):
+            number = self._produced.get(partition, 0)
+            self._produced[partition] = number + 1
+            clients.send(partition, number)
+            return f"record {number}"
+        number = self._produced.get(partition, 0) - 1
+        answer = lambda: clients.sent(partition, number) != "waiting"  # noqa: E731
+        self._until(answer, action.seconds, f"an answer for record {number}")
+        said = clients.sent(partition, number)
+        if said == "acknowledged":
+            self._acknowledged.setdefault(partition, set()).add(number)
+        return f"record {number}: {said}"
+
+    def _wait(self, action: Wait) -> str:
+        last: list[PartitionState] = []
+
+        def met() -> bool:
+            last[:] = [self._cluster.clients.describe(action.partition)]
+            return fits(last[0], action.seen)
+
+        try:
+            self._until(met, action.seconds, f"{action.partition} with {wanted(action.seen)}")
+        except ClusterFault as late:
+            why = f"{late}; it has {last[0]}" if last else str(late)
+            if action.decides and last:
+                self._note(action.partition, last[0])
+                raise _NotSeen(why) from late
+            raise ClusterFault(why) from late
+        self._note(action.partition, last[0])
+        return str(last[0])
+
+    def _watch(self, action: Leaderless) -> str:
+        """Watch whether a partition gets a leader."""
+        end, state = time.monotonic() + action.seconds, None
+        while time.monotonic() < end:
+            try:
+                state = self._cluster.clients.describe(action.partition)
+            except Refused:
+                state = None
+            if state is not None and state.leader != NO_LEADER:
+                self._note(action.partition, state)
+                return f"it has a leader: {state}"
+            time.sleep(0.5)
+        if state is None:
+            raise ClusterFault(f"{action.partition} cannot be described")
+        self._note(action.partition, state)
+        self._leaderless.append(f"{action.partition} had no leader for {action.seconds:.0f} s: {state}")
+        return f"no leader: {state}"
+
+    def _hear(self, action: Said) -> None:
+        start = self._heard.get(action.node, 0)
+        heard = lambda: self._cluster.said(action.node, action.pattern, start)  # noqa: E731
+        self._until(heard, action.seconds, f"node {action.node} has not said `{action.pattern}`")
+        self._heard[action.node] = self._cluster.said_so_far(action.node)
+
+    def _await_log(self, action: LogEnd) -> None:
+        where = (action.broker, action.partition)
+        if action.end is None:
+            gone = lambda: self._cluster.directory_of(*where) is None  # noqa: E731
+            self._until(gone, action.seconds, f"deletion of {action.partition} by broker {action.broker}")
+        else:
+            there = lambda: self._cluster.log_end(*where) == action.end  # noqa: E731
+            what = f"the log of {action.partition} on broker {action.broker} ends at {action.end}"
+            self._until(there, action.seconds, what)
+
+    def _until(self, done: Callable[[], bool], seconds: float, what: str) -> None:
+        wait_for(done, seconds * self._patience, what)
+
+    def _note(self, partition: str, state: PartitionState) -> None:
+        seen = SeenState(
+            step=self._number,
+            seconds=round(time.monotonic() - self._begun, 1),
+            partition=partition,
+            leader=None if state.leader == NO_LEADER else state.leader,
+            replicas=state.replicas,
+            isr=state.isr,
+            elr=state.elr,
+            last_known_elr=state.last_known_elr,
+        )
+        self.result.states.append(seen)
+
+
+def fits(state: PartitionState, seen: Seen) -> bool:
+    """Whether a partition is as expected; only the order of replicas counts."""
+    pairs = ((seen.isr, state.isr), (seen.elr, state.elr), (seen.last_known_elr, state.last_known_elr))
+    return (
+        (seen.leader is None or state.leader in seen.leader)
+        and (seen.replicas is None or state.replicas == seen.replicas)
+        and (seen.isr_size is None or len(state.isr) == seen.isr_size)
+        and all(expected is None or set(expected) == set(found) for expected, found in pairs)
+    )
+
+
+def wanted(seen: Seen) -> str:
+    """An expectation in words."""
+    names: Mapping[str, object] = {
+        "leader": None if seen.leader is None else " or ".join(_name(one) for one in seen.leader),
+        "replicas": seen.replicas,
+        "isr": seen.isr,
+        "elr": seen.elr,
+        "lastKnownElr": seen.last_known_elr,
+        "members of the isr": seen.isr_size,
+    }
+    shown = {key: list(v) if isinstance(v, tuple) else v for key, v in names.items() if v is not None}
+    return " ".join(f"{key}={value}" for key, value in shown.items())
+
+
+def _name(leader: int) -> str:
+    return "none" if leader == NO_LEADER else str(leader)
+
+
+def ranges(numbers: set[int]) -> str:
+    """Numbers as 16-299, 400."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)

@@ -1,0 +1,148 @@
+"""`elrcheck reproduce`: follows the recipe of a finding on a real cluster, then its control on another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import ReproduceRequest
+from elrcheck.catalogue.recipe_file import Recipe, Side, find_recipe
+from elrcheck.commands.conform.kafka_source import numbers
+from elrcheck.commands.reproduce.driven_cluster import Cluster
+from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult
+from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
+from elrcheck.kafka.cluster.node_settings import ClusterShape
+from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
+from elrcheck.results.reproduce_report import ControlReport, ReproduceReport
+
+OpenCluster = Callable[[ClassPath, ClusterShape, float], AbstractContextManager[Cluster]]
+
+
+def open_real_cluster(
+    class_path: ClassPath, shape: ClusterShape, patience: float
+) -> AbstractContextManager[Cluster]:
+    return start_cluster(class_path, shape, patience=patience)
+
+
+def run_reproduce(
+    request: ReproduceRequest, progress: Progress, open_cluster: OpenCluster = open_real_cluster
+) -> ReproduceReport:
+    """Follow the recipe, and say what came of it; nothing of the clusters is left."""
+    begun = time.monotonic()
+    recipe = find_recipe(request.finding, request.order)
+    if request.keep is not None:
+        _reject_taken(request.keep)
+    progress.stage("looking for Kafka")
+    class_path = class_path_of(request)
+    _reject_too_old(recipe, class_path.version)
+    sides = _Sides(recipe, request, class_path, progress, open_cluster)
+    run = sides.follow("run")
+    control = None
+    if request.control and recipe.control is not None and run.outcome != "inconclusive":
+        since = time.monotonic()
+        compared = sides.follow("control")
+        control = _control_report(recipe.control.title, compared, time.monotonic() - since)
+    oldest, newest = map(numbers, recipe.versions)
+    return ReproduceReport(
+        finding=recipe.finding,
+        order=recipe.name,
+        title=recipe.title,
+        kafka=class_path.version,
+        expected=oldest <= numbers(class_path.version) <= newest,
+        outcome=run.outcome,
+        acknowledged=run.acknowledged,
+        left=run.left,
+        missing=run.missing,
+        message=run.message,
+        control=control,
+        states=tuple(run.states),
+        steps=tuple(run.steps),
+        timing=recipe.timing,
+        kept=None if request.keep is None else str(request.keep),
+        seconds=round(time.monotonic() - begun, 1),
+    )
+
+
+def class_path_of(request: ReproduceRequest) -> ClassPath:
+    """The jars that the request names."""
+    if (request.kafka is None) == (request.home is None):
+        raise UsageFault(
+            "usage-missing" if request.kafka is None else "usage-option",
+            "name the Kafka to run: --kafka VERSION or --kafka-home DIR",
+            help="such as --kafka 4.1.2",
+        )
+    if request.home is not None:
+        return from_home(request.home, Jars.CLUSTER)
+    assert request.kafka is not None
+    return from_maven(request.kafka, Jars.CLUSTER)
+
+
+class _Sides:
+    """Opens a cluster for each side, and follows the recipe there."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        request: ReproduceRequest,
+        class_path: ClassPath,
+        progress: Progress,
+        open_cluster: OpenCluster,
+    ) -> None:
+        self._recipe, self._request, self._class_path = recipe, request, class_path
+        self._progress, self._open = progress, open_cluster
+
+    def follow(self, side: Side) -> SideResult:
+        shape = shape_of(self._recipe, side)
+        self._progress.stage(f"{side}: starting a controller and {shape.brokers} brokers")
+        try:
+            with self._open(self._class_path, shape, self._request.patience) as cluster:
+                try:
+                    patience = self._request.patience
+                    return RecipeRun(self._recipe, side, cluster, self._progress, patience).follow()
+                finally:
+                    if self._request.keep is not None:
+                        cluster.keep(self._request.keep / side)
+        except ClusterFault as fault:
+            excerpt = f"\n{fault.excerpt}" if fault.excerpt else ""
+            return SideResult("inconclusive", message=f"the cluster did not start: {fault}{excerpt}")
+
+
+def shape_of(recipe: Recipe, side: Side) -> ClusterShape:
+    """The cluster of one side."""
+    cluster, control = recipe.cluster, recipe.control
+    features: Mapping[str, int] = cluster.features
+    if side == "control" and control is not None:
+        features = {**features, **control.features}
+    return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker)
+
+
+def _control_report(title: str, result: SideResult, seconds: float) -> ControlReport:
+    return ControlReport(
+        title=title,
+        outcome=result.outcome,
+        acknowledged=result.acknowledged,
+        left=result.left,
+        missing=result.missing,
+        message=result.message,
+        states=tuple(result.states),
+        steps=tuple(result.steps),
+        seconds=round(seconds, 1),
+    )
+
+
+def _reject_too_old(recipe: Recipe, version: str) -> None:
+    if recipe.needs is not None and numbers(version) < numbers(recipe.needs):
+        raise UsageFault(
+            "recipe-version",
+            f"{recipe.id} cannot be tried on Kafka {version}",
+            help=f"what it uses is there from {recipe.needs} on",
+        )
+
+
+def _reject_taken(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageFault("keep-taken", f"{folder} is not an empty folder", help="give --keep a new one")

@@ -1,0 +1,1 @@
+"""A real KRaft cluster on this machine: its processes, its settings and its clients."""

@@ -1,0 +1,266 @@
+"""A KRaft cluster that runs for the length of a block, with processes that can be stopped, killed and paused.
+
+    with start_cluster(class_path, shape) as cluster:
+        cluster.clients.create(..)
+        cluster.stop(2)
+
+Leaving the block leaves no process and no file (`guarded.py`), however it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from elrcheck.kafka.cluster.cluster_clients import ClusterClients, Refused
+from elrcheck.kafka.cluster.free_ports import Ports
+from elrcheck.kafka.cluster.guarded import Guarded
+from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterShape, Layout
+from elrcheck.kafka.cluster.replica_log import log_end
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk
+
+NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
+CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
+STORAGE_TOOL = "kafka.tools.StorageTool"
+NODE_OPTIONS = ("-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.language=en")
+START = 240.0
+"""Seconds for nodes to start, by default; a busy machine takes one minute for four."""
+STOP = 120.0
+INTERVAL = 0.2
+CLEAN_STOP_FILE = ".kafka_cleanshutdown"
+SHOWN = 8
+
+
+class ClusterFault(Exception):
+    """The cluster does not do what it was told, or not in time. excerpt: what a process printed last."""
+
+    def __init__(self, message: str, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.excerpt = excerpt
+
+
+def wait_for(done: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait until something is so; an error of Kafka counts as not yet."""
+    end, error = time.monotonic() + seconds, ""
+    while True:
+        try:
+            if done():
+                return
+            error = ""
+        except Refused as refused:
+            error = f" ({refused})"
+        if time.monotonic() >= end:
+            raise ClusterFault(f"{what}: not within {seconds:.0f} s{error}")
+        time.sleep(INTERVAL)
+
+
+class KafkaCluster:
+    """One controller and brokers. Use `start_cluster`, which ends them."""
+
+    def __init__(self, layout: Layout, guarded: Guarded, command: tuple[str, ...], patience: float) -> None:
+        self.layout = layout
+        self._guarded, self._command, self._patience = guarded, command, patience
+        self._clients: ClusterClients | None = None
+        self._paused: set[int] = set()
+
+    @property
+    def clients(self) -> ClusterClients:
+        assert self._clients is not None, "the cluster has started"
+        return self._clients
+
+    # -- the whole cluster
+
+    def format_controller(self, storage_tool: tuple[str, ...]) -> None:
+        """Give the controller its first records: the features, which brokers then follow."""
+        features = [
+            word
+            for name, level in self.layout.shape.features.items()
+            for word in ("--feature", f"{name}={level}")
+        ]
+        file = str(self.layout.properties_file(CONTROLLER))
+        self._guarded.start("format", [*storage_tool, "format", "-t", CLUSTER_ID, "-c", file, *features])
+        wait_for(lambda: self._code("format") is not None, START * self._patience, "formatting")
+        if self._code("format") != 0:
+            raise ClusterFault("the storage of the controller could not be formatted", self._last("format"))
+
+    def start_all(self, open_clients: Callable[[], ClusterClients]) -> None:
+        everybody = range(self.layout.shape.brokers)
+        for node in (CONTROLLER, *everybody):
+            self._start_process(node)
+        self._clients = open_clients()
+        self._await_unfenced(everybody, START)
+
+    def keep(self, folder: Path) -> None:
+        """Kill all processes, and copy settings, output and metadata log to a folder."""
+        self._guarded.kill_all()
+        folder.mkdir(parents=True, exist_ok=True)
+        for pattern in ("*.properties", "*.txt"):
+            for file in self.layout.folder.glob(pattern):
+                shutil.copy(file, folder)
+        log = self.layout.log_dir(CONTROLLER) / "__cluster_metadata-0"
+        if log.is_dir():
+            shutil.copytree(log, folder / log.name, dirs_exist_ok=True)
+
+    # -- one broker
+
+    def start(self, broker: int, *, wait: bool = True, seconds: float = START) -> None:
+        self._start_process(broker)
+        if wait:
+            self._await_unfenced((broker,), seconds)
+
+    def stop(self, broker: int, *, wait: bool = True, seconds: float = STOP) -> None:
+        """Stop in order: the broker hands over its leaderships (SIGTERM)."""
+        self._guarded.signal(str(broker), signal.SIGTERM)
+        if wait:
+            self.await_exit(broker, seconds)
+
+    def kill(self, broker: int, *, seconds: float = STOP) -> None:
+        self._guarded.signal(str(broker), signal.SIGKILL)
+        self._paused.discard(broker)
+        self.await_exit(broker, seconds)
+
+    def await_exit(self, broker: int, seconds: float = STOP) -> None:
+        wait_for(
+            lambda: self._code(str(broker)) is not None,
+            seconds * self._patience,
+            f"the exit of broker {broker}",
+        )
+
+    def pause(self, broker: int) -> None:
+        self._guarded.signal(str(broker), signal.SIGSTOP)
+        self._paused.add(broker)
+
+    def resume(self, broker: int) -> None:
+        self._guarded.signal(str(broker), signal.SIGCONT)
+        self._paused.discard(broker)
+
+    @property
+    def broker_count(self) -> int:
+        return self.layout.shape.brokers
+
+    def directory_path(self, broker: int, number: int) -> Path:
+        return self.layout.log_dir(broker, number)
+
+    @property
+    def running(self) -> frozenset[int]:
+        """The brokers whose processes run and are not paused."""
+        codes = self._guarded.exit_codes()
+        everybody = range(self.layout.shape.brokers)
+        return frozenset(b for b in everybody if codes.get(str(b), 0) is None and b not in self._paused)
+
+    def said(self, node: int, pattern: str, start: int = 0) -> bool:
+        """Whether a node has printed a line that matches, from this byte on."""
+        return re.search(pattern, self._output(str(node))[start:]) is not None
+
+    def said_so_far(self, node: int) -> int:
+        return len(self._output(str(node)))
+
+    # -- log directories
+
+    def replica_folder(self, broker: int, partition: str) -> Path | None:
+        """Where a broker has a replica; None if it has none."""
+        for number in range(self.layout.shape.log_dirs):
+            found = self.layout.log_dir(broker, number) / partition
+            if found.is_dir():
+                return found
+        return None
+
+    def directory_of(self, broker: int, partition: str) -> int | None:
+        """The number of the log directory with a replica."""
+        folder = self.replica_folder(broker, partition)
+        return None if folder is None else int(folder.parent.name.rpartition("-")[2])
+
+    def log_end(self, broker: int, partition: str) -> int:
+        """The offset at which the log of a replica ends on disk; 0 without a replica."""
+        folder = self.replica_folder(broker, partition)
+        return 0 if folder is None else log_end(folder)
+
+    def lose_directory(self, broker: int, number: int) -> None:
+        folder = self.layout.log_dir(broker, number)
+        os.rename(folder, self.layout.folder / f"lost-{broker}-{number}")
+
+    def replace_directory(self, broker: int, number: int) -> None:
+        """Put an empty, formatted directory in the place of a lost one."""
+        self.layout.format_log_dir(broker, number)
+
+    def drop_directory(self, broker: int, number: int) -> None:
+        """Take a directory out of `log.dirs`; the broker reads that when it starts."""
+        left = [other for other in range(self.layout.shape.log_dirs) if other != number]
+        self.layout.write(broker, left)
+
+    def delete_clean_stop_files(self, broker: int) -> None:
+        for number in range(self.layout.shape.log_dirs):
+            (self.layout.log_dir(broker, number) / CLEAN_STOP_FILE).unlink(missing_ok=True)
+
+    # -- inside
+
+    def _start_process(self, node: int) -> None:
+        self._guarded.start(str(node), [*self._command, NODE_MAIN, str(self.layout.properties_file(node))])
+
+    def _await_unfenced(self, brokers: Iterable[int], seconds: float) -> None:
+        wanted = frozenset(brokers)
+
+        def unfenced() -> bool:
+            codes = self._guarded.exit_codes()
+            for node in (CONTROLLER, *wanted):
+                if codes.get(str(node)) is not None:
+                    raise ClusterFault(f"node {node} ended with {codes[str(node)]}", self._last(str(node)))
+            return wanted <= self.clients.brokers()
+
+        wait_for(unfenced, seconds * self._patience, f"the start of brokers {sorted(wanted)}")
+
+    def _code(self, name: str) -> int | None:
+        return self._guarded.exit_codes().get(name)
+
+    def _output(self, name: str) -> str:
+        try:
+            return self._guarded.output(name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def _last(self, name: str) -> str:
+        return "\n".join(self._output(name).splitlines()[-SHOWN:])
+
+
+@contextmanager
+def start_cluster(
+    class_path: ClassPath,
+    shape: ClusterShape,
+    environ: Mapping[str, str] | None = None,
+    patience: float = 1.0,
+) -> Iterator[KafkaCluster]:
+    """Start a cluster; patience: a factor for all time limits."""
+    jdk = find_jdk(environ)
+    classes = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
+    with ExitStack() as stack:
+        ports = stack.enter_context(Ports(1 + shape.brokers))
+        guarded = stack.enter_context(Guarded())
+        layout = Layout(guarded.folder, shape, ports.numbers)
+        entries = os.pathsep.join(map(str, (classes, *class_path.jars)))
+        java = (str(jdk.java.path), *NODE_OPTIONS, *layout.write_logger(), "-cp", entries)
+        cluster = KafkaCluster(layout, guarded, java, patience)
+        for node in (CONTROLLER, *range(shape.brokers)):
+            layout.write(node)
+        for broker in range(shape.brokers):
+            for number in range(shape.log_dirs):
+                layout.format_log_dir(broker, number)
+
+        def open_clients() -> ClusterClients:
+            return ClusterClients(stack.enter_context(_client_process(jdk, class_path, classes, layout)))
+
+        cluster.format_controller((*java, STORAGE_TOOL))
+        cluster.start_all(open_clients)
+        yield cluster
+
+
+def _client_process(jdk: Jdk, class_path: ClassPath, classes: Path, layout: Layout) -> LineProcess:
+    entries = (classes, *class_path.jars)
+    return LineProcess.start(jdk, CLIENT_MAIN, entries, layout.broker_addresses, layout.controller_address)

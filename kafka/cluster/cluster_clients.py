@@ -1,0 +1,126 @@
+"""The clients of a running cluster: operators, a producer and a consumer, in one Java process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.java_process import LineProcess
+
+PROTOCOL = "1"
+NO_LEADER = -1
+
+
+class Refused(Exception):
+    """Kafka answered with an error. kind: the class of the error."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class PartitionState:
+    """What DescribeTopicPartitions says about a partition. leader: -1 for none."""
+
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+
+    def __str__(self) -> str:
+        leader = "none" if self.leader == NO_LEADER else str(self.leader)
+        return (
+            f"leader={leader} replicas={list(self.replicas)} isr={list(self.isr)}"
+            f" elr={list(self.elr)} lastKnownElr={list(self.last_known_elr)}"
+        )
+
+
+class ClusterClients:
+    """Asks the Java process; each method raises `Refused` for an error of Kafka."""
+
+    def __init__(self, process: LineProcess) -> None:
+        self._process = process
+        name, protocol, self.version = process.greeting().split(" ")
+        if (name, protocol) != ("elrcheck", PROTOCOL):
+            raise EnvironmentFault("kafka-driver", f"unexpected greeting: {name} {protocol}")
+
+    def brokers(self) -> frozenset[int]:
+        """Those that are registered and not fenced."""
+        return frozenset(_ids(self._ask("brokers")[0]))
+
+    def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
+        self._ask("create", topic, ";".join(_text(one) for one in partitions), *_flat(config))
+
+    def describe(self, partition: str) -> PartitionState:
+        topic, _, number = partition.rpartition("-")
+        for word in self._ask("describe", topic):
+            found, leader, *sets = word.split(";")
+            if found == number:
+                replicas, isr, elr, last_known = map(_ids, sets)
+                return PartitionState(int(leader), replicas, isr, elr, last_known)
+        raise Refused("UnknownTopicOrPartitionException", partition)
+
+    def reassign(self, partition: str, replicas: Sequence[int] | None) -> None:
+        """Replace the replicas; None cancels."""
+        self._ask("reassign", partition, "cancel" if replicas is None else _text(replicas))
+
+    def elect(self, partition: str, kind: str) -> None:
+        self._ask("elect", partition, kind)
+
+    def configure(self, kind: str, name: str, values: Mapping[str, str]) -> None:
+        """kind: topic or broker; name: empty for the default of all brokers; an empty value deletes."""
+        self._ask("configure", kind, name, *_flat(values))
+
+    def feature(self, name: str, level: int, kind: str) -> None:
+        self._ask("feature", name, str(level), kind)
+
+    def unregister(self, broker: int) -> None:
+        self._ask("unregister", str(broker))
+
+    def move(self, partition: str, broker: int, folder: str) -> None:
+        self._ask("move", partition, str(broker), folder)
+
+    def produce(self, partition: str, first: int, count: int, size: int) -> tuple[frozenset[int], str]:
+        """Produce numbered records with acks=all: those acknowledged, and the last error."""
+        numbers, error = self._ask("produce", partition, str(first), str(count), str(size))
+        return _numbers(numbers), error
+
+    def send(self, partition: str, number: int) -> None:
+        """Send one record, and do not wait."""
+        self._ask("send", partition, str(number))
+
+    def sent(self, partition: str, number: int) -> str:
+        """`waiting`, `acknowledged`, or an error."""
+        return self._ask("sent", partition, str(number))[0]
+
+    def consume(self, partition: str) -> frozenset[int]:
+        """Read the partition from its first offset to its end."""
+        return _numbers(self._ask("consume", partition)[2])
+
+    def _ask(self, *words: str) -> list[str]:
+        (line,) = self._process.ask(["\t".join(words).encode("utf-8")])
+        word, *answer = line.decode("utf-8").split("\t")
+        if word == "error":
+            raise Refused(answer[0], answer[1])
+        return answer
+
+
+def _flat(values: Mapping[str, str]) -> list[str]:
+    return [word for pair in values.items() for word in pair]
+
+
+def _text(ids: Sequence[int]) -> str:
+    return ",".join(map(str, ids))
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    return tuple(int(word) for word in text.split(",") if word)
+
+
+def _numbers(text: str) -> frozenset[int]:
+    """0-99,200-299 as a set."""
+    pairs = (word.split("-") for word in text.split(",") if word)
+    return frozenset(number for first, last in pairs for number in range(int(first), int(last) + 1))

@@ -1,0 +1,136 @@
+"""The properties files of a small KRaft cluster on the loopback interface: one controller, and brokers.
+
+Sizes and times are small: a session of six seconds instead of nine, and a broker that deletes a replica does
+so after a second. Nothing here changes what Kafka decides.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elrcheck.kafka.cluster.free_ports import HOST
+
+CONTROLLER = 100
+"""The node id of the controller; brokers are 0, 1, ..."""
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
+SESSION_MS = 6000
+
+LOG4J2 = """\
+status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{HH:mm:ss.SSS} %p %c - %m%n
+rootLogger.level = info
+rootLogger.appenderRef.out.ref = out
+"""
+LOG4J = """\
+log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss,SSS} %p %c - %m%n
+"""
+
+
+@dataclass(frozen=True)
+class ClusterShape:
+    """What a cluster is made of. controller, broker: further properties; log_dirs: of each broker."""
+
+    brokers: int = 3
+    log_dirs: int = 1
+    features: Mapping[str, int] = field(default_factory=dict)
+    controller: Mapping[str, str] = field(default_factory=dict)
+    broker: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the nodes of a cluster have their files and their ports; the first port is the controller's."""
+
+    folder: Path
+    shape: ClusterShape
+    ports: Sequence[int]
+
+    @property
+    def controller_address(self) -> str:
+        return f"{HOST}:{self.ports[0]}"
+
+    @property
+    def broker_addresses(self) -> str:
+        return ",".join(f"{HOST}:{port}" for port in self.ports[1:])
+
+    def properties_file(self, node: int) -> Path:
+        return self.folder / f"{node}.properties"
+
+    def log_dir(self, node: int, number: int = 0) -> Path:
+        """The log directory of a node; brokers may have several, the controller has number 0."""
+        return self.folder / f"logs-{node}-{number}"
+
+    def write(self, node: int, log_dirs: Sequence[int] | None = None) -> None:
+        """Write the properties file of a node; log_dirs: those that a broker has now, by default all."""
+        numbers = range(self.shape.log_dirs if node != CONTROLLER else 1) if log_dirs is None else log_dirs
+        values = self._controller() if node == CONTROLLER else self._broker(node)
+        values["log.dirs"] = ",".join(str(self.log_dir(node, number)) for number in numbers)
+        text = "".join(f"{key}={value}\n" for key, value in values.items())
+        self.properties_file(node).write_text(text, encoding="utf-8")
+
+    def format_log_dir(self, node: int, number: int) -> None:
+        """Make a log directory as `kafka-storage format` leaves it for a broker."""
+        folder = self.log_dir(node, number)
+        folder.mkdir()
+        identity = base64.urlsafe_b64encode(os.urandom(16)).decode("ascii").rstrip("=").replace("-", "A")
+        lines = ("version=1", f"node.id={node}", f"cluster.id={CLUSTER_ID}", f"directory.id={identity}")
+        (folder / "meta.properties").write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def write_logger(self) -> tuple[str, ...]:
+        """Write settings for the loggers of Kafka distributions, and return Java options that name them."""
+        newer, older = self.folder / "log4j2.properties", self.folder / "log4j.properties"
+        newer.write_text(LOG4J2, encoding="ascii")
+        older.write_text(LOG4J, encoding="ascii")
+        return (
+            f"-Dlog4j2.configurationFile={newer}",
+            f"-Dlog4j.configuration={older.as_uri()}",
+            "-Dorg.slf4j.simpleLogger.logFile=System.out",
+            "-Dorg.slf4j.simpleLogger.showDateTime=true",
+            "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+            "-Dorg.slf4j.simpleLogger.showThreadName=false",
+        )
+
+    def _shared(self, node: int, role: str) -> dict[str, str]:
+        return {
+            "process.roles": role,
+            "node.id": str(node),
+            "controller.quorum.voters": f"{CONTROLLER}@{self.controller_address}",
+            "controller.listener.names": "CONTROLLER",
+            "broker.session.timeout.ms": str(SESSION_MS),
+            "offsets.topic.replication.factor": "1",
+        }
+
+    def _controller(self) -> dict[str, str]:
+        return {
+            **self._shared(CONTROLLER, "controller"),
+            "listeners": f"CONTROLLER://{self.controller_address}",
+            "auto.leader.rebalance.enable": "false",
+            **self.shape.controller,
+        }
+
+    def _broker(self, node: int) -> dict[str, str]:
+        address = f"PLAINTEXT://{HOST}:{self.ports[1 + node]}"
+        return {
+            **self._shared(node, "broker"),
+            "listeners": address,
+            "advertised.listeners": address,
+            "auto.create.topics.enable": "false",
+            "broker.heartbeat.interval.ms": "1000",
+            "replica.lag.time.max.ms": "6000",
+            "file.delete.delay.ms": "1000",
+            "num.network.threads": "1",
+            "num.io.threads": "2",
+            "num.recovery.threads.per.data.dir": "1",
+            "log.cleaner.dedupe.buffer.size": "2000000",
+            **self.shape.broker,
+        }

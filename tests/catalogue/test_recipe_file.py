@@ -1,0 +1,128 @@
+"""Recipes are read strictly, and the packaged ones fit the findings they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.finding_file import finding_files
+from elrcheck.catalogue.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
+from elrcheck.catalogue.recipe_steps import Create, Reassign, Seen, Wait
+from elrcheck.commands.conform.kafka_source import numbers
+
+SMALL = """\
+finding = "F-20"
+name = "small"
+title = "A title"
+about = "About it"
+expects = "lost"
+versions = ["4.0.0", "4.3.1"]
+[cluster]
+brokers = 2
+[control]
+title = "ELR off"
+features = { "eligible.leader.replicas.version" = 0 }
+[[step]]
+create = "orders"
+partitions = [[0, 1]]
+config = { "min.insync.replicas" = 2, "unclean.leader.election.enable" = false }
+[[step]]
+wait = "orders-0"
+leader = -1
+isr = [1, 0]
+in = "run"
+[[step]]
+cancel = "orders-0"
+[read]
+partitions = ["orders-0"]
+"""
+
+
+def read(tmp_path: Path, text: str = SMALL) -> Recipe:
+    file = tmp_path / "recipe.toml"
+    file.write_text(text, encoding="utf-8")
+    return read_recipe(file)
+
+
+def test_what_a_recipe_says(tmp_path: Path) -> None:
+    recipe = read(tmp_path)
+    create, wait, cancel = recipe.steps
+    settings = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}
+    assert create.action == Create("orders", ((0, 1),), settings)
+    assert wait.action == Wait("orders-0", Seen(leader=(-1,), isr=(1, 0)), 60.0, False)
+    assert cancel.action == Reassign("orders-0", None)
+    assert (wait.sides, cancel.sides) == (("run",), ("run", "control"))
+    assert wait.text == "wait orders-0, leader -1, isr [1, 0]" and wait.where.endswith(":16")
+    assert recipe.id == "F-20/small" and not recipe.default and recipe.needs is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("leader = -1", "leadr = -1", "did you mean `leader`"),
+        ('cancel = "orders-0"', 'cancle = "orders-0"', "did you mean `cancel`"),
+        ('cancel = "orders-0"', "stop = 2", "one of the 2 brokers"),
+        ('cancel = "orders-0"', 'sleep = 3', "`because` is missing"),
+        ('cancel = "orders-0"', 'cancel = "orders"', "a partition such as orders-1"),
+        ('cancel = "orders-0"', 'said = 1\npattern = "("', "no regular expression"),
+        ('cancel = "orders-0"', 'log = "orders-0"\nbroker = 1', "waits for an `end`"),
+        ('cancel = "orders-0"', 'wait = "orders-0"\nseconds = 3', "says what it waits for"),
+        ('cancel = "orders-0"', 'configure = "topics"\nset = {}', "`topic NAME`"),
+        ('partitions = ["orders-0"]', 'partitions = ["orders-1"]', "no step creates"),
+        ('in = "run"', 'in = "both"', "run or control"),
+        ('["4.0.0", "4.3.1"]', '["4.0.0"]', "the oldest and the newest"),
+        ('["4.0.0", "4.3.1"]', '["4.0", "4.3.1"]', "a release such as 4.1.2"),
+        ("brokers = 2", "brokers = 9", "at most 5"),
+        ('expects = "lost"', 'expects = "gone"', "lost or unavailable"),
+        ('name = "small"', 'name = "Small"', "small letters"),
+        ('finding = "F-20"', 'finding = "P-20"', "the id of a finding"),
+        ('title = "A title"', 'title = ""', "not an empty one"),
+        ('name = "small"', 'name = "small"\nsurprise = 1', "unknown key `surprise`"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_refused_with_their_place(tmp_path: Path, before: str, after: str, says: str) -> None:
+    assert before in SMALL
+    with pytest.raises(UsageFault) as caught:
+        read(tmp_path, SMALL.replace(before, after))
+    shown = caught.value.render()
+    assert says in shown and "recipe.toml" in shown
+
+
+def test_a_control_that_changes_nothing_is_refused(tmp_path: Path) -> None:
+    same = SMALL.replace('in = "run"\n', "").replace(
+        'features = { "eligible.leader.replicas.version" = 0 }\n', ""
+    )
+    with pytest.raises(UsageFault, match="does the same"):
+        read(tmp_path, same)
+    start, end = SMALL.index("[control]"), SMALL.index("[[step]]")
+    with pytest.raises(UsageFault, match="no \\[control\\]"):
+        read(tmp_path, SMALL[:start] + SMALL[end:])
+
+
+def test_the_packaged_recipes_fit_the_findings() -> None:
+    recipes = packaged_recipes()
+    findings = {file.name.removesuffix(".toml") for file in finding_files()}
+    assert recipes and {recipe.finding for recipe in recipes} <= findings
+    for finding in {recipe.finding for recipe in recipes}:
+        of_finding = [recipe for recipe in recipes if recipe.finding == finding]
+        assert [recipe.default for recipe in of_finding].count(True) == 1
+        assert find_recipe(finding).default
+    for recipe in recipes:
+        assert recipe.file.endswith(f"{recipe.finding}-{recipe.name}.toml")
+        assert numbers(recipe.versions[0]) <= numbers(recipe.versions[1])
+        assert recipe.control is not None
+        assert find_recipe(recipe.id.lower().replace("f-", "F-")) == recipe
+        assert find_recipe(recipe.finding, recipe.name) == recipe
+
+
+@pytest.mark.parametrize(
+    ("wanted", "order", "says"),
+    [("F-2", None, "no recipe for"), ("F-20/los", None, "did you mean `loss`"),
+     ("F-20/loss", "x", "two recipes")],
+)  # fmt: skip
+def test_a_recipe_that_is_not_there(wanted: str, order: str | None, says: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        find_recipe(wanted, order)
+    assert says in caught.value.render()

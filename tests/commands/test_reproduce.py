@@ -1,0 +1,231 @@
+"""What `reproduce` makes of a recipe, on a cluster that no process stands behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_cluster import WHOLE, FakeCluster, opening
+from jsonschema import Draft202012Validator
+from junitparser import JUnitXml
+from places import SCHEMAS
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ReproduceRequest
+from elrcheck.catalogue import recipe_file
+from elrcheck.catalogue.recipe_steps import Seen
+from elrcheck.commands.reproduce import reproduce
+from elrcheck.commands.reproduce.recipe_run import fits, ranges
+from elrcheck.kafka.cluster.cluster import ClusterFault
+from elrcheck.kafka.jars import ClassPath, Jars
+from elrcheck.report.formats import render
+from elrcheck.results.reproduce_report import ReproduceReport
+
+RECIPE = """\
+finding = "F-20"
+name = "small"
+default = true
+title = "A title"
+about = "About it"
+expects = "lost"
+versions = ["4.0.0", "4.1.1"]
+needs = "4.0.0"
+timing = "the copy is slow"
+[cluster]
+brokers = 3
+features = { "eligible.leader.replicas.version" = 1, "group.version" = 1 }
+[control]
+title = "ELR off"
+features = { "eligible.leader.replicas.version" = 0 }
+[[step]]
+create = "orders"
+partitions = [[0, 1]]
+[[step]]
+produce = "orders-0"
+records = 10
+[[step]]
+reassign = "orders-0"
+to = [1]
+[[step]]
+wait = "orders-0"
+replicas = [1]
+seconds = 1
+SIGN
+[[step]]
+stop = 1
+in = "run"
+[[step]]
+kill = 1
+in = "control"
+[[step]]
+start = 1
+[[step]]
+produce = "orders-0"
+records = 5
+LEADERLESS
+[read]
+partitions = ["orders-0"]
+"""
+Follow = Callable[..., ReproduceReport]
+SIGN = '[[step]]\nwait = "orders-0"\nelr = [0]\nseconds = 1\ndecides = true'
+LEADERLESS = '[[step]]\nleaderless = "orders-0"\nseconds = 1'
+
+
+@pytest.fixture
+def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
+    """Follow the recipe above on fake clusters, with more steps."""
+    monkeypatch.setattr(
+        reproduce, "from_maven", lambda version, wanted: ClassPath(version, (tmp_path / wanted.name,), "test")
+    )
+
+    def call(
+        *clusters: FakeCluster, sign: str = "", leaderless: str = "", kafka: str = "4.1.1", **more: object
+    ) -> ReproduceReport:
+        file = tmp_path / "F-20-small.toml"
+        text = RECIPE.replace("SIGN", sign).replace("LEADERLESS", leaderless)
+        file.write_text(text, encoding="utf-8")
+        monkeypatch.setattr(recipe_file, "packaged_recipes", lambda: (recipe_file.read_recipe(file),))
+        opened, shapes = opening(*clusters)
+        request = ReproduceRequest("F-20", kafka=kafka, **more)  # type: ignore[arg-type]
+        report = reproduce.run_reproduce(request, Silent(), opened)
+        assert [cluster.ended for cluster in clusters[: len(shapes)]] == [True] * len(shapes)
+        elr = [shape.features["eligible.leader.replicas.version"] for shape in shapes]
+        assert elr == [1, 0][: len(shapes)]
+        return report
+
+    return call
+
+
+def test_lost_with_its_control_beside_it(follow: Follow) -> None:
+    run, control = FakeCluster(loses=6), FakeCluster()
+    report = follow(run, control)
+    assert (report.outcome, report.acknowledged, report.left) == ("lost", 15, 9)
+    assert report.missing == "orders-0: 9-14" and report.expected
+    assert report.control is not None
+    assert (report.control.outcome, report.control.left) == ("not-reproduced", 15)
+    assert report.exit_code is ExitCode.FINDING
+    assert [call for call in run.done if call[0] in ("stop", "kill")] == [("stop", 1)]
+    assert [call for call in control.done if call[0] in ("stop", "kill")] == [("kill", 1)]
+    (state,) = report.states
+    assert (state.step, state.partition, state.leader, state.replicas) == (4, "orders-0", 0, (1,))
+    text = render(report, "text")
+    assert "run       6 of 15 acknowledged records are lost (orders-0: 9-14)" in text
+    assert "control   ELR off: nothing is lost; 15 of 15 acknowledged records can be read" in text
+    assert text.splitlines()[-1].startswith("LOST  F-20/small on Kafka 4.1.1, ")
+
+
+def test_a_control_that_loses_records_too_proves_nothing(follow: Follow) -> None:
+    report = follow(FakeCluster(loses=6), FakeCluster(loses=1))
+    assert report.outcome == "lost" and report.exit_code is ExitCode.INCONCLUSIVE
+    assert "the control shows the same" in render(report, "text")
+
+
+def test_nothing_is_lost(follow: Follow) -> None:
+    report = follow(FakeCluster(), control=False)
+    assert (report.outcome, report.left, report.control) == ("not-reproduced", 15, None)
+    assert report.exit_code is ExitCode.HOLDS
+    assert "note      timing matters: the copy is slow" in render(report, "text")
+
+
+def test_without_its_sign_the_recipe_ends(follow: Follow) -> None:
+    cluster = FakeCluster()
+    report = follow(cluster, sign=SIGN, control=False)
+    assert (report.outcome, report.acknowledged, report.left) == ("not-reproduced", 10, 10)
+    assert "with elr=[0]: not within 1 s; it has leader=0 replicas=[1]" in report.message
+    assert ("stop", 1) not in cluster.done
+    found = follow(FakeCluster(loses=1, state=replace(WHOLE, elr=(0,))), sign=SIGN, control=False)
+    assert found.outcome == "lost"
+
+
+def test_a_partition_without_leader_is_unavailable(follow: Follow) -> None:
+    absent = replace(WHOLE, leader=-1)
+    report = follow(FakeCluster(state=absent), FakeCluster(), leaderless=LEADERLESS)
+    assert report.outcome == "unavailable" and report.exit_code is ExitCode.FINDING
+    assert "orders-0 had no leader for 1 s: leader=none" in report.message
+    assert report.states[-1].leader is None
+    assert report.control is not None and report.control.outcome == "not-reproduced"
+
+
+def test_a_step_that_kafka_refuses_is_named_and_the_control_left_out(follow: Follow) -> None:
+    report = follow(FakeCluster(fails=["reassign"]), FakeCluster())
+    assert report.outcome == "inconclusive" and report.exit_code is ExitCode.INCONCLUSIVE
+    assert report.message.startswith("step 3 (reassign orders-0, to [1]) failed: InvalidRequestException")
+    assert (report.left, report.control, report.acknowledged) == (None, None, 10)
+
+
+def test_a_wait_that_is_too_long_is_inconclusive(follow: Follow) -> None:
+    report = follow(FakeCluster(fails=["describe"]), patience=0.1)
+    assert report.outcome == "inconclusive" and "step 4 (wait orders-0" in report.message
+
+
+def test_a_cluster_that_does_not_start_is_inconclusive(
+    follow: Follow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ClusterFault("node 1 ended with 1", "OutOfMemoryError")
+
+    cluster = FakeCluster()
+    monkeypatch.setattr(cluster, "create", fail)
+    report = follow(cluster)
+    assert report.outcome == "inconclusive"
+    assert "node 1 ended with 1\nOutOfMemoryError" in report.message
+
+
+def test_an_interrupt_ends_the_cluster(
+    follow: Follow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cluster = FakeCluster()
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cluster, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        follow(cluster, keep=tmp_path / "kept")
+    assert cluster.ended and (tmp_path / "kept" / "run" / "kept").exists()
+
+
+def test_logs_are_kept_in_an_empty_folder_only(follow: Follow, tmp_path: Path) -> None:
+    report = follow(FakeCluster(loses=1), FakeCluster(), keep=tmp_path / "kept")
+    assert report.kept == str(tmp_path / "kept")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["control", "run"]
+    with pytest.raises(UsageFault) as caught:
+        follow(FakeCluster(), keep=tmp_path / "kept")
+    assert caught.value.code == "keep-taken"
+
+
+def test_a_release_that_is_too_old_or_new(follow: Follow) -> None:
+    with pytest.raises(UsageFault) as caught:
+        follow(FakeCluster(), kafka="3.9.1")
+    assert caught.value.code == "recipe-version"
+    report = follow(FakeCluster(), kafka="4.4.0", control=False)
+    assert not report.expected and "does not name this release" in render(report, "text")
+
+
+def test_which_kafka_has_to_be_said() -> None:
+    for request in (ReproduceRequest("F-20"), ReproduceRequest("F-20", kafka="4.1.1", home=Path("x"))):
+        with pytest.raises(UsageFault) as caught:
+            reproduce.class_path_of(request)
+        assert "--kafka VERSION or --kafka-home DIR" in caught.value.message
+
+
+def test_other_formats(follow: Follow) -> None:
+    report = follow(FakeCluster(loses=6), FakeCluster())
+    document = json.loads(render(report, "json"))
+    schema = json.loads((SCHEMAS / "elrcheck.reproduce-1.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(document)
+    assert document["control"]["left"] == 15 and document["order"] == "small"
+    (suite,) = JUnitXml.fromstring(render(report, "junit").encode())
+    assert (suite.name, suite.tests, suite.failures) == ("Kafka 4.1.1", 2, 1)
+    assert "6 of 15 acknowledged records are lost" in render(report, "markdown")
+
+
+def test_small_parts() -> None:
+    assert ranges({1, 2, 3, 7, 9, 10}) == "1-3, 7, 9-10" and ranges(set()) == ""
+    assert fits(WHOLE, Seen(leader=(1, 0), isr=(1, 0), isr_size=2))
+    assert not fits(WHOLE, Seen(replicas=(1, 0))) and not fits(WHOLE, Seen(elr=(1,)))
+    assert Jars.CLUSTER.value != Jars.BROKER.value

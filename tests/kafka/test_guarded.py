@@ -1,0 +1,167 @@
+"""Processes that are guarded end with the one that started them, paused or not, and leave no file.
+
+Here Python plays Kafka. Ports, the end of a replica's log and properties files are here too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from log_writer import batch
+from processes import ended_in_time
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
+from elrcheck.kafka.cluster.free_ports import Ports
+from elrcheck.kafka.cluster.guarded import Guarded
+from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterShape, Layout
+from elrcheck.kafka.cluster.replica_log import log_end
+
+SLEEPER = (sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+STUBBORN = (
+    sys.executable,
+    "-c",
+    "import os, signal, time; signal.signal(15, signal.SIG_IGN)\n"
+    "print(os.getpid(), flush=True); time.sleep(600)",
+)
+PARENT = """
+import sys, time
+from elrcheck.kafka.cluster.guarded import Guarded
+guarded = Guarded()
+for name in ("a", "b"):
+    guarded.start(name, sys.argv[1:])
+while not all(guarded.output(name).read_text() for name in ("a", "b")):
+    time.sleep(0.05)
+guarded.signal("b", 19)
+print(guarded.folder, *(guarded.output(name).read_text().strip() for name in ("a", "b")), flush=True)
+time.sleep(600)
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def soon(done: object, seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if done():  # type: ignore[operator]
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def pid_of(guarded: Guarded, name: str) -> int:
+    assert soon(lambda: guarded.output(name).exists() and guarded.output(name).read_text().strip())
+    return int(guarded.output(name).read_text().split()[-1])
+
+
+def test_processes_are_told_and_end_with_the_block() -> None:
+    with Guarded() as guarded:
+        folder = guarded.folder
+        guarded.start("a", SLEEPER)
+        guarded.start("b", STUBBORN)
+        first, stubborn = pid_of(guarded, "a"), pid_of(guarded, "b")
+        assert guarded.exit_codes() == {"a": None, "b": None}
+        guarded.signal("a", signal.SIGTERM)
+        assert soon(lambda: guarded.exit_codes()["a"] == -signal.SIGTERM)
+        guarded.signal("a", signal.SIGTERM)  # it has ended
+        guarded.start("a", SLEEPER)
+        again = pid_of(guarded, "a")
+        guarded.start("c", ("/no/such/program",))
+        assert guarded.exit_codes()["c"] == 127 and "No such file" in guarded.output("c").read_text()
+    assert not folder.exists()
+    assert not any(map(alive, (first, again, stubborn)))
+    guarded.close()
+
+
+def test_everything_can_be_killed_before_the_files_go() -> None:
+    with Guarded() as guarded:
+        guarded.start("a", SLEEPER)
+        pid = pid_of(guarded, "a")
+        guarded.signal("a", signal.SIGSTOP)
+        guarded.kill_all()
+        assert not alive(pid) and guarded.exit_codes()["a"] == -signal.SIGKILL
+        assert guarded.output("a").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_when_the_parent_is_killed(number: signal.Signals) -> None:
+    process = subprocess.Popen([sys.executable, "-c", PARENT, *SLEEPER], stdout=subprocess.PIPE, text=True)
+    with ended_in_time(process, 60):
+        assert process.stdout is not None
+        folder, *pids = process.stdout.readline().split()
+        assert Path(folder).is_dir() and all(alive(int(pid)) for pid in pids)
+        process.send_signal(number)
+        process.wait(30)
+    assert soon(lambda: not any(alive(int(pid)) for pid in pids))
+    assert soon(lambda: not Path(folder).exists())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a node ends with its input")
+def test_nothing_runs_on_when_the_warden_is_killed() -> None:
+    guarded = Guarded()
+    try:
+        guarded.start("a", SLEEPER)
+        pid = pid_of(guarded, "a")
+        os.kill(guarded._process.pid, signal.SIGKILL)
+        assert soon(lambda: not alive(pid))
+        with pytest.raises(EnvironmentFault) as caught:
+            guarded.exit_codes()
+        assert caught.value.code == "worker-died"
+    finally:
+        guarded.close()
+    assert not guarded.folder.exists()
+
+
+def test_ports_are_reserved_for_one_run() -> None:
+    with Ports(5) as first, Ports(5) as second:
+        assert len({*first.numbers, *second.numbers}) == 10
+        for number in first.numbers:
+            with socket.socket() as server:
+                server.bind(("127.0.0.1", number))
+    first.close()
+
+
+def test_waiting_has_a_limit() -> None:
+    with pytest.raises(ClusterFault, match="rain: not within 0 s"):
+        wait_for(lambda: False, 0.3, "rain")
+
+
+def test_where_the_log_of_a_replica_ends(tmp_path: Path) -> None:
+    assert log_end(tmp_path) == 0
+    whole = batch(0, [b"a", b"b"]) + batch(2, [b"c"])
+    (tmp_path / "00000000000000000000.log").write_bytes(whole + batch(3, [b"d"])[:-1])
+    assert log_end(tmp_path) == 3
+    (tmp_path / "00000000000000000003.log").write_bytes(batch(3, [b"d"]))
+    assert log_end(tmp_path) == 4
+
+
+def test_settings_of_nodes(tmp_path: Path) -> None:
+    shape = ClusterShape(2, 2, {}, {"broker.session.timeout.ms": "9000"}, {"replica.fetch.max.bytes": "2000"})
+    layout = Layout(tmp_path, shape, (7000, 7001, 7002))
+    for node in (CONTROLLER, 0, 1):
+        layout.write(node)
+    controller = layout.properties_file(CONTROLLER).read_text()
+    assert "broker.session.timeout.ms=9000\n" in controller and "logs-100-1" not in controller
+    broker = layout.properties_file(1).read_text()
+    assert "listeners=PLAINTEXT://127.0.0.1:7002\n" in broker and "replica.fetch.max.bytes=2000\n" in broker
+    assert f"log.dirs={layout.log_dir(1, 0)},{layout.log_dir(1, 1)}\n" in broker
+    layout.write(1, [1])
+    assert f"log.dirs={layout.log_dir(1, 1)}\n" in layout.properties_file(1).read_text()
+    layout.format_log_dir(0, 0)
+    layout.format_log_dir(0, 1)
+    texts = [(layout.log_dir(0, number) / "meta.properties").read_text() for number in (0, 1)]
+    assert "node.id=0\n" in texts[0] and texts[0] != texts[1]
