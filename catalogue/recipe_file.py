@@ -30,6 +30,7 @@
     wait = "orders-1"
     elr = [0, 1]
     in = "run"                         # only there, or only in the "control"; left out for both
+    finally = true                     # done even if the sign of the finding is absent (`decides`)
     note = "why"                       # for readers
 
     [read]
@@ -82,10 +83,11 @@ class RecipeCluster:
 
 @dataclass(frozen=True)
 class RecipeStep:
-    """sides: where it is done. text: how it is shown; line: of the file."""
+    """sides: where it is done; at_last: even if the sign of the finding is absent. text: how it is shown."""
 
     action: Action
     sides: tuple[Side, ...]
+    at_last: bool
     text: str
     note: str
     where: str
@@ -227,7 +229,7 @@ def _control(node: Node) -> RecipeControl:
 def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
     kind = kind_of(node)
     form = STEPS[kind]
-    node.object((kind, *form.required), (*form.optional, "in", "note"))
+    node.object((kind, *form.required), (*form.optional, "in", "note", "finally"))
     side = node.maybe("in", lambda part: part.choice(("run", "control")), None)
     sides: tuple[Side, ...] = ("run", "control")
     if side is not None:
@@ -236,13 +238,19 @@ def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
         value = node.get(key).value
         if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
             node[key].expected(f"one of the {cluster.brokers} brokers")
-    action = read_action(node, kind)
-    return RecipeStep(action, sides, _shown(node), node.maybe("note", _needed, ""), node.where)
+    return RecipeStep(
+        action=read_action(node, kind),
+        sides=sides,
+        at_last=node.maybe("finally", Node.boolean, False),
+        text=_shown(node),
+        note=node.maybe("note", _needed, ""),
+        where=node.where,
+    )
 
 
 def _shown(node: Node) -> str:
     """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
-    left_out = ("in", "note", "seconds", "decides", "because")
+    left_out = ("in", "note", "finally", "seconds", "decides", "because")
     return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
 
 

@@ -108,8 +108,16 @@ class Signal:
 
 
 @dataclass(frozen=True)
+class Exited:
+    """Wait until a broker that was stopped with `wait = false` has ended."""
+
+    broker: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Start:
-    """wait: until the broker is unfenced."""
+    """Start a broker, unless it runs. wait: until it is unfenced."""
 
     broker: int
     wait: bool
@@ -202,8 +210,8 @@ class LogEnd:
 
 Action: TypeAlias = (
     Create | Produce | Send | Answered | Reassign | Elect | Configure | Throttle | Feature | Unregister
-    | Signal | Start | MoveDirectory | Directory | DeleteCleanStopFiles | Sleep | Wait | Leaderless | Said
-    | LogEnd
+    | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | Sleep | Wait | Leaderless
+    | Said | LogEnd
 )  # fmt: skip
 
 
@@ -251,6 +259,13 @@ def _setting(node: Node) -> str:
 
 def _seconds(node: Node, usual: float = PATIENCE) -> float:
     return float(node.maybe("seconds", Node.positive, usual))
+
+
+def _sleep(node: Node) -> Sleep:
+    value = node["sleep"].value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 600:
+        node["sleep"].expected("seconds, at most 600")
+    return Sleep(float(value), node["because"].text())
 
 
 def _create(node: Node) -> Create:
@@ -371,6 +386,9 @@ STEPS: Mapping[str, StepKind] = {
     "unregister": StepKind(lambda node: Unregister(node["unregister"].natural())),
     "stop": StepKind(_signal("stop"), (), ("wait", "seconds")),
     "kill": StepKind(_signal("kill"), (), ("wait", "seconds")),
+    "exited": StepKind(
+        lambda node: Exited(node["exited"].natural(), _seconds(node, 120.0)), (), ("seconds",)
+    ),
     "pause": StepKind(_signal("pause")),
     "resume": StepKind(_signal("resume")),
     "start": StepKind(_start, (), ("wait", "seconds")),
@@ -381,7 +399,7 @@ STEPS: Mapping[str, StepKind] = {
     "delete-clean-stop-files": StepKind(
         lambda node: DeleteCleanStopFiles(node["delete-clean-stop-files"].natural())
     ),
-    "sleep": StepKind(lambda node: Sleep(node["sleep"].positive(), node["because"].text()), ("because",)),
+    "sleep": StepKind(_sleep, ("because",)),
     "wait": StepKind(_wait, (), (*SEEN, "seconds", "decides")),
     "leaderless": StepKind(
         lambda node: Leaderless(partition(node["leaderless"]), node["seconds"].positive()), ("seconds",)

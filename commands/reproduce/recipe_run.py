@@ -16,6 +16,7 @@ from elrcheck.catalogue.recipe_steps import (
     DeleteCleanStopFiles,
     Directory,
     Elect,
+    Exited,
     Feature,
     Leaderless,
     LogEnd,
@@ -77,15 +78,20 @@ class RecipeRun:
     def follow(self) -> SideResult:
         """Do every step of this side, then read; faults of the cluster end in an inconclusive result."""
         steps = [step for step in self._recipe.steps if self._side in step.sides]
+        absent = ""
         try:
             for self._number, step in enumerate(steps, 1):
+                if absent and not step.at_last:
+                    continue
                 self._progress.stage(f"{self._side} {self._number}/{len(steps)}: {step.text}")
-                self._do(step)
+                try:
+                    self._do(step)
+                except _NotSeen as found:
+                    absent = str(found)
             self._number += 1
             self._judge()
-        except _NotSeen as absent:
-            self.result.message = str(absent)
-            self._judge_early()
+            if absent:
+                self.result.message = absent
         except (ClusterFault, Refused) as fault:
             self._give_up(f"step {self._number}", fault, steps)
         return self.result
@@ -113,14 +119,6 @@ class RecipeRun:
             self.result.outcome = "unavailable"
         if self._leaderless:
             self.result.message = "; ".join(self._leaderless)
-
-    def _judge_early(self) -> None:
-        """The sign is absent, so the remaining steps make no sense; what was acknowledged must be there."""
-        why = self.result.message
-        self._judge()
-        if self.result.outcome == "inconclusive":
-            self.result.outcome = "not-reproduced"
-        self.result.message = why
 
     def _read(self, partition: str) -> frozenset[int] | None:
         end = time.monotonic() + READ_PATIENCE * self._patience
@@ -168,7 +166,7 @@ class RecipeRun:
                 return action.because
             case Reassign() | Elect() | Configure() | Throttle() | Feature() | Unregister():
                 self._operate(action)
-            case Signal() | Start():
+            case Signal() | Start() | Exited():
                 self._process(action)
             case MoveDirectory() | Directory() | DeleteCleanStopFiles():
                 self._directories(action)
@@ -191,12 +189,14 @@ class RecipeRun:
             case Unregister():
                 clients.unregister(action.broker)
 
-    def _process(self, action: Signal | Start) -> None:
+    def _process(self, action: Signal | Start | Exited) -> None:
         broker = action.broker
         match action:
             case Start():
                 self._heard[broker] = self._cluster.said_so_far(broker)
                 self._cluster.start(broker, wait=action.wait, seconds=action.seconds)
+            case Exited():
+                self._cluster.await_exit(broker, action.seconds)
             case Signal(kind="stop"):
                 self._cluster.stop(broker, wait=action.wait, seconds=action.seconds)
             case Signal(kind="kill"):

@@ -69,7 +69,6 @@ class KafkaCluster:
         self.layout = layout
         self._guarded, self._command, self._patience = guarded, command, patience
         self._clients: ClusterClients | None = None
-        self._paused: set[int] = set()
 
     @property
     def clients(self) -> ClusterClients:
@@ -124,7 +123,6 @@ class KafkaCluster:
 
     def kill(self, broker: int, *, seconds: float = STOP) -> None:
         self._guarded.signal(str(broker), signal.SIGKILL)
-        self._paused.discard(broker)
         self.await_exit(broker, seconds)
 
     def await_exit(self, broker: int, seconds: float = STOP) -> None:
@@ -136,11 +134,9 @@ class KafkaCluster:
 
     def pause(self, broker: int) -> None:
         self._guarded.signal(str(broker), signal.SIGSTOP)
-        self._paused.add(broker)
 
     def resume(self, broker: int) -> None:
         self._guarded.signal(str(broker), signal.SIGCONT)
-        self._paused.discard(broker)
 
     @property
     def broker_count(self) -> int:
@@ -148,13 +144,6 @@ class KafkaCluster:
 
     def directory_path(self, broker: int, number: int) -> Path:
         return self.layout.log_dir(broker, number)
-
-    @property
-    def running(self) -> frozenset[int]:
-        """The brokers whose processes run and are not paused."""
-        codes = self._guarded.exit_codes()
-        everybody = range(self.layout.shape.brokers)
-        return frozenset(b for b in everybody if codes.get(str(b), 0) is None and b not in self._paused)
 
     def said(self, node: int, pattern: str, start: int = 0) -> bool:
         """Whether a node has printed a line that matches, from this byte on."""
@@ -203,6 +192,9 @@ class KafkaCluster:
     # -- inside
 
     def _start_process(self, node: int) -> None:
+        """Start a node, unless it runs."""
+        if self._guarded.exit_codes().get(str(node), 0) is None:
+            return
         self._guarded.start(str(node), [*self._command, NODE_MAIN, str(self.layout.properties_file(node))])
 
     def _await_unfenced(self, brokers: Iterable[int], seconds: float) -> None:

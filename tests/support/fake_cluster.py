@@ -89,6 +89,9 @@ class FakeCluster:
     def stop(self, broker: int, *, wait: bool = True, seconds: float = 1) -> None:
         self._do("stop", broker)
 
+    def await_exit(self, broker: int, seconds: float = 1) -> None:
+        self._do("exited", broker)
+
     def kill(self, broker: int, *, seconds: float = 1) -> None:
         self._do("kill", broker)
 
