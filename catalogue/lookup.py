@@ -24,6 +24,7 @@ from elrcheck.catalogue.model_entries import (
     finding_entries,
     hazard_entries,
     knob_entries,
+    recipe_entries,
     scenario_entries,
     scope_entries,
     variant_entries,
@@ -96,6 +97,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
             return hazard_entries()
         case "findings":
             return finding_entries()
+        case "recipes":
+            return recipe_entries()
         case "rules":
             return _rules()
         case "errors":

@@ -1,4 +1,4 @@
-"""The parts of the model as JSON values: variants, scopes, findings, knobs, budgets and actions.
+"""The parts of the model as JSON values: variants, scopes, findings, recipes, knobs, budgets and actions.
 
 Every entry is read from its definition: knobs from the source of `Config`, actions from their
 compiled form, scopes from the packaged TOML files. `elrcheck.catalogue.lookup` adds the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
@@ -17,6 +18,7 @@ from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.recipe_file import RecipeStep, packaged_recipes
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.load import Model
@@ -147,6 +149,29 @@ def finding_entries() -> list[Entry]:
             }
         )
     return found
+
+
+def recipe_entries() -> list[Entry]:
+    """Every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control."""
+    return [
+        {
+            "id": recipe.id,
+            "name": recipe.title,
+            "summary": f"{recipe.expects} on Kafka {recipe.versions[0]} to {recipe.versions[1]}",
+            "about": recipe.about,
+            "control": None if recipe.control is None else recipe.control.title,
+            "timing": recipe.timing or None,
+            "traces": list(recipe.traces) or None,
+            "steps": [_step_text(step) for step in recipe.steps],
+            "source": Path(recipe.file).name,
+        }
+        for recipe in packaged_recipes()
+    ]
+
+
+def _step_text(step: RecipeStep) -> str:
+    only = f" (only in the {step.sides[0]})" if len(step.sides) == 1 else ""
+    return step.text + only + (f": {step.note}" if step.note else "")
 
 
 def change_text(hazard: Hazard) -> str:
