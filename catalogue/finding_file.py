@@ -21,12 +21,34 @@
     set = { elr_intersect_replicas = true }
     also_breaks = ["P-9"]              # what breaks for another reason; nothing in `breaks` does
 
+    [[recipe]]                         # the same on a cluster, as a user types it
+    title = "Two reassignments and an orderly stop"
+    text = "..."                       # what it needs, and what is seen
+    shell = "kafka-topics.sh ..."
+    versions = ["4.1.1"]               # brokers that did it; none: not tried on brokers
+
+    [[junit]]                          # `elrcheck export junit` with this property, run with Kafka's jars
+    property = "P-12"
+    fails = ["4.1.2"]
+    passes = ["4.3.1"]                 # where the finding is fixed
+
+    [patch]
+    text = "..."                       # the smallest repair of Kafka, in words
+    knobs = ["elr_intersect_replicas"] # the same in the model, set by a control
+    classes = ["4.1.2"]                # where the tests of [[junit]] pass with the edit
+    brokers = ["4.1.1"]                # where a cluster with it lost nothing
+    edit = { file = "PartitionChangeBuilder", after = "some code of it", insert = "what follows it then" }
+
+    [reproduce]                        # `elrcheck reproduce` does it
+    kafka = "4.1.2"
+
 Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
 control: it says what does not follow. A run that takes more than seconds is marked `slow`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -44,9 +66,10 @@ from elrcheck.model.variants import variant_names
 LEVELS = ("model", "classes", "brokers")
 SCOPE = "two-brokers-quiet"
 TOP = ("id", "title", "lost", "versions", "cause")
-MORE = ("issue", "about", "meanwhile", "evidence", "run")
+MORE = ("issue", "about", "meanwhile", "evidence", "run", "recipe", "junit", "patch", "reproduce")
 RUN = ("scope", "set", "breaks", "also_breaks", "note", "slow", "liveness", "control")
 CONTROL = ("variant", "set", "also_breaks", "note")
+RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True)
@@ -88,8 +111,54 @@ class FindingRun:
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """Steps on a cluster, as a user types them. versions: of brokers that did it, none if not tried."""
+
+    title: str
+    text: str
+    shell: str
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JunitRun:
+    """The finding's JUnit test that states `property`, by the versions whose classes fail and pass it."""
+
+    property: str
+    fails: tuple[str, ...]
+    passes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of one class of Kafka's controller: `insert` behind the one place that reads `after`."""
+
+    file: str
+    after: str
+    insert: str
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The smallest repair. knobs: what a control of the model sets for it, none if the model has no such one.
+
+    classes: versions whose classes, with the edit, pass the finding's JUnit tests. brokers: versions of which
+    a cluster with it lost nothing.
+    """
+
+    text: str
+    knobs: tuple[str, ...]
+    edit: Edit | None
+    classes: tuple[str, ...]
+    brokers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Finding:
-    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed."""
+    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed.
+
+    reproduce: the version of Kafka with which `elrcheck reproduce` shows it, None if it does not.
+    """
 
     id: str
     title: str
@@ -101,6 +170,10 @@ class Finding:
     meanwhile: str
     evidence: tuple[Evidence, ...]
     runs: tuple[FindingRun, ...]
+    recipes: tuple[Recipe, ...]
+    junit: tuple[JunitRun, ...]
+    patch: Patch | None
+    reproduce: str | None
     file: str
 
 
@@ -116,6 +189,7 @@ def read_finding(file: Path | Traversable) -> Finding:
     document = read_toml(file, toml_codes("finding-file")).object(TOP, MORE)
     evidence = tuple(_evidence(node) for node in document.get("evidence", []).items())
     runs = tuple(_run(node) for node in document.get("run", []).items())
+    junit = tuple(_junit(node) for node in document.get("junit", []).items())
     if not evidence:
         document.fail("a finding has at least one [[evidence]]")
     if any(part.level == "model" for part in evidence) != bool(runs):
@@ -127,6 +201,10 @@ def read_finding(file: Path | Traversable) -> Finding:
         meanwhile=document.maybe("meanwhile", _text, ""),
         evidence=evidence,
         runs=runs,
+        recipes=tuple(_recipe(node) for node in document.get("recipe", []).items()),
+        junit=junit,
+        patch=document.maybe("patch", lambda node: _patch(node, runs, junit), None),
+        reproduce=document.maybe("reproduce", _reproduce, None),
         file=document.source.name,
     )
 
@@ -176,6 +254,60 @@ def _control(node: Node, variant: str) -> Control:
         also_breaks=node.maybe("also_breaks", Node.texts, ()),
         note=node.maybe("note", _text, ""),
     )
+
+
+def _releases(node: Node) -> tuple[str, ...]:
+    return tuple(_release(part) for part in node.items())
+
+
+def _release(node: Node) -> str:
+    name = _needed(node)
+    if RELEASE.fullmatch(name) is None:
+        node.bad("expected a release of Kafka", "give all three numbers, as in 4.1.2")
+    return name
+
+
+def _recipe(node: Node) -> Recipe:
+    node.object(("title", "shell"), ("text", "versions"))
+    return Recipe(
+        title=_needed(node["title"]),
+        text=node.maybe("text", _text, ""),
+        shell=_needed(node["shell"]),
+        versions=node.maybe("versions", _releases, ()),
+    )
+
+
+def _junit(node: Node) -> JunitRun:
+    node.object(("property", "fails"), ("passes",))
+    fails = _releases(node["fails"])
+    passes = node.maybe("passes", _releases, ())
+    if not fails or set(fails) & set(passes):
+        node.fail("a test fails in some versions and passes only in others")
+    return JunitRun(_needed(node["property"]), fails, passes)
+
+
+def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]) -> Patch:
+    node.object(("text",), ("knobs", "edit", "classes", "brokers"))
+    knobs = node.maybe("knobs", Node.texts, ())
+    repaired = {name for run in runs if run.control is not None for name in run.control.knobs}
+    for name in knobs:
+        if name not in repaired:
+            node["knobs"].bad(f"no control of the finding sets `{name}`", did_you_mean(name, repaired))
+    edit = node.maybe("edit", _edit, None)
+    classes = node.maybe("classes", _releases, ())
+    if classes and (edit is None or not set(classes) <= {v for run in junit for v in run.fails}):
+        node.fail("`classes` names versions whose classes fail a test of [[junit]] without the edit")
+    return Patch(_needed(node["text"]), knobs, edit, classes, node.maybe("brokers", _releases, ()))
+
+
+def _edit(node: Node) -> Edit:
+    node.object(("file", "after", "insert"))
+    return Edit(*(_needed(node[key]) for key in ("file", "after", "insert")))
+
+
+def _reproduce(node: Node) -> str:
+    node.object(("kafka",))
+    return _release(node["kafka"])
 
 
 def _variant(node: Node) -> str:

@@ -1,23 +1,20 @@
-"""Writes docs/findings.md from catalogue/findings/*.toml: `python docs/generate_findings.py`.
+"""Writes docs/findings.md and a page for each finding: `python docs/generate_findings.py`.
 
-A test compares the two.
+All of it is from catalogue/findings/*.toml; a test compares.
 """
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
+from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
+from elrcheck.commands.audit.rules import RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
-LEVEL = {
-    "model": "the model",
-    "classes": "Kafka's own classes",
-    "brokers": "brokers on loopback",
-}
+PAGES = PAGE.with_suffix("")
 HEAD = """\
 # What elrcheck finds
 
@@ -32,7 +29,8 @@ Each finding says how far it was shown:
 Every search that breaks something has a control: the same search with only the rule at fault repaired, in
 which none of these properties breaks. tests/documents/test_findings.py repeats them. "At" is the length
 of a shortest counterexample. The scope `two-brokers-quiet` has two brokers, one record, and a network that
-loses nothing. `elrcheck show F-20` prints one finding.
+loses nothing. `elrcheck show F-20` prints one finding. Each has a page with steps on a cluster, the smallest
+patch, and a test of Kafka's classes that fails.
 
 <!-- Written by `python docs/generate_findings.py` from catalogue/findings/*.toml: edit those. -->
 """
@@ -40,6 +38,22 @@ loses nothing. `elrcheck show F-20` prints one finding.
 
 def main() -> None:
     PAGE.write_text(page(), encoding="utf-8")
+    PAGES.mkdir(exist_ok=True)
+    for old in PAGES.glob("F-*.md"):
+        old.unlink()
+    for name, text in pages().items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """The page of each finding, by its file name."""
+    found = [read_finding(file) for file in finding_files()]
+    return {
+        f"{finding.id}.md": finding_page(
+            finding, [rule.name for rule in RULES.values() if rule.hazard == finding.id]
+        )
+        for finding in found
+    }
 
 
 def page() -> str:
@@ -65,7 +79,8 @@ def section(finding: Finding) -> Iterator[str]:
     yield f"## {finding.id}"
     yield ""
     heading = f"**{finding.title}.** Lost: {finding.lost}. Kafka: {finding.versions}."
-    yield from paragraph(f"{heading} Public issue: {finding.issue}.")
+    page = f"[Steps, patch and test](findings/{finding.id}.md)."
+    yield from paragraph(f"{heading} Public issue: {finding.issue}. {page}")
     yield from paragraph(f"Cause: {finding.cause}")
     for part in finding.about.split("\n\n"):
         yield from paragraph(part)
@@ -95,22 +110,6 @@ def searched(run: FindingRun) -> Iterator[str]:
 def paragraph(text: str) -> Iterator[str]:
     yield from wrapped(text, "")
     yield ""
-
-
-def item(text: str) -> Iterator[str]:
-    yield from wrapped(text, "* ")
-
-
-def wrapped(text: str, bullet: str) -> list[str]:
-    """Lines of up to 120 characters; a command in backticks stays on one line."""
-    glue = "\x00"
-    parts = " ".join(text.split()).split("`")
-    kept = "`".join(part.replace(" ", glue) if n % 2 else part for n, part in enumerate(parts))
-    lines = textwrap.wrap(
-        kept, 120, initial_indent=bullet, subsequent_indent=" " * len(bullet), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    return [line.replace(glue, " ") for line in lines]
 
 
 if __name__ == "__main__":

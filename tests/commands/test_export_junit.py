@@ -16,6 +16,7 @@ from kafka_jars import jars_or_skip
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.finding_file import Edit, finding_files, read_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.export_junit import (
@@ -31,7 +32,9 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.tracefile import write_trace
 
-MADE = ("F-20", "F-20 P-1", "F-23", "F-25", "F-26", "F-28", "F-56")
+FINDINGS = {finding.id: finding for finding in map(read_finding, finding_files())}
+RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
+VERSIONS = ("4.0.2", "4.1.2", "4.3.1", "4.4.0")
 
 
 class Silent:
@@ -49,7 +52,7 @@ def made(what: str) -> JunitTest:
 @pytest.fixture(scope="module")
 def tests() -> Mapping[str, JunitTest]:
     """Every test, which takes seconds."""
-    return {what: made(what) for what in MADE}
+    return {what: made(what) for what in RUNS}
 
 
 def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Label], property: str) -> Path:
@@ -70,7 +73,7 @@ def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Labe
 
 
 def test_the_test_of_f_20() -> None:
-    test = made("F-20")
+    test = made("F-20 P-12")
     assert (test.name, test.property, test.finding) == ("F20MembersAreReplicasTest", "P-12", "F-20")
     for line in (
         "package org.apache.kafka.controller;",
@@ -88,7 +91,7 @@ def test_the_test_of_f_20() -> None:
 
 
 def test_steps_of_brokers_are_comments_and_calls_follow_the_trace() -> None:
-    text = made("F-23").text
+    text = made("F-23 P-1").text
     calls = re.findall(
         r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE
     )
@@ -178,19 +181,18 @@ def changed(old: str, new: str) -> Callable[[str], str]:
 
 
 CONTROLS: Mapping[str, Callable[[str], str]] = {
-    "F-20": changed("new Context(true", "new Context(false"),  # ELR off
+    "F-20 P-12": changed("new Context(true", "new Context(false"),  # ELR off
     "F-20 P-1": changed("new Context(true", "new Context(false"),
-    "F-23": changed("context.assignDirectory(0, 1)", "context.state()"),  # no report of a directory
+    "F-23 P-1": changed("context.assignDirectory(0, 1)", "context.state()"),  # no report of a directory
     # The topic's own value is written again, not the cluster's.
-    "F-25": changed(
+    "F-25 P-9": changed(
         'context.configure(ConfigResource.Type.BROKER, "",',
         "context.configure(ConfigResource.Type.TOPIC, Context.TOPIC,",
     ),
-    "F-26": changed("new Context(false", "new Context(true"),  # ELR on from the start
-    "F-28": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
-    "F-56": changed("context.switchElr(false)", "context.state()"),
+    "F-26 P-18": changed("new Context(false", "new Context(true"),  # ELR on from the start
+    "F-28 P-1": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
+    "F-56 P-13": changed("context.switchElr(false)", "context.state()"),
 }
-FIXED = {("F-23", "4.3.1")}
 
 
 def controlled(what: str, test: JunitTest) -> str:
@@ -206,39 +208,55 @@ def junit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.kafka
-@pytest.mark.parametrize("version", ["4.0.2", "4.1.2", "4.3.1"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_released_classes_fail_and_controls_pass(
     version: str, tests: Mapping[str, JunitTest], junit: Path, tmp_path: Path
 ) -> None:
+    """What the findings say of the versions, and that every control passes."""
     sources = [test.text for test in tests.values()]
     sources += [controlled(what, test) for what, test in tests.items()]
     found = run_tests(sources, jars_or_skip(version), junit, tmp_path / "run")
     for what, test in tests.items():
         assert found[f"Control{test.name}"] == "", what
-        if (what, version) in FIXED:
-            assert found[test.name] == "", what
-        else:
+        if version in RUNS[what].fails:
             assert found[test.name].startswith(f"{test.finding}, {test.property} ("), (what, found[test.name])
+        if version in RUNS[what].passes:
+            assert found[test.name] == "", what
 
 
-def patched_builder(kafka: ClassPath, folder: Path) -> Path:
-    """PartitionChangeBuilder whose new ELR is taken from the replicas after the change: one line more."""
-    text = kafka_source(kafka, "org/apache/kafka/controller/PartitionChangeBuilder.java", folder)
-    joined = "candidateSet::add);"
-    assert text.count(joined) == 1
-    file = folder / "PartitionChangeBuilder.java"
-    file.write_text(text.replace(joined, f"{joined} candidateSet.retainAll(targetReplicas);"))
-    compile_java([file], kafka, folder / "patched")
-    return folder / "patched"
+def patched_class(edit: Edit, kafka: ClassPath, folder: Path) -> Path:
+    """Kafka's class with the edit, compiled."""
+    folder.mkdir()
+    text = kafka_source(kafka, f"org/apache/kafka/controller/{edit.file}.java", folder)
+    assert text.count(edit.after) == 1
+    file = folder / f"{edit.file}.java"
+    file.write_text(text.replace(edit.after, f"{edit.after} {edit.insert}"))
+    compile_java([file], kafka, folder / "classes")
+    return folder / "classes"
+
+
+PATCHED = [
+    (ident, version)
+    for ident, finding in FINDINGS.items()
+    if finding.patch is not None
+    for version in finding.patch.classes
+]
 
 
 @pytest.mark.slow
 @pytest.mark.kafka
-@pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
-def test_the_patch_of_f_20_makes_its_tests_pass(
-    version: str, tests: Mapping[str, JunitTest], junit: Path, tmp_path: Path
+@pytest.mark.parametrize(("ident", "version"), PATCHED)
+def test_a_patch_makes_the_tests_of_its_finding_pass(
+    ident: str, version: str, junit: Path, tmp_path: Path
 ) -> None:
-    kafka = jars_or_skip(version)
-    sources = [tests[what].text for what in ("F-20", "F-20 P-1")]
-    found = run_tests(sources, kafka, junit, tmp_path / "run", patched_builder(kafka, tmp_path))
-    assert found == {"F20MembersAreReplicasTest": "", "F20LeaderCompletenessTest": ""}
+    kafka, patch = jars_or_skip(version), FINDINGS[ident].patch
+    assert patch is not None and patch.edit is not None
+    every = [made(what) for what in RUNS if what.split()[0] == ident]
+    patched = patched_class(patch.edit, kafka, tmp_path / "patch")
+    found = run_tests([test.text for test in every], kafka, junit, tmp_path / "run", patched)
+    assert found == {test.name: "" for test in every}
+
+
+def test_every_finding_of_the_controller_has_a_patch_that_was_tried() -> None:
+    assert {ident for ident, _ in PATCHED} >= {"F-20", "F-23", "F-25", "F-28", "F-56"}
+    assert set(CONTROLS) == set(RUNS)

@@ -90,13 +90,15 @@ def test_a_hazard_and_its_finding_are_shown_together(monkeypatch: pytest.MonkeyP
         assert all(broken in entry["hazard"] for broken in hazards[ident].expected)
 
 
-def test_the_page_is_made_from_the_findings() -> None:
+def test_the_pages_are_made_from_the_findings() -> None:
     spec = importlib.util.spec_from_file_location("generate_findings", ROOT / "docs" / "generate_findings.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     written = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     assert written == module.page(), "run python docs/generate_findings.py"
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/findings").iterdir()}
+    assert pages == module.pages(), "run python docs/generate_findings.py"
 
 
 GOOD = """\
@@ -113,6 +115,21 @@ variant = "kip_full"
 breaks = { P-1 = 2 }
 [run.control]
 set = { fences = 0 }
+[[recipe]]
+title = "By hand"
+shell = "kafka-topics.sh"
+versions = ["4.1.1"]
+[[junit]]
+property = "P-1"
+fails = ["4.1.2"]
+passes = ["4.3.1"]
+[patch]
+text = "a line"
+knobs = ["fences"]
+classes = ["4.1.2"]
+edit = { file = "Some", after = "code", insert = "more" }
+[reproduce]
+kafka = "4.1.2"
 """
 
 
@@ -126,6 +143,14 @@ set = { fences = 0 }
         ("breaks = { P-1 = 2 }", "breaks = { P-1 = 0 }", "1 or more"),
         ("fences = 0", "fence = 0", "unknown key"),
         ('text = "shown"', 'text = " "', "not an empty one"),
+        ('versions = ["4.1.1"]', 'versions = ["4.1"]', "all three numbers"),
+        ('shell = "kafka-topics.sh"', 'shel = "kafka-topics.sh"', "shel"),
+        ('fails = ["4.1.2"]', "fails = []", "fails in some versions"),
+        ('passes = ["4.3.1"]', 'passes = ["4.1.2"]', "passes only in others"),
+        ('knobs = ["fences"]', 'knobs = ["fence"]', "no control of the finding sets `fence`"),
+        ('classes = ["4.1.2"]', 'classes = ["4.2.1"]', "without the edit"),
+        ('insert = "more"', 'inserts = "more"', "inserts"),
+        ('kafka = "4.1.2"', 'kafka = "newest"', "a release of Kafka"),
     ],
 )
 def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:

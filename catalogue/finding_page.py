@@ -1,0 +1,169 @@
+"""The page of one finding: what is lost, how far it was shown, steps on a cluster, cause, patch, remedies.
+
+A page says no more than its file does: what was not tried is said to be so.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from elrcheck.catalogue.finding_file import Finding, JunitRun, Patch, Recipe
+from elrcheck.catalogue.finding_text import broken, command
+
+WIDTH = 120
+LEVEL = {
+    "model": "the model",
+    "classes": "Kafka's own classes",
+    "brokers": "brokers on loopback",
+}
+REPRODUCE = "elrcheck reproduce {finding} --kafka {kafka}"
+REPRODUCE_FENCE = "text"
+"""The fence of that line: `sh` has the command line checked by the tests of the documents."""
+MARK = (
+    "<!-- Written by `python docs/generate_findings.py` from catalogue/findings/{finding}.toml:"
+    " edit that. -->"
+)
+
+
+def finding_page(finding: Finding, flags: Sequence[str]) -> str:
+    """The page in Markdown. flags: the rules under which `elrcheck audit` flags it."""
+    lines = [f"# {finding.id}: {finding.title}", "", MARK.format(finding=finding.id), ""]
+    lines += paragraphs(f"**Lost:** {finding.lost}. **Kafka:** {finding.versions}.")
+    lines += paragraphs(f"Public issue: {finding.issue}.")
+    lines += paragraphs(finding.about)
+    lines += _shown(finding)
+    lines += _steps(finding.recipes)
+    lines += ["## Cause", "", *paragraphs(finding.cause)]
+    lines += _patch(finding.patch)
+    lines += _see(finding, flags)
+    lines += ["## What operators can do meanwhile", ""]
+    lines += paragraphs(finding.meanwhile or "Nothing is known that helps.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# ---------------------------------------------------------------------------- parts
+
+
+def _shown(finding: Finding) -> Iterator[str]:
+    yield "## How far it was shown"
+    yield ""
+    yield "| in | versions | what |"
+    yield "|---|---|---|"
+    for part in finding.evidence:
+        yield f"| {LEVEL[part.level]} | {', '.join(part.versions)} | {' '.join(part.text.split())} |"
+    missing = [
+        words for level, words in LEVEL.items() if level not in {part.level for part in finding.evidence}
+    ]
+    yield ""
+    if missing:
+        yield from paragraphs(f"Not tried in {' and '.join(missing)}.")
+
+
+def _steps(recipes: Sequence[Recipe]) -> Iterator[str]:
+    yield "## Steps on a cluster"
+    yield ""
+    if not recipes:
+        yield from paragraphs("None are written down: it depends on timing, or on code that is not released.")
+        return
+    yield from paragraphs(
+        "The requests as a user types them; the runs sent the same ones through Kafka's Admin API. `$B` is"
+        " HOST:PORT of a broker that is up, `$PID_0` the process of broker 0. Comments say what is seen."
+    )
+    for recipe in recipes:
+        tried = f"Done on {', '.join(recipe.versions)}." if recipe.versions else "Not tried on brokers."
+        yield from paragraphs(f"**{recipe.title}.** {recipe.text} {tried}")
+        yield from ("```sh", *recipe.shell.splitlines(), "```", "")
+
+
+def _patch(patch: Patch | None) -> Iterator[str]:
+    yield "## Smallest patch"
+    yield ""
+    if patch is None:
+        yield from paragraphs("None was tried.")
+        return
+    yield from paragraphs(patch.text)
+    if patch.edit is not None:
+        yield from ("```diff", f"--- {patch.edit.file}.java, behind the place that reads")
+        yield f"    {patch.edit.after}"
+        yield from (f"+   {line}" for line in patch.edit.insert.splitlines())
+        yield from ("```", "")
+    yield from item(_in_model(patch))
+    yield from item(
+        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}."
+        if patch.classes
+        else "Kafka's own classes: not tried."
+    )
+    yield from item(
+        f"Brokers: with it nothing is lost on {', '.join(patch.brokers)}."
+        if patch.brokers
+        else "Brokers: no version on record."
+    )
+    yield ""
+
+
+def _in_model(patch: Patch) -> str:
+    if not patch.knobs:
+        return "The model: it has no knob for exactly this change."
+    names = " and ".join(f"`{name}`" for name in patch.knobs)
+    return f"The model: {names}; none of the properties breaks in the controls below."
+
+
+def _see(finding: Finding, flags: Sequence[str]) -> Iterator[str]:
+    yield "## How to see it"
+    yield ""
+    if flags:
+        names = ", ".join(f"`{name}`" for name in flags)
+        yield from paragraphs(f"In the metadata log of a cluster: `elrcheck audit PATH` flags {names}.")
+    if finding.reproduce is not None:
+        yield from paragraphs("On a cluster that is started for it:")
+        line = REPRODUCE.format(finding=finding.id, kafka=finding.reproduce)
+        yield from (f"```{REPRODUCE_FENCE}", line, "```", "")
+    if finding.junit:
+        yield from paragraphs("In Kafka's own classes, by a JUnit test that fails as long as it is there:")
+        yield from ("```sh", *(_junit(finding, run) for run in finding.junit), "```", "")
+    if finding.runs:
+        yield from paragraphs(
+            "In the model, by complete searches; `at` is the length of a shortest counterexample:"
+        )
+        yield "```sh"
+        for each in finding.runs:
+            note = f"{each.note}: " if each.note else ""
+            yield f"{command(each)}   # {note}{broken(each)}"
+            if each.control is not None:
+                repaired = f": {each.control.note}" if each.control.note else ""
+                yield f"{command(each, control=True)}   # control{repaired}"
+        yield from ("```", "")
+
+
+def _junit(finding: Finding, run: JunitRun) -> str:
+    passes = f", passes on {', '.join(run.passes)}" if run.passes else ""
+    call = f"elrcheck export junit {finding.id} --property {run.property}"
+    return f"{call}   # fails on {', '.join(run.fails)}{passes}"
+
+
+# ---------------------------------------------------------------------------- lines
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Wrapped paragraphs, each with an empty line behind it."""
+    for part in text.split("\n\n"):
+        if part.strip():
+            yield from wrapped(part, "")
+            yield ""
+
+
+def item(text: str) -> Iterator[str]:
+    yield from wrapped(text, "* ")
+
+
+def wrapped(text: str, bullet: str) -> list[str]:
+    """Lines of up to 120 characters; a command in backticks stays on one line."""
+    glue = "\x00"
+    parts = " ".join(text.split()).split("`")
+    kept = "`".join(part.replace(" ", glue) if n % 2 else part for n, part in enumerate(parts))
+    lines = textwrap.wrap(
+        kept, WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return [line.replace(glue, " ") for line in lines]
