@@ -234,7 +234,7 @@ def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
     sides: tuple[Side, ...] = ("run", "control")
     if side is not None:
         sides = ("run",) if side == "run" else ("control",)
-    for key in (kind, "broker"):
+    for key in (kind, "broker", "via"):
         value = node.get(key).value
         if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
             node[key].expected(f"one of the {cluster.brokers} brokers")

@@ -62,8 +62,11 @@ class Reassign:
 
 @dataclass(frozen=True)
 class Elect:
+    """via: the broker that is asked; None for any, which may take long if one is paused."""
+
     partition: str
     kind: str
+    via: int | None
 
 
 @dataclass(frozen=True)
@@ -290,6 +293,11 @@ def _configure(node: Node) -> Configure:
     return Configure(kind, name, text_values(node["set"]))
 
 
+def _elect(node: Node) -> Elect:
+    kind = node["type"].choice(("preferred", "unclean"))
+    return Elect(partition(node["elect"]), kind, node.maybe("via", Node.natural, None))
+
+
 def _feature(node: Node) -> Feature:
     kind = node["type"].choice(("upgrade", "safe_downgrade", "unsafe_downgrade"))
     return Feature(node["feature"].text(), node["level"].natural(), kind)
@@ -377,9 +385,7 @@ STEPS: Mapping[str, StepKind] = {
     ),
     "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
     "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
-    "elect": StepKind(
-        lambda node: Elect(partition(node["elect"]), node["type"].choice(("preferred", "unclean"))), ("type",)
-    ),
+    "elect": StepKind(_elect, ("type",), ("via",)),
     "configure": StepKind(_configure, ("set",)),
     "throttle": StepKind(lambda node: Throttle(node["throttle"].positive())),
     "feature": StepKind(_feature, ("level", "type")),

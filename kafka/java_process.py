@@ -93,9 +93,9 @@ class LineProcess:
             self._process.stdout.close()
         self._log.close()
 
-    def greeting(self) -> str:
+    def greeting(self, patience: float = START_PATIENCE) -> str:
         """Return the first line, which the process says by itself."""
-        return self._lines(1, START_PATIENCE)[0].decode("ascii", "replace")
+        return self._lines(1, patience)[0].decode("ascii", "replace")
 
     def ask(self, questions: Sequence[bytes]) -> list[bytes]:
         """Write the lines and return as many answers."""

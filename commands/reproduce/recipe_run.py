@@ -177,8 +177,10 @@ class RecipeRun:
         match action:
             case Reassign():
                 clients.reassign(action.partition, action.to)
-            case Elect():
+            case Elect(via=None):
                 clients.elect(action.partition, action.kind)
+            case Elect(via=int(broker)):
+                self._cluster.elect_by(broker, action.partition, action.kind)
             case Configure():
                 clients.configure(action.kind, action.name, action.values)
             case Throttle():

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from elrcheck.kafka.cluster.cluster_clients import ClusterClients, Refused
+from elrcheck.kafka.cluster.elect_request import elect_by_request
 from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
 from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterShape, Layout
@@ -145,6 +146,11 @@ class KafkaCluster:
     def directory_path(self, broker: int, number: int) -> Path:
         return self.layout.log_dir(broker, number)
 
+    def elect_by(self, broker: int, partition: str, kind: str) -> None:
+        """Have one broker ask the controller for an election."""
+        topic, _, number = partition.rpartition("-")
+        elect_by_request(self.layout.ports[1 + broker], topic, int(number), kind)
+
     def said(self, node: int, pattern: str, start: int = 0) -> bool:
         """Whether a node has printed a line that matches, from this byte on."""
         return re.search(pattern, self._output(str(node))[start:]) is not None
@@ -246,7 +252,8 @@ def start_cluster(
                 layout.format_log_dir(broker, number)
 
         def open_clients() -> ClusterClients:
-            return ClusterClients(stack.enter_context(_client_process(jdk, class_path, classes, layout)))
+            process = stack.enter_context(_client_process(jdk, class_path, classes, layout))
+            return ClusterClients(process, START * patience)
 
         cluster.format_controller((*java, STORAGE_TOOL))
         cluster.start_all(open_clients)

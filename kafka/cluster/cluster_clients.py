@@ -41,9 +41,10 @@ class PartitionState:
 class ClusterClients:
     """Asks the Java process; each method raises `Refused` for an error of Kafka."""
 
-    def __init__(self, process: LineProcess) -> None:
+    def __init__(self, process: LineProcess, patience: float) -> None:
+        """patience: seconds for the process to start."""
         self._process = process
-        name, protocol, self.version = process.greeting().split(" ")
+        name, protocol, self.version = process.greeting(patience).split(" ")
         if (name, protocol) != ("elrcheck", PROTOCOL):
             raise EnvironmentFault("kafka-driver", f"unexpected greeting: {name} {protocol}")
 

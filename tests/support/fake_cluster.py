@@ -58,6 +58,9 @@ class FakeCluster:
     def configure(self, kind: str, name: str, values: Mapping[str, str]) -> None:
         self._do("configure", kind, name, values)
 
+    def elect_by(self, broker: int, partition: str, kind: str) -> None:
+        self._do("elect by", broker, partition, kind)
+
     def feature(self, name: str, level: int, kind: str) -> None:
         self._do("feature", name, level, kind)
 

@@ -143,7 +143,7 @@ final class Clients implements AutoCloseable {
 
     private String elect(TopicPartition which, String type) throws ExecutionException, InterruptedException {
         Optional<Throwable> error =
-            ofController.electLeaders(ElectionType.valueOf(type.toUpperCase()), Set.of(which)).partitions().get().get(which);
+            ofBrokers.electLeaders(ElectionType.valueOf(type.toUpperCase()), Set.of(which)).partitions().get().get(which);
         if (error != null && error.isPresent()) throw new ExecutionException(error.get());
         return "";
     }

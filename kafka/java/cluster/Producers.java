@@ -53,8 +53,8 @@ final class Producers implements AutoCloseable {
     String produce(TopicPartition which, int from, int count, int size) throws InterruptedException {
         BitSet acknowledged = new BitSet();
         String error = "";
-        Map<String, Object> impatient = Map.of("max.block.ms", "20000", "delivery.timeout.ms", "20000",
-            "request.timeout.ms", "8000", "linger.ms", "0");
+        Map<String, Object> impatient = Map.of("max.block.ms", "60000", "delivery.timeout.ms", "60000",
+            "request.timeout.ms", "20000", "linger.ms", "0");
         try (KafkaProducer<String, String> producer = open(impatient)) {
             List<Future<RecordMetadata>> answers = new ArrayList<>();
             for (int i = from; i < from + count; i++) answers.add(producer.send(record(which, i, size)));
