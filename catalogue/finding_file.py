@@ -21,7 +21,7 @@
     set = { elr_intersect_replicas = true }
     also_breaks = ["P-9"]              # what breaks for another reason; nothing in `breaks` does
 
-    [[recipe]]                         # the same on a cluster, as a user types it
+    [[by_hand]]                        # the same on a cluster, as a user types it; `reproduce` has recipes
     title = "Two reassignments and an orderly stop"
     text = "..."                       # what it needs, and what is seen
     shell = "kafka-topics.sh ..."
@@ -38,9 +38,6 @@
     classes = ["4.1.2"]                # where the tests of [[junit]] pass with the edit
     brokers = ["4.1.1"]                # where a cluster with it lost nothing
     edit = { file = "PartitionChangeBuilder", after = "some code of it", insert = "what follows it then" }
-
-    [reproduce]                        # `elrcheck reproduce` does it
-    kafka = "4.1.2"
 
 Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
 control: it says what does not follow. A run that takes more than seconds is marked `slow`.
@@ -66,7 +63,7 @@ from elrcheck.model.variants import variant_names
 LEVELS = ("model", "classes", "brokers")
 SCOPE = "two-brokers-quiet"
 TOP = ("id", "title", "lost", "versions", "cause")
-MORE = ("issue", "about", "meanwhile", "evidence", "run", "recipe", "junit", "patch", "reproduce")
+MORE = ("issue", "about", "meanwhile", "evidence", "run", "by_hand", "junit", "patch")
 RUN = ("scope", "set", "breaks", "also_breaks", "note", "slow", "liveness", "control")
 CONTROL = ("variant", "set", "also_breaks", "note")
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
@@ -111,7 +108,7 @@ class FindingRun:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ByHand:
     """Steps on a cluster, as a user types them. versions: of brokers that did it, none if not tried."""
 
     title: str
@@ -155,10 +152,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed.
-
-    reproduce: the version of Kafka with which `elrcheck reproduce` shows it, None if it does not.
-    """
+    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed."""
 
     id: str
     title: str
@@ -170,10 +164,9 @@ class Finding:
     meanwhile: str
     evidence: tuple[Evidence, ...]
     runs: tuple[FindingRun, ...]
-    recipes: tuple[Recipe, ...]
+    by_hand: tuple[ByHand, ...]
     junit: tuple[JunitRun, ...]
     patch: Patch | None
-    reproduce: str | None
     file: str
 
 
@@ -201,10 +194,9 @@ def read_finding(file: Path | Traversable) -> Finding:
         meanwhile=document.maybe("meanwhile", _text, ""),
         evidence=evidence,
         runs=runs,
-        recipes=tuple(_recipe(node) for node in document.get("recipe", []).items()),
+        by_hand=tuple(_by_hand(node) for node in document.get("by_hand", []).items()),
         junit=junit,
         patch=document.maybe("patch", lambda node: _patch(node, runs, junit), None),
-        reproduce=document.maybe("reproduce", _reproduce, None),
         file=document.source.name,
     )
 
@@ -267,9 +259,9 @@ def _release(node: Node) -> str:
     return name
 
 
-def _recipe(node: Node) -> Recipe:
+def _by_hand(node: Node) -> ByHand:
     node.object(("title", "shell"), ("text", "versions"))
-    return Recipe(
+    return ByHand(
         title=_needed(node["title"]),
         text=node.maybe("text", _text, ""),
         shell=_needed(node["shell"]),
@@ -303,11 +295,6 @@ def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]
 def _edit(node: Node) -> Edit:
     node.object(("file", "after", "insert"))
     return Edit(*(_needed(node[key]) for key in ("file", "after", "insert")))
-
-
-def _reproduce(node: Node) -> str:
-    node.object(("kafka",))
-    return _release(node["kafka"])
 
 
 def _variant(node: Node) -> str:

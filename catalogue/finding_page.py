@@ -8,8 +8,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.finding_file import Finding, JunitRun, Patch, Recipe
+from elrcheck.catalogue.finding_file import ByHand, Finding, JunitRun, Patch
 from elrcheck.catalogue.finding_text import broken, command
+from elrcheck.catalogue.recipe_file import Recipe
 
 WIDTH = 120
 LEVEL = {
@@ -17,26 +18,25 @@ LEVEL = {
     "classes": "Kafka's own classes",
     "brokers": "brokers on loopback",
 }
-REPRODUCE = "elrcheck reproduce {finding} --kafka {kafka}"
-REPRODUCE_FENCE = "text"
-"""The fence of that line: `sh` has the command line checked by the tests of the documents."""
+USUAL = "4.1.2"
+"""The release that a command names, if it has the finding."""
 MARK = (
     "<!-- Written by `python docs/generate_findings.py` from catalogue/findings/{finding}.toml:"
     " edit that. -->"
 )
 
 
-def finding_page(finding: Finding, flags: Sequence[str]) -> str:
-    """The page in Markdown. flags: the rules under which `elrcheck audit` flags it."""
+def finding_page(finding: Finding, flags: Sequence[str], recipes: Sequence[Recipe]) -> str:
+    """The page in Markdown. flags: the rules under which `audit` flags it; recipes: of `reproduce`."""
     lines = [f"# {finding.id}: {finding.title}", "", MARK.format(finding=finding.id), ""]
     lines += paragraphs(f"**Lost:** {finding.lost}. **Kafka:** {finding.versions}.")
     lines += paragraphs(f"Public issue: {finding.issue}.")
     lines += paragraphs(finding.about)
     lines += _shown(finding)
-    lines += _steps(finding.recipes)
+    lines += _steps(finding.by_hand)
     lines += ["## Cause", "", *paragraphs(finding.cause)]
     lines += _patch(finding.patch)
-    lines += _see(finding, flags)
+    lines += _see(finding, flags, recipes)
     lines += ["## What operators can do meanwhile", ""]
     lines += paragraphs(finding.meanwhile or "Nothing is known that helps.")
     return "\n".join(lines).rstrip() + "\n"
@@ -60,20 +60,20 @@ def _shown(finding: Finding) -> Iterator[str]:
         yield from paragraphs(f"Not tried in {' and '.join(missing)}.")
 
 
-def _steps(recipes: Sequence[Recipe]) -> Iterator[str]:
+def _steps(every: Sequence[ByHand]) -> Iterator[str]:
     yield "## Steps on a cluster"
     yield ""
-    if not recipes:
+    if not every:
         yield from paragraphs("None are written down: it depends on timing, or on code that is not released.")
         return
     yield from paragraphs(
         "The requests as a user types them; the runs sent the same ones through Kafka's Admin API. `$B` is"
         " HOST:PORT of a broker that is up, `$PID_0` the process of broker 0. Comments say what is seen."
     )
-    for recipe in recipes:
-        tried = f"Done on {', '.join(recipe.versions)}." if recipe.versions else "Not tried on brokers."
-        yield from paragraphs(f"**{recipe.title}.** {recipe.text} {tried}")
-        yield from ("```sh", *recipe.shell.splitlines(), "```", "")
+    for each in every:
+        tried = f"Done on {', '.join(each.versions)}." if each.versions else "Not tried on brokers."
+        yield from paragraphs(f"**{each.title}.** {each.text} {tried}")
+        yield from ("```sh", *each.shell.splitlines(), "```", "")
 
 
 def _patch(patch: Patch | None) -> Iterator[str]:
@@ -109,16 +109,15 @@ def _in_model(patch: Patch) -> str:
     return f"The model: {names}; none of the properties breaks in the controls below."
 
 
-def _see(finding: Finding, flags: Sequence[str]) -> Iterator[str]:
+def _see(finding: Finding, flags: Sequence[str], recipes: Sequence[Recipe]) -> Iterator[str]:
     yield "## How to see it"
     yield ""
     if flags:
         names = ", ".join(f"`{name}`" for name in flags)
         yield from paragraphs(f"In the metadata log of a cluster: `elrcheck audit PATH` flags {names}.")
-    if finding.reproduce is not None:
-        yield from paragraphs("On a cluster that is started for it:")
-        line = REPRODUCE.format(finding=finding.id, kafka=finding.reproduce)
-        yield from (f"```{REPRODUCE_FENCE}", line, "```", "")
+    if recipes:
+        yield from paragraphs("On a cluster that is started for it, with a control beside it:")
+        yield from ("```sh", *map(_reproduce, recipes), "```", "")
     if finding.junit:
         yield from paragraphs("In Kafka's own classes, by a JUnit test that fails as long as it is there:")
         yield from ("```sh", *(_junit(finding, run) for run in finding.junit), "```", "")
@@ -134,6 +133,17 @@ def _see(finding: Finding, flags: Sequence[str]) -> Iterator[str]:
                 repaired = f": {each.control.note}" if each.control.note else ""
                 yield f"{command(each, control=True)}   # control{repaired}"
         yield from ("```", "")
+
+
+def _reproduce(recipe: Recipe) -> str:
+    oldest, newest = recipe.versions
+    kafka = USUAL if _numbers(oldest) <= _numbers(USUAL) <= _numbers(newest) else oldest
+    call = f"elrcheck reproduce {recipe.finding}/{recipe.name} --kafka {kafka}"
+    return f"{call}   # {recipe.title}"
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
 
 
 def _junit(finding: Finding, run: JunitRun) -> str:

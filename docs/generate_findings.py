@@ -11,6 +11,7 @@ from pathlib import Path
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
+from elrcheck.catalogue.recipe_file import packaged_recipes
 from elrcheck.commands.audit.rules import RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
@@ -50,7 +51,9 @@ def pages() -> dict[str, str]:
     found = [read_finding(file) for file in finding_files()]
     return {
         f"{finding.id}.md": finding_page(
-            finding, [rule.name for rule in RULES.values() if rule.hazard == finding.id]
+            finding,
+            [rule.name for rule in RULES.values() if rule.hazard == finding.id],
+            [recipe for recipe in packaged_recipes() if recipe.finding == finding.id],
         )
         for finding in found
     }

@@ -115,7 +115,7 @@ variant = "kip_full"
 breaks = { P-1 = 2 }
 [run.control]
 set = { fences = 0 }
-[[recipe]]
+[[by_hand]]
 title = "By hand"
 shell = "kafka-topics.sh"
 versions = ["4.1.1"]
@@ -128,8 +128,6 @@ text = "a line"
 knobs = ["fences"]
 classes = ["4.1.2"]
 edit = { file = "Some", after = "code", insert = "more" }
-[reproduce]
-kafka = "4.1.2"
 """
 
 
@@ -150,7 +148,6 @@ kafka = "4.1.2"
         ('knobs = ["fences"]', 'knobs = ["fence"]', "no control of the finding sets `fence`"),
         ('classes = ["4.1.2"]', 'classes = ["4.2.1"]', "without the edit"),
         ('insert = "more"', 'inserts = "more"', "inserts"),
-        ('kafka = "4.1.2"', 'kafka = "newest"', "a release of Kafka"),
     ],
 )
 def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
