@@ -294,10 +294,15 @@ ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Audit metadata logs. paths: files and folders; strict: damage is an error."""
+    """Audit metadata logs. strict: damage is an error.
 
-    paths: tuple[Path, ...]
+    paths: files and folders; a text is a URI of a storage that only Spark reads.
+    """
+
+    paths: tuple[Path | str, ...]
     strict: bool = False
+    engine: Literal["local", "spark"] = "local"
+    spark: SparkRequest = field(default_factory=SparkRequest)
 
 
 @dataclass(frozen=True)

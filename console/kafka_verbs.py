@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest
+from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
 from elrcheck.console.options import (
@@ -17,6 +17,7 @@ from elrcheck.console.options import (
     case_options,
     duration,
     located_options,
+    reject_given,
     verdict_options,
     workers_option,
 )
@@ -88,12 +89,19 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
+@click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
+              help="local: one process; spark: the same on a cluster, from any storage that Spark reads.")
+@click.option("--master", metavar="URL", default="local[*]", show_default=True,
+              help="Spark master: local[N], spark://HOST:PORT, yarn or k8s://...")
+@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
+              help="Set a Spark property; may be repeated.")
 @located_options
-@click.pass_obj
-def audit(shell: Shell, /, paths: tuple[Path, ...], strict: bool, form: str,
-          outputs: Sequence[tuple[str, Path]], exit_zero: bool) -> ExitCode:  # fmt: skip
+@click.pass_context
+def audit(ctx: click.Context, /, paths: tuple[str, ...], strict: bool, engine: Literal["local", "spark"],
+          master: str, spark_conf: tuple[str, ...], form: str, outputs: Sequence[tuple[str, Path]],
+          exit_zero: bool) -> ExitCode:  # fmt: skip
     """Check the partitions of a real cluster by its metadata log.
 
     Follows the history of every partition, and flags what breaks a property of the model or is a sign of a
@@ -102,8 +110,17 @@ def audit(shell: Shell, /, paths: tuple[Path, ...], strict: bool, form: str,
     """
     from elrcheck.commands.audit.audit import run_audit
 
+    shell: Shell = ctx.obj
+    if engine != "spark":
+        reject_given(ctx, ("master", "spark_conf"), "--engine spark")
+    request = AuditRequest(
+        tuple(path if "://" in path else Path(path) for path in paths),
+        strict,
+        engine,
+        SparkRequest(master, spark_conf, verbose=shell.detail > 0),
+    )
     with shell.open_progress() as progress:
-        report = run_audit(AuditRequest(paths, strict), progress)
+        report = run_audit(request, progress)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 

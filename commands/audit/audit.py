@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress, RecordsDone
 from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.findings import report_of
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
-from elrcheck.results.audit_report import (
-    AuditDamage,
-    AuditReport,
-    AuditTimeline,
-    UnreadRecords,
-)
+from elrcheck.results.audit_report import AuditReport, AuditTimeline
 
 SECONDS = 0.5
 """Between two looks at the clock's progress."""
@@ -32,8 +28,12 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
 
     After an interruption the report has what was read until then.
     """
+    if request.engine == "spark":
+        from elrcheck.commands.audit.on_spark import audit_on_spark
+
+        return audit_on_spark(request, progress)
     started = time.monotonic()
-    logs = logs_of(request.paths)
+    logs = logs_of([_local(path) for path in request.paths])
     audited: list[LogAudit] = []
     timelines: list[AuditTimeline] = []
     with Interrupts() as interrupted:
@@ -47,41 +47,19 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
                     break
             if interrupted():
                 break
+        findings = [audit.findings() for audit in audited]
         if not interrupted():
-            for audit, keys in worst_partitions(audited):
-                timelines += timelines_of(audit, keys, read_log(audit.log))
+            for found, keys in worst_partitions(findings):
+                timelines += timelines_of(found, keys, read_log(found.log))
         stopped = interrupted()
-    damage = tuple(AuditDamage(d.path, d.position, d.offset, d.message) for a in audited for d in a.damage)
-    records = sum(audit.history.read.records for audit in audited)
-    if records == 0:
-        if stopped:
-            raise KeyboardInterrupt
-        raise _nothing(damage, logs)
-    flags = tuple(flag for audit in audited for flag in audit.flags)
-    unread: Counter[tuple[str, int, bool]] = Counter()
-    for audit in audited:
-        unread.update(audit.history.read.unread)
-    return AuditReport(
-        verdict="violated" if flags else "inconclusive" if damage or stopped else "holds",
-        records=records,
-        partitions=sum(len(audit.history.state.partitions) for audit in audited),
-        flags=flags,
-        damage=damage,
-        logs=tuple(audit.described() for audit in audited),
-        unread=tuple(UnreadRecords(*kind, count) for kind, count in sorted(unread.items())),
-        seconds=round(time.monotonic() - started, 3),
-        timelines=tuple(timelines),
-        strict=request.strict,
-        interrupted=stopped,
-    )
+    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped)
 
 
-def _nothing(damage: tuple[AuditDamage, ...], logs: tuple[MetadataLog, ...]) -> UsageFault:
-    if damage:
-        first = damage[0]
-        where = f"{first.path}, byte {first.position}"
-        return UsageFault("log-empty", f"no record could be read: {first.message}", where=where)
-    return UsageFault("log-empty", "the log has no complete batch of records", where=logs[0].name)
+def _local(path: Path | str) -> Path:
+    if isinstance(path, Path):
+        return path
+    help = "use --engine spark, or copy the files to this machine"
+    raise UsageFault("log-unreadable", "this is no path of this machine", where=path, help=help)
 
 
 class _Meter:
@@ -95,7 +73,7 @@ class _Meter:
         self.total = 0
         for log in logs:
             for path in log.files:
-                self.before[str(path)] = self.total
+                self.before[path] = self.total
                 self.total += size_of(path)
         self.steps = 0
 

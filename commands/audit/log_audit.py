@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.rules import RULES
@@ -14,7 +15,7 @@ from elrcheck.kafka.log.entries import Item
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import CutOff, Damage
-from elrcheck.results.audit_report import AuditedLog, AuditFlag
+from elrcheck.results.audit_report import AuditFlag
 
 ABOUT_PARTITIONS = frozenset(
     {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
@@ -50,9 +51,9 @@ class LogAudit:
                 case Applied():
                     self._apply(event)
                     continue
-                case Settled(whole) if whole:
+                case Settled(whole, offset) if whole:
                     self._judge.forget()
-                    self._judge_all({*self.history.state.partitions, *self._open})
+                    self._judge_all({*self.history.state.partitions, *self._open}, offset)
                 case Settled():
                     self._judge_all(list(self._changed))
                 case Damage():
@@ -64,19 +65,17 @@ class LogAudit:
             if self._last is not None:
                 yield self._last
 
-    def described(self) -> AuditedLog:
-        read = self.history.read
-        return AuditedLog(
-            name=self.log.name,
-            files=tuple(str(path) for path in self.log.files),
-            records=read.records,
-            first_offset=read.first_offset,
-            last_offset=read.last_offset,
-            partitions=len(self.history.state.partitions),
-            aborted_transactions=read.transactions_aborted,
-            open_transaction=read.transaction_open,
-            incomplete_bytes=self.incomplete_bytes,
+    def findings(self) -> LogFindings:
+        found = LogFindings(
+            self.log,
+            self.history.read,
+            len(self.history.state.partitions),
+            list(zip(self.flagged, self.flags, strict=True)),
+            self.damage,
+            self.incomplete_bytes,
         )
+        found.sort()
+        return found
 
     def _apply(self, applied: Applied) -> None:
         self._last = applied
@@ -115,21 +114,27 @@ class LogAudit:
                 return state.keys_of(fields["resourceName"]) if topic else state.partitions
         return ()
 
-    def _judge_all(self, keys: Iterable[Key]) -> None:
-        """Flag what is newly wrong with these partitions, and note what is right again."""
+    def _judge_all(self, keys: Iterable[Key], offset: int = 0) -> None:
+        """Flag what is newly wrong with these partitions, and note what is right again.
+
+        offset: of what no record of its own did, as when a snapshot lacks a partition.
+        """
         state = self.history.state
         for key in sorted(keys):
-            applied = self._changed.get(key) or self._last
-            assert applied is not None
+            applied = self._changed.get(key)
+            at = offset if applied is None else applied.offset
             there = key in state.partitions
             signs = dict(state_signs(state, key, self._signs.ghosts(key), self._judge)) if there else {}
             before = self._open.pop(key, {})
             for rule, number in before.items():
                 if rule not in signs:
-                    self.flags[number] = replace(self.flags[number], until=applied.offset)
+                    self.flags[number] = replace(self.flags[number], until=at)
             now = {}
             for rule, message in signs.items():
-                now[rule] = before[rule] if rule in before else self._flag(applied, key, (rule, message))
+                if rule in before:
+                    now[rule] = before[rule]
+                elif applied is not None:
+                    now[rule] = self._flag(applied, key, (rule, message))
             if now:
                 self._open[key] = now
         self._changed.clear()

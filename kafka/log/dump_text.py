@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed
@@ -45,6 +45,11 @@ def is_dump(path: Path) -> bool:
             start = file.read(LOOKED_AT)
     except OSError:
         return False
+    return starts_as_dump(start)
+
+
+def starts_as_dump(start: bytes) -> bool:
+    """The same, of the first bytes of a file."""
     return b"\0" not in start and any(
         line.startswith(TELLING) for line in start.decode("utf-8", "replace").splitlines()
     )
@@ -54,9 +59,14 @@ def read_dump(path: Path) -> Iterator[Item]:
     """Read all records that the text has, in its order."""
     try:
         with path.open("rb") as file:
-            yield from _Dump(str(path), iter(lambda: file.readline(LONGEST), b"")).items()
+            yield from read_dump_text(str(path), file)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+
+
+def read_dump_text(path: str, file: BinaryIO) -> Iterator[Item]:
+    """The same of an open file; path is its name in messages."""
+    return _Dump(path, iter(lambda: file.readline(LONGEST), b"")).items()
 
 
 class _Dump:

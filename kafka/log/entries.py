@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import (
     ControlRecord,
@@ -52,12 +53,20 @@ def read_entries(path: Path, first_offset: int | None = None) -> Iterator[Entry 
             yield piece
 
 
-def _decoded(path: str, batch: Batch) -> Iterator[Entry | Damage]:
-    last = len(batch.records) - 1
-    for number, stored in enumerate(batch.records):
-        try:
-            record = read_control(stored.key, stored.value) if batch.control else read_record(stored.value)
-        except Malformed as fault:
-            yield Damage(path, batch.position, stored.offset, str(fault))
-        else:
-            yield Entry(path, stored.offset, stored.time, record, number == last, batch.position)
+def _decoded(path: str, batch: Batch) -> list[Entry | Damage]:
+    found = [decoded(path, batch.position, stored, batch.control) for stored in batch.records]
+    for number in range(len(found) - 1, -1, -1):
+        entry = found[number]
+        if isinstance(entry, Entry):
+            found[number] = entry._replace(ends_batch=True)
+            break
+    return found
+
+
+def decoded(path: str, position: int, stored: StoredRecord, control: bool = False) -> Entry | Damage:
+    """A stored record of the batch at this position, as one that does not end it."""
+    try:
+        record = read_control(stored.key, stored.value) if control else read_record(stored.value)
+    except Malformed as fault:
+        return Damage(path, position, stored.offset, str(fault), is_record=True)
+    return Entry(path, stored.offset, stored.time, record, False, position)

@@ -33,9 +33,12 @@ class Applied(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The end of a step: the state can be judged. whole: everything may have changed, as by a snapshot."""
+    """The end of a step: the state can be judged. whole: everything may have changed, by a snapshot of what
+    stands up to `offset`.
+    """
 
     whole: bool = False
+    offset: int = 0
 
 
 Event: TypeAlias = Applied | Settled | Damage | CutOff
@@ -95,9 +98,11 @@ class History:
             self._held = None
 
     def _end_snapshot(self) -> Iterator[Event]:
+        assert self._snapshot is not None
+        offset = max(self._snapshot.end_offset - 1, 0)
         self._snapshot = None
         self._unsettled = False
-        yield Settled(whole=True)
+        yield Settled(whole=True, offset=offset)
 
     def _entry(self, entry: Entry) -> Iterator[Event]:
         record = entry.record
@@ -115,7 +120,13 @@ class History:
         if isinstance(record, Unread):
             key = (record.name, record.version, record.known)
             self.read.unread[key] = self.read.unread.get(key, 0) + 1
-            return
+        else:
+            yield from self._follow(entry, record)
+        if entry.ends_batch and self._held is None and self._snapshot is None and self._unsettled:
+            self._unsettled = False
+            yield Settled()
+
+    def _follow(self, entry: Entry, record: MetadataRecord) -> Iterator[Event]:
         match record.name:
             case "BEGIN_TRANSACTION_RECORD":
                 self._held = []
@@ -130,9 +141,6 @@ class History:
                 self._held.append(entry)
             case _:
                 yield from self._applied(entry)
-        if entry.ends_batch and self._held is None and self._snapshot is None and self._unsettled:
-            self._unsettled = False
-            yield Settled()
 
     def _applied(self, entry: Entry) -> Iterator[Event]:
         record = entry.record

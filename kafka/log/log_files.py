@@ -10,9 +10,10 @@ of a dump is a log of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump, read_dump
@@ -28,35 +29,73 @@ WHAT_IT_IS = (
 )
 
 
+class Reached(NamedTuple):
+    """A file has records up to this offset, which are not all told."""
+
+    offset: int
+
+
+PartItem: TypeAlias = Entry | Damage | CutOff | Reached
+
+
 @dataclass(frozen=True)
 class MetadataLog:
     """The files of one log. name: how it is called in messages; segments, snapshots: in order of offset."""
 
     name: str
-    segments: tuple[tuple[int | None, Path], ...] = ()
-    snapshots: tuple[tuple[int, Path], ...] = ()
-    dump: Path | None = None
+    segments: tuple[tuple[int | None, str], ...] = ()
+    snapshots: tuple[tuple[int, str], ...] = ()
+    dump: str | None = None
 
     @property
-    def files(self) -> tuple[Path, ...]:
+    def files(self) -> tuple[str, ...]:
         dumps = () if self.dump is None else (self.dump,)
         return (*dumps, *(path for _, path in self.snapshots), *(path for _, path in self.segments))
+
+    @property
+    def parts(self) -> tuple[LogPart, ...]:
+        """The files that are read, in order; none of a dump."""
+        parts = [LogPart(path, base) for base, path in self.segments]
+        if (start := _start(self)) is not None:
+            parts.insert(0, LogPart(start[1], 0, start[0]))
+        return tuple(parts)
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """A file of a log. base: its first offset, if its name tells; reaches: of a snapshot, its end offset."""
+
+    path: str
+    base: int | None
+    reaches: int | None = None
 
 
 def logs_of(paths: Sequence[Path]) -> tuple[MetadataLog, ...]:
     """Sort files and folders into logs: binary files of one folder are one log."""
-    files: dict[Path, None] = {}
-    for path in paths:
-        files.update(dict.fromkeys(_files_of(path)))
-    folders: dict[Path, list[Path]] = {}
+    return sorted_into_logs(files_of(paths))
+
+
+def files_of(paths: Iterable[Path]) -> dict[str, bool]:
+    """The files, each with whether it is the text of a dump."""
+    return {str(file): is_dump(file) for path in paths for file in _files_of(path)}
+
+
+def sorted_into_logs(files: Mapping[str, bool]) -> tuple[MetadataLog, ...]:
+    """Sort files into logs, each with whether it is the text of a dump."""
+    folders: dict[str, list[str]] = {}
     logs: list[MetadataLog] = []
-    for file in files:
-        if is_dump(file):
-            logs.append(MetadataLog(str(file), dump=file))
+    for file, dump in files.items():
+        if dump:
+            logs.append(MetadataLog(file, dump=file))
         else:
-            folders.setdefault(file.parent, []).append(file)
+            folders.setdefault(file.rpartition("/")[0] or ("/" if file[:1] == "/" else "."), []).append(file)
     logs += [_log_of(folder, found) for folder, found in folders.items()]
     return tuple(logs)
+
+
+def is_named_as_log(name: str) -> bool:
+    """The name of a segment or a snapshot, as Kafka gives it."""
+    return bool(SEGMENT.fullmatch(name) or SNAPSHOT.fullmatch(name))
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -68,66 +107,77 @@ def _files_of(path: Path) -> list[Path]:
     try:
         for folder in (path, path / FOLDER):
             found = sorted(folder.iterdir()) if folder.is_dir() else []
-            named = [file for file in found if SEGMENT.fullmatch(file.name) or SNAPSHOT.fullmatch(file.name)]
-            if named:
+            if named := [file for file in found if is_named_as_log(file.name)]:
                 return named
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
     raise UsageFault("log-unreadable", "the folder has no metadata log", where=str(path), help=WHAT_IT_IS)
 
 
-def _log_of(folder: Path, files: Sequence[Path]) -> MetadataLog:
-    segments: list[tuple[int | None, Path]] = []
-    snapshots: list[tuple[int, Path]] = []
+def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
+    segments: list[tuple[int | None, str]] = []
+    snapshots: list[tuple[int, str]] = []
     for file in files:
-        if found := SNAPSHOT.fullmatch(file.name):
+        name = file.rpartition("/")[2]
+        if found := SNAPSHOT.fullmatch(name):
             snapshots.append((int(found[1]), file))
-        elif file.suffix == ".checkpoint":
+        elif name.endswith(".checkpoint"):
             snapshots.append((0, file))  # bootstrap.checkpoint
         else:
-            found = SEGMENT.fullmatch(file.name)
+            found = SEGMENT.fullmatch(name)
             segments.append((int(found[1]) if found else None, file))
     segments.sort(key=lambda pair: (pair[0] is not None, pair[0] or 0))
-    return MetadataLog(str(folder), tuple(segments), tuple(sorted(snapshots)))
+    return MetadataLog(folder, tuple(segments), tuple(sorted(snapshots)))
 
 
 def read_log(log: MetadataLog) -> Iterator[Item]:
     """Read a log from its start: perhaps a snapshot, then every record behind it once."""
     if log.dump is not None:
-        yield from read_dump(log.dump)
-        return
-    start = _start(log)
+        return read_dump(Path(log.dump))
+    return in_one(log, lambda part: read_entries(Path(part.path), part.base))
+
+
+def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:
+    """The files of a log as one: no record twice, and what is missing between them is damage.
+
+    read: what is in a file, perhaps only a part of it, with how far the file reaches.
+    """
     reached: int | None = None
-    if start is not None:
-        end, path = start
-        yield SnapshotStart(str(path), end)
-        for item in read_entries(path, 0):
-            yield _unfinished(item) if isinstance(item, CutOff) else item
-        reached = end
-    elif log.segments and (first := log.segments[0][0]):
+    parts = log.parts
+    if parts and parts[0].reaches is None and (first := parts[0].base):
         message = f"offsets 0 to {first - 1} are missing, and no snapshot has what they did"
-        yield Damage(str(log.segments[0][1]), 0, 0, message)
-    for number, (base, path) in enumerate(log.segments):
-        if reached is not None and base is not None and base > reached:
-            yield Damage(str(path), 0, reached, f"offsets {reached} to {base - 1} are missing")
-        is_last = number == len(log.segments) - 1
-        for item in read_entries(path, base):
-            if isinstance(item, Entry):
+        yield Damage(parts[0].path, 0, 0, message)
+    for number, part in enumerate(parts):
+        if part.reaches is not None:
+            yield SnapshotStart(part.path, part.reaches)
+        elif reached is not None and part.base is not None and part.base > reached:
+            yield Damage(part.path, 0, reached, f"offsets {reached} to {part.base - 1} are missing")
+        is_last = number == len(parts) - 1 and part.reaches is None
+        for item in read(part):
+            if isinstance(item, CutOff):
+                yield item if is_last else _unfinished(item)
+                continue
+            if part.reaches is None and (isinstance(item, Entry | Reached) or item.is_record):
                 if reached is not None and item.offset < reached:
                     continue
                 reached = item.offset + 1
-            yield _unfinished(item) if isinstance(item, CutOff) and not is_last else item
+                if isinstance(item, Reached):
+                    continue
+            if not isinstance(item, Reached):
+                yield item
+        if part.reaches is not None:
+            reached = part.reaches
 
 
-def size_of(path: Path) -> int:
+def size_of(path: str) -> int:
     """Bytes of a file; 0 if it is gone."""
     try:
-        return path.stat().st_size
+        return Path(path).stat().st_size
     except OSError:
         return 0
 
 
-def _start(log: MetadataLog) -> tuple[int, Path] | None:
+def _start(log: MetadataLog) -> tuple[int, str] | None:
     """The snapshot to start from."""
     if not log.snapshots:
         return None

@@ -46,13 +46,15 @@ class Batch:
 class Damage:
     """Something in a file that cannot be read or believed.
 
-    position: byte at which it starts. offset: of the log, the one at which it starts.
+    position: byte at which it starts. offset: of the log, the one at which it starts. is_record: it is the
+    record at that offset, and nothing else is missing.
     """
 
     path: str
     position: int
     offset: int
     message: str
+    is_record: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,19 @@ def read_segment(path: Path, first_offset: int | None = None) -> Iterator[Piece]
             what = "this is not a regular file" if path.exists() else "there is no such file"
             raise UsageFault("log-unreadable", what, where=str(path))
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            yield from _Segment(path, file, size, first_offset).pieces()
+            yield from read_pieces(str(path), file, os.fstat(file.fileno()).st_size, first_offset)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
 
 
+def read_pieces(path: str, file: BinaryIO, size: int, first_offset: int | None = None) -> Iterator[Piece]:
+    """The same of an open file; path is its name in messages."""
+    return _Segment(path, file, size, first_offset).pieces()
+
+
 class _Segment:
-    def __init__(self, path: Path, file: BinaryIO, size: int, first_offset: int | None) -> None:
-        self.path = str(path)
+    def __init__(self, path: str, file: BinaryIO, size: int, first_offset: int | None) -> None:
+        self.path = path
         self.file = file
         self.size = size
         self.expected = first_offset

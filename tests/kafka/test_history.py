@@ -210,7 +210,7 @@ def test_a_snapshot_without_its_end_settles_with_the_next_file() -> None:
     _, events = follow(start, entry(0, TOPIC, path="s"), entry(9, PARTITION, path="log"))
     assert [type(event) for event in events] == [Applied, Settled, Applied, Settled]
     _, events = follow(start, entry(0, TOPIC, path="s"))
-    assert events[-1] == Settled(whole=True)
+    assert events[-1] == Settled(whole=True, offset=8)
 
 
 def test_a_snapshot_from_before_the_first_record_is_at_its_offset() -> None:

@@ -1,0 +1,101 @@
+"""What an audit found in one log, whoever read it, and the report of all logs.
+
+Flags and damage stand in an order that depends on the log alone, not on how it was read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.commands.audit.rules import RULES
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.history import Read
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.segments import Damage
+from elrcheck.results.audit_report import (
+    AuditDamage,
+    AuditedLog,
+    AuditFlag,
+    AuditReport,
+    AuditTimeline,
+    UnreadRecords,
+)
+
+ORDER = {name: number for number, name in enumerate(RULES)}
+
+
+@dataclass
+class LogFindings:
+    """Of one log, or of some of its partitions. partitions: how many there are at its end."""
+
+    log: MetadataLog
+    read: Read
+    partitions: int = 0
+    flags: list[tuple[Key, AuditFlag]] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    incomplete_bytes: int = 0
+
+    def sort(self) -> None:
+        place = {path: number for number, path in enumerate(self.log.files)}
+        self.flags.sort(key=lambda pair: (pair[1].offset, pair[0], ORDER[pair[1].rule], pair[1].message))
+        self.damage.sort(key=lambda damage: (place[damage.path], damage.position, damage.offset))
+
+    def described(self) -> AuditedLog:
+        read = self.read
+        return AuditedLog(
+            name=self.log.name,
+            files=self.log.files,
+            records=read.records,
+            first_offset=read.first_offset,
+            last_offset=read.last_offset,
+            partitions=self.partitions,
+            aborted_transactions=read.transactions_aborted,
+            open_transaction=read.transaction_open,
+            incomplete_bytes=self.incomplete_bytes,
+        )
+
+
+def report_of(
+    findings: Sequence[LogFindings],
+    timelines: Sequence[AuditTimeline],
+    started: float,
+    *,
+    strict: bool,
+    interrupted: bool = False,
+) -> AuditReport:
+    """The report of all logs; raises UsageFault if no record could be read."""
+    damage = tuple(AuditDamage(d.path, d.position, d.offset, d.message) for f in findings for d in f.damage)
+    records = sum(found.read.records for found in findings)
+    if records == 0:
+        if interrupted:
+            raise KeyboardInterrupt
+        raise _nothing(damage, findings)
+    flags = tuple(flag for found in findings for _, flag in found.flags)
+    unread: Counter[tuple[str, int, bool]] = Counter()
+    for found in findings:
+        unread.update(found.read.unread)
+    return AuditReport(
+        verdict="violated" if flags else "inconclusive" if damage or interrupted else "holds",
+        records=records,
+        partitions=sum(found.partitions for found in findings),
+        flags=flags,
+        damage=damage,
+        logs=tuple(found.described() for found in findings),
+        unread=tuple(UnreadRecords(*kind, count) for kind, count in sorted(unread.items())),
+        seconds=round(time.monotonic() - started, 3),
+        timelines=tuple(timelines),
+        strict=strict,
+        interrupted=interrupted,
+    )
+
+
+def _nothing(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:
+    if damage:
+        first = damage[0]
+        where = f"{first.path}, byte {first.position}"
+        return UsageFault("log-empty", f"no record could be read: {first.message}", where=where)
+    return UsageFault("log-empty", "the log has no complete batch of records", where=findings[0].log.name)

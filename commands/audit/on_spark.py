@@ -1,0 +1,137 @@
+"""`elrcheck audit --engine spark`: files of any storage that Spark reads, cut and judged by its tasks.
+
+The report is that of the other engine, apart from the time it took. Of each log the driver keeps only what is
+about the cluster: brokers, topics, features, settings, transactions (`spark_tasks.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.findings import report_of
+from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Tasks, run_tasks
+from elrcheck.commands.audit.spark_files import Found, files_on_spark
+from elrcheck.commands.audit.spark_tasks import (
+    CUT,
+    FILE,
+    FOUND,
+    Row,
+    Shared,
+    cut_files,
+    judge_bucket,
+    read_dumps,
+    topic_bytes,
+)
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
+from elrcheck.results.audit_report import AuditReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BUCKETS = 2
+"""Buckets of partitions per task that runs at the same time."""
+
+
+def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
+    """Audit on a session of its own."""
+    from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
+
+    spark = request.spark
+    conf = parse_conf(spark.conf)
+    choice = SparkChoice(spark.master, conf, verbose=spark.verbose, app_name="elrcheck audit")
+    progress.stage(f"starting Spark ({choice.master})")
+    with spark_session(choice) as session:
+        return audit_in_session(session, request, progress)
+
+
+def audit_in_session(session: SparkSession, request: AuditRequest, progress: Progress) -> AuditReport:
+    started = time.monotonic()
+    progress.stage("listing files")
+    found: dict[str, Found] = {}
+    for path in request.paths:
+        if isinstance(path, Path):
+            found.update({name: Found(name, dump) for name, dump in files_of([path]).items()})
+        else:
+            found.update({each.path: each for each in files_on_spark(session, path)})
+    logs = sorted_into_logs({name: each.dump for name, each in found.items()})
+    tasks = SparkAudit(session, logs, found)
+    try:
+        findings, timelines = run_tasks(tasks, progress)
+    finally:
+        tasks.close()
+    return report_of(findings, timelines, started, strict=request.strict)
+
+
+class SparkAudit(Tasks):
+    """The tasks as jobs of Spark."""
+
+    def __init__(
+        self, session: SparkSession, logs: Sequence[MetadataLog], found: Mapping[str, Found]
+    ) -> None:
+        super().__init__(logs)
+        self.session = session
+        self.found = found
+        self.records: DataFrame | None = None
+
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        files = self._frame(places)
+        self.records = files.mapInArrow(partial(cut_files, logs=self.logs), CUT).persist()
+        rows = self.records.where("topic is null").select("log", "part", "item")
+        for row in rows.toLocalIterator():
+            yield row.log, row.part, bytes(row.item)
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        assert self.records is not None
+        context, logs = self.session.sparkContext, self.logs
+        told = context.broadcast(shared)
+        bodies = (
+            self.records.where("topic is not null")
+            .repartition(BUCKETS * int(context.defaultParallelism), "log", "topic", "partition")
+            .select(*Row._fields)
+            .sortWithinPartitions("log", "part", "piece", "offset")
+            .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value), FOUND)
+        )
+        for row in bodies.toLocalIterator():
+            yield row.log, bytes(row.body)
+        told.destroy()
+
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        from pyspark.sql import functions as F
+
+        assert self.records is not None
+        wanted = F.lit(False)
+        for key in keys:
+            topic = F.lit(bytearray(topic_bytes(key.topic_id)))
+            wanted = wanted | ((F.col("topic") == topic) & (F.col("partition") == key.partition))
+        rows = self.records.where((F.col("log") == number) & wanted).select(*Row._fields)
+        for row in rows.toLocalIterator():
+            yield Row(**row.asDict())
+
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        read = partial(read_dumps, logs=self.logs, answer=answer)
+        for row in self._frame(places).mapInArrow(read, FOUND).toLocalIterator():
+            yield row.log, bytes(row.body)
+
+    def close(self) -> None:
+        if self.records is not None:
+            self.records.unpersist()
+
+    def _frame(self, places: Sequence[Place]) -> DataFrame:
+        """Files for the tasks: those with a path are opened there, Spark reads the others."""
+        near = [(*place, None) for place in places if self.found[place[2]].uri is None]
+        context = self.session.sparkContext
+        frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)
+        far = [place for place in places if self.found[place[2]].uri is not None]
+        if far:
+            uris = [uri for *_, path in far if (uri := self.found[path].uri) is not None]
+            known = self.session.createDataFrame(far, "log int, part int, path string")
+            read = self.session.read.format("binaryFile").load(uris).select("path", "content")
+            frame = frame.unionByName(known.join(read, "path").select("log", "part", "path", "content"))
+        return frame

@@ -1,0 +1,129 @@
+"""The driver of an audit by tasks: what it asks them, and how their answers become the findings of a log."""
+
+from __future__ import annotations
+
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from elrcheck.base.progress import Progress
+from elrcheck.commands.audit.findings import LogFindings
+from elrcheck.commands.audit.log_audit import LogAudit
+from elrcheck.commands.audit.spark_tasks import Placed, Row, Shared, audited_whole, together
+from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.segments import Damage
+from elrcheck.results.audit_report import AuditTimeline
+
+Place: TypeAlias = tuple[int, int, str]
+"""The number of a log, that of a part of it, and the path."""
+DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
+"""What is asked about the text of a dump."""
+
+
+class Tasks(ABC):
+    """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order."""
+
+    def __init__(self, logs: Sequence[MetadataLog]) -> None:
+        self.logs = logs
+
+    @abstractmethod
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        """Cut files into records; keep those of partitions, give back the rest by log and part."""
+
+    @abstractmethod
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        """The findings in every bucket of partitions, by log."""
+
+    @abstractmethod
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        """The records of these partitions of a log."""
+
+    @abstractmethod
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        """The answer about every dump, by log."""
+
+
+def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline]]:
+    """What is found in each log, and the time lines."""
+    shared = _cut(tasks, progress)
+    progress.stage("[2/3] judging partitions")
+    findings = _judged(tasks, shared)
+    progress.stage("[3/3] time lines")
+    return findings, list(_timelines(tasks, shared, findings))
+
+
+def _cut(tasks: Tasks, progress: Progress) -> Shared:
+    places = [
+        (number, index, part.path)
+        for number, log in enumerate(tasks.logs)
+        if log.dump is None
+        for index, part in enumerate(log.parts)
+    ]
+    progress.stage(f"[1/3] reading {len(places)} files")
+    shared: dict[tuple[int, int], list[Placed]] = {}
+    for log, index, item in tasks.cut(places):
+        shared.setdefault((log, index), []).append(pickle.loads(item))
+    for items in shared.values():
+        items.sort(key=lambda placed: placed[:2])
+    return shared
+
+
+def _judged(tasks: Tasks, shared: Shared) -> list[LogFindings]:
+    by_log: dict[int, LogFindings] = {}
+    for number, log in enumerate(tasks.logs):
+        if log.dump is None:
+            audit = LogAudit(log)
+            for _ in audit.run(together(number, log, shared, ())):
+                pass
+            by_log[number] = audit.findings()
+    alone = {n: (found.read.records, frozenset(found.damage)) for n, found in by_log.items()}
+    for number, body in tasks.judge(shared):
+        _add(by_log[number], pickle.loads(body), *alone[number])
+    for number, found in _dumps(tasks, audited_whole):
+        by_log[number] = found
+    for number, found in by_log.items():
+        found.log = tasks.logs[number]
+        found.sort()
+    return [by_log[number] for number in range(len(tasks.logs))]
+
+
+def _add(whole: LogFindings, bucket: LogFindings, shared: int, known: frozenset[Damage]) -> None:
+    """Add what was found in a bucket. shared, known: records and damage that are not of its partitions."""
+    read, more = whole.read, bucket.read
+    read.records += more.records - shared
+    firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
+    lasts = [each for each in (read.last_offset, more.last_offset) if each is not None]
+    read.first_offset, read.last_offset = min(firsts, default=None), max(lasts, default=None)
+    whole.partitions += bucket.partitions
+    whole.flags += bucket.flags
+    whole.damage += [damage for damage in bucket.damage if damage not in known]
+
+
+def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
+    for found, keys in worst_partitions(findings):
+        number = tasks.logs.index(found.log)
+        if found.log.dump is None:
+            rows = sorted(tasks.rows_of(number, keys))
+            yield from timelines_of(found, keys, together(number, found.log, shared, rows))
+        else:
+            ask = partial(_timelines_of_dump, wanted=number, found=found, keys=keys)
+            yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
+
+
+def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
+    places = [(number, 0, log.dump) for number, log in enumerate(tasks.logs) if log.dump is not None]
+    if not places:
+        return []
+    return [(number, pickle.loads(body)) for number, body in tasks.read_dumps(places, answer)]
+
+
+def _timelines_of_dump(
+    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings,
+    keys: Sequence[Key],
+) -> list[AuditTimeline]:  # fmt: skip
+    return list(timelines_of(found, keys, items)) if number == wanted else []

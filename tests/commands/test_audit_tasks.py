@@ -1,0 +1,102 @@
+"""An audit by tasks, run here one after the other, gives the report of the plain one."""
+
+from __future__ import annotations
+
+import random
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from audit_stories import CONTROL, LOST, audited
+from log_stories import MADE
+from random_logs import written_at_random
+
+from elrcheck.base.progress import Silent
+from elrcheck.commands.audit.findings import report_of
+from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Tasks, run_tasks
+from elrcheck.commands.audit.spark_tasks import (
+    Row,
+    Shared,
+    cut_files,
+    judge_bucket,
+    read_dumps,
+    topic_bytes,
+)
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.log_files import logs_of
+from elrcheck.results.audit_report import AuditReport
+
+
+class Here(Tasks):
+    """The tasks in this process, with a number of buckets."""
+
+    buckets = 3
+
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        batches = list(cut_files(_files(places), self.logs))
+        self.rows = [row for batch in batches for row in batch.to_pylist()]
+        for row in self.rows:
+            if row["topic"] is None:
+                yield row["log"], row["part"], row["item"]
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        told = [row for row in self.rows if row["topic"] is not None]
+        for bucket in range(self.buckets):
+            rows = [row for row in told if _bucket(row["topic"], row["partition"]) % self.buckets == bucket]
+            rows.sort(key=lambda row: (row["log"], row["part"], row["piece"], row["offset"]))
+            if rows:
+                told_here = [{name: row[name] for name in Row._fields} for row in rows]
+                batch = pa.RecordBatch.from_pylist(told_here)
+                for answer in judge_bucket([batch.slice(0, 5), batch.slice(5)], self.logs, shared):
+                    yield from _answers(answer)
+
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        wanted = {(topic_bytes(key.topic_id), key.partition) for key in keys}
+        for row in self.rows:
+            if row["log"] == number and (row["topic"], row["partition"]) in wanted:
+                yield Row(**{name: row[name] for name in Row._fields})
+
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        for batch in partial(read_dumps, logs=self.logs, answer=answer)(_files(places)):
+            yield from _answers(batch)
+
+
+def _bucket(topic: bytes, partition: int) -> int:
+    return zlib.crc32(topic) + partition
+
+
+def _files(places: Sequence[Place]) -> list[pa.RecordBatch]:
+    rows = [dict(zip(("log", "part", "path"), place, strict=True)) | {"content": None} for place in places]
+    return [pa.RecordBatch.from_pylist(rows)]
+
+
+def _answers(batch: pa.RecordBatch) -> Iterator[tuple[int, bytes]]:
+    for row in batch.to_pylist():
+        yield row["log"], row["body"]
+
+
+def both(*paths: Path) -> tuple[AuditReport, AuditReport]:
+    findings, timelines = run_tasks(Here(logs_of(paths)), Silent())
+    spread = report_of(findings, timelines, time.monotonic(), strict=False)
+    return replace(audited(*paths), seconds=0.0), replace(spread, seconds=0.0)
+
+
+def test_stored_logs_and_a_dump() -> None:
+    plain, spread = both(LOST, MADE / "dump.txt", CONTROL, MADE)
+    assert plain == spread
+    assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
+
+
+def test_random_logs_with_snapshots_transactions_and_damage(tmp_path: Path) -> None:
+    folders = [tmp_path / str(seed) for seed in range(12)]
+    for seed, folder in enumerate(folders):
+        written_at_random(folder, random.Random(seed))
+    plain, spread = both(*folders)
+    assert plain.logs == spread.logs and plain.damage == spread.damage
+    assert plain == spread
+    assert len(plain.flags) > 100 and len(plain.damage) > 10 and len(plain.timelines) > 20
+    assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}

@@ -1,0 +1,69 @@
+"""An audit on Spark gives the report of the plain one: every flag, time line, damage and count."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from audit_stories import CONTROL, LOST, STORED
+from log_stories import MADE, SEGMENT
+from random_logs import written_at_random
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.audit import run_audit
+from elrcheck.commands.audit.on_spark import audit_in_session
+from elrcheck.results.audit_report import AuditReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def both(session: SparkSession, *paths: Path) -> tuple[AuditReport, AuditReport]:
+    request = AuditRequest(paths)
+    plain, spread = run_audit(request, Silent()), audit_in_session(session, request, Silent())
+    return replace(plain, seconds=0.0), replace(spread, seconds=0.0)
+
+
+def test_stored_logs_and_a_dump(spark: SparkSession) -> None:
+    plain, spread = both(spark, LOST, MADE / "dump.txt", CONTROL, MADE)
+    assert plain == spread
+    assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
+
+
+def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession, tmp_path: Path) -> None:
+    folders = [tmp_path / str(seed) for seed in range(12)]
+    for seed, folder in enumerate(folders):
+        written_at_random(folder, random.Random(seed))
+    plain, spread = both(spark, *folders)
+    assert plain == spread
+    assert len(plain.flags) > 100 and len(plain.damage) > 10 and len(plain.timelines) == 50
+    assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}
+
+
+def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
+    """file:// stands for every file system that Spark reads: listed and read by Spark alone."""
+    inner = tmp_path / "__cluster_metadata-0"
+    inner.mkdir()
+    (inner / SEGMENT).write_bytes((LOST / SEGMENT).read_bytes())
+    (tmp_path / "dump.txt").write_bytes((MADE / "dump.txt").read_bytes())
+    uris = (tmp_path.as_uri(), (tmp_path / "dump.txt").as_uri())
+    report = audit_in_session(spark, AuditRequest(uris), Silent())
+    plain = run_audit(AuditRequest((tmp_path / "dump.txt", inner)), Silent())
+    assert [(f.offset, f.rule, f.message) for f in report.flags] == [
+        (f.offset, f.rule, f.message) for f in plain.flags
+    ]
+    assert [log.records for log in report.logs] == [log.records for log in plain.logs]
+    assert all(flag.path.startswith("file:/") for flag in report.flags)
+    with pytest.raises(UsageFault, match="no such file or folder"):
+        audit_in_session(spark, AuditRequest(((tmp_path / "none").as_uri(),)), Silent())
+    with pytest.raises(UsageFault, match="no metadata log"):
+        audit_in_session(spark, AuditRequest((STORED.as_uri(),)), Silent())
+    with pytest.raises(UsageFault, match="no path of this machine"):
+        run_audit(AuditRequest((tmp_path.as_uri(),)), Silent())
