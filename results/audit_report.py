@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 
 AuditVerdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
-Severity: TypeAlias = Literal["critical", "high", "medium"]
-WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium")
+Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
+WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class AuditDamage:
 class AuditedLog:
     """One log: the binary files of a folder, or the text of a dump. files: in the order in which they count.
 
-    first_offset, last_offset: null without any record. partitions: at its end.
+    first_offset, last_offset: null without any record. partitions: at its end. explained, unexplained:
+    records of partitions that some event of the controller writes by the model's rules, and those that none
+    does; not_asked: those with a value that the model does not hold.
     """
 
     name: str
@@ -64,6 +66,9 @@ class AuditedLog:
     first_offset: int | None
     last_offset: int | None
     partitions: int
+    explained: int
+    unexplained: int
+    not_asked: int
     aborted_transactions: int
     open_transaction: bool
     """The log ends within a transaction, whose records do not count."""

@@ -29,7 +29,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
     After an interruption the report has what was read until then.
     """
     if request.engine == "spark":
-        from elrcheck.commands.audit.on_spark import audit_on_spark
+        from elrcheck.commands.audit.audit_on_spark import audit_on_spark
 
         return audit_on_spark(request, progress)
     started = time.monotonic()

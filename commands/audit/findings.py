@@ -29,6 +29,15 @@ ORDER = {name: number for number, name in enumerate(RULES)}
 
 
 @dataclass
+class Explained:
+    """How many records of partitions some event explains, how many none does, and those not asked about."""
+
+    explained: int = 0
+    unexplained: int = 0
+    not_asked: int = 0
+
+
+@dataclass
 class LogFindings:
     """Of one log, or of some of its partitions. partitions: how many there are at its end."""
 
@@ -38,6 +47,7 @@ class LogFindings:
     flags: list[tuple[Key, AuditFlag]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
+    records: Explained = field(default_factory=Explained)
 
     def sort(self) -> None:
         place = {path: number for number, path in enumerate(self.log.files)}
@@ -53,6 +63,9 @@ class LogFindings:
             first_offset=read.first_offset,
             last_offset=read.last_offset,
             partitions=self.partitions,
+            explained=self.records.explained,
+            unexplained=self.records.unexplained,
+            not_asked=self.records.not_asked,
             aborted_transactions=read.transactions_aborted,
             open_transaction=read.transaction_open,
             incomplete_bytes=self.incomplete_bytes,
@@ -78,8 +91,9 @@ def report_of(
     unread: Counter[tuple[str, int, bool]] = Counter()
     for found in findings:
         unread.update(found.read.unread)
+    found_any = any(flag.severity != "low" for flag in flags)
     return AuditReport(
-        verdict="violated" if flags else "inconclusive" if damage or interrupted else "holds",
+        verdict="violated" if found_any else "inconclusive" if damage or interrupted else "holds",
         records=records,
         partitions=sum(found.partitions for found in findings),
         flags=flags,

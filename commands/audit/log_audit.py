@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.commands.audit.judged import Judge
+from elrcheck.commands.audit.record_check import RecordCheck
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, PartitionChanged
 from elrcheck.kafka.log.entries import Item
@@ -35,6 +36,7 @@ class LogAudit:
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
     _signs: EventSigns = field(default_factory=EventSigns)
+    _check: RecordCheck = field(default_factory=RecordCheck)
     _judge: Judge = field(default_factory=Judge)
     _open: dict[Key, dict[str, int]] = field(default_factory=dict)
     """The rules that a partition breaks now, each with the number of its flag."""
@@ -73,13 +75,17 @@ class LogAudit:
             list(zip(self.flagged, self.flags, strict=True)),
             self.damage,
             self.incomplete_bytes,
+            self._check.counted,
         )
         found.sort()
         return found
 
     def _apply(self, applied: Applied) -> None:
         self._last = applied
-        for key, sign in self._signs.seen(applied, self.history.state):
+        state = self.history.state
+        for key, sign in self._signs.seen(applied, state):
+            self._flag(applied, key, sign)
+        for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
             self._flag(applied, key, sign)
         for changed in applied.changed:
             self._changed[changed.key] = applied
@@ -139,6 +145,7 @@ class LogAudit:
                 self._open[key] = now
         self._changed.clear()
         self._signs.settled(state)
+        self._check.settled(state)
 
     def _flag(self, applied: Applied, key: Key, sign: Sign) -> int:
         name, message = sign

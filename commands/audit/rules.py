@@ -62,6 +62,10 @@ NO_BROKER = (
     "In 4.0.x no unclean election of this partition can succeed: update the controllers, or write"
     " min.insync.replicas again, before one is needed."
 )
+UNEXPLAINED = (
+    "Nothing is wrong with the partition by this alone. If the record was not written by a release of Apache"
+    " Kafka from 3.9 on, or during an upgrade, ignore it; otherwise keep a copy of the log and report it."
+)
 
 _RULES = (
     Rule("P-10", "high", LOOK_AT_THE_CONTROLLER),
@@ -83,5 +87,6 @@ _RULES = (
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
     Rule("last-known-only", "medium", WAIT_FOR_IT),
     Rule("stored-none", "medium", NO_BROKER, "F-26"),
+    Rule("unexplained-record", "low", UNEXPLAINED),
 )
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in _RULES})

@@ -101,6 +101,9 @@ def _add(whole: LogFindings, bucket: LogFindings, shared: int, known: frozenset[
     read.first_offset, read.last_offset = min(firsts, default=None), max(lasts, default=None)
     whole.partitions += bucket.partitions
     whole.flags += bucket.flags
+    whole.records.explained += bucket.records.explained
+    whole.records.unexplained += bucket.records.unexplained
+    whole.records.not_asked += bucket.records.not_asked
     whole.damage += [damage for damage in bucket.damage if damage not in known]
 
 

@@ -1,7 +1,7 @@
 """The Spark tasks of an audit: a file cut into records, and the partitions of a bucket judged.
 
-    file --cut--> records of partitions  --shuffle by partition--> judge --> findings
-             \\--> all other records --> driver --> broadcast --------/
+    file --cut--> records of partitions  --shuffle by topic--> judge --> findings
+             \\--> all other records --> driver --> broadcast ----/
 
 `cut` looks only at the start of a record, to see which partition it is about. `judge` follows the partitions
 of its bucket by the code that audits a whole log (`LogAudit`), together with the records about the cluster,

@@ -42,12 +42,16 @@ class StoredPartition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredBroker:
-    """A registered broker. directories: the log directories that it has online, sorted or not."""
+    """A registered broker. directories: the log directories that it has online, sorted or not.
+
+    level: the highest metadata.version that it supports, 0 if it does not say.
+    """
 
     epoch: int
     fenced: bool
     in_controlled_shutdown: bool
     directories: tuple[str, ...]
+    level: int = 0
 
     def has_online(self, directory: str) -> bool:
         """DirectoryId.isOnline."""
@@ -192,7 +196,7 @@ class ClusterState:
 
     def _broker(self, r: Fields) -> list[PartitionChanged]:
         self.brokers[r["brokerId"]] = StoredBroker(
-            r["brokerEpoch"], r["fenced"], r["inControlledShutdown"], r["logDirs"]
+            r["brokerEpoch"], r["fenced"], r["inControlledShutdown"], r["logDirs"], _level(r["features"])
         )
         return []
 
@@ -245,6 +249,10 @@ def min_isr_in(settings: Mapping[tuple[int, str], str], topic: str) -> tuple[int
 def _number(text: str | None) -> int | None:
     text = (text or "").strip()
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) > 0 else None
+
+
+def _level(features: tuple[Fields, ...]) -> int:
+    return max((f["maxSupportedVersion"] for f in features if f["name"] == "metadata.version"), default=0)
 
 
 def _told(value: Ids | None, otherwise: Ids) -> Ids:

@@ -71,6 +71,11 @@ class History:
         self._told: set[str] = set()
         """What was impossible, said once."""
 
+    @property
+    def in_snapshot(self) -> bool:
+        """The last event was about a record of a snapshot."""
+        return self._snapshot is not None
+
     def events(self, items: Iterable[Item]) -> Iterator[Event]:
         """Apply a log, one event after the other."""
         for item in items:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from elrcheck.report.ci.sheet import Case, Level, Sheet, Suite
 from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, Severity
 
-LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning"}
+LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 
 
 def audit_sheet(report: AuditReport) -> Sheet:

@@ -15,7 +15,9 @@ from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditReport, S
 
 SHOWN = 5
 """Flags of a rule that are shown without --verbose."""
-STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold"}
+STYLES: Mapping[Severity, str] = {
+    "critical": "bold red", "high": "bold yellow", "medium": "bold", "low": "",
+}  # fmt: skip
 
 
 def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
@@ -67,6 +69,8 @@ def _print_logs(report: AuditReport, page: Page) -> None:
     for log in report.logs:
         span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
         said = [f"{page.count(log.records)} records", span, f"{page.count(log.partitions)} partitions"]
+        asked = log.explained + log.unexplained
+        said.append(f"{page.count(log.explained)} of {page.count(asked)} changes explained")
         if log.aborted_transactions:
             said.append(f"aborted transactions: {log.aborted_transactions}")
         if log.open_transaction:

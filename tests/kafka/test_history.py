@@ -101,14 +101,14 @@ def test_clearing_the_elr_bumps_only_partitions_that_have_one() -> None:
 def test_brokers_are_fenced_and_moved() -> None:
     one = broker(3, 1, logDirs=(D,))
     state = after(one)
-    assert state.brokers == {1: StoredBroker(9, True, False, (D,))}
+    assert state.brokers == {1: StoredBroker(9, True, False, (D,), 29)}
     for told, expected in (
         (registered(2, fenced=-1), StoredBroker(9, False, False, (D,))),
         (registered(2, inControlledShutdown=1, logDirs=(D, E)), StoredBroker(9, False, True, (D, E))),
         (("FENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, True, True, (D, E))),
         (("UNFENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, False, True, (D, E))),
         (registered(2, fenced=1), StoredBroker(9, True, True, (D, E))),
-        (one, StoredBroker(9, True, False, (D,))),
+        (one, StoredBroker(9, True, False, (D,), 29)),
     ):
         state.apply(record(told))
         assert state.brokers[1] == expected

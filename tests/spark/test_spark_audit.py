@@ -16,7 +16,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
-from elrcheck.commands.audit.on_spark import audit_in_session
+from elrcheck.commands.audit.audit_on_spark import audit_in_session
 from elrcheck.results.audit_report import AuditReport
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> Told:
 
 def partition(**more: object) -> Told:
     told = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
+    told |= {"leaderEpoch": 0, "partitionEpoch": 0}
     return ("PARTITION_RECORD", 2, told | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
 
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 BUCKETS = 2
-"""Buckets of partitions per task that runs at the same time."""
+"""Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
+many replicas its partition 0 has."""
 
 
 def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
@@ -93,7 +94,7 @@ class SparkAudit(Tasks):
         told = context.broadcast(shared)
         bodies = (
             self.records.where("topic is not null")
-            .repartition(BUCKETS * int(context.defaultParallelism), "log", "topic", "partition")
+            .repartition(BUCKETS * int(context.defaultParallelism), "log", "topic")
             .select(*Row._fields)
             .sortWithinPartitions("log", "part", "piece", "offset")
             .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value), FOUND)
