@@ -103,11 +103,11 @@ def test_brokers_are_fenced_and_moved() -> None:
     state = after(one)
     assert state.brokers == {1: StoredBroker(9, True, False, (D,), 29)}
     for told, expected in (
-        (registered(2, fenced=-1), StoredBroker(9, False, False, (D,))),
-        (registered(2, inControlledShutdown=1, logDirs=(D, E)), StoredBroker(9, False, True, (D, E))),
-        (("FENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, True, True, (D, E))),
-        (("UNFENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, False, True, (D, E))),
-        (registered(2, fenced=1), StoredBroker(9, True, True, (D, E))),
+        (registered(2, fenced=-1), StoredBroker(9, False, False, (D,), 29)),
+        (registered(2, inControlledShutdown=1, logDirs=(D, E)), StoredBroker(9, False, True, (D, E), 29)),
+        (("FENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, True, True, (D, E), 29)),
+        (("UNFENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, False, True, (D, E), 29)),
+        (registered(2, fenced=1), StoredBroker(9, True, True, (D, E), 29)),
         (one, StoredBroker(9, True, False, (D,), 29)),
     ):
         state.apply(record(told))
