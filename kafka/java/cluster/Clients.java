@@ -30,6 +30,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.TopicPartitionReplica;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.UnsupportedEndpointTypeException;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
 /**
@@ -71,7 +72,7 @@ final class Clients implements AutoCloseable {
             case "elect": return elect(partition(words[1]), words[2]);
             case "configure": return configure(words[1], words[2], pairs(words, 3));
             case "feature": return feature(words[1], Short.parseShort(words[2]), words[3]);
-            case "unregister": ofController.unregisterBroker(Integer.parseInt(words[1])).all().get(); return "";
+            case "unregister": return unregister(Integer.parseInt(words[1]));
             case "move": return move(partition(words[1]), Integer.parseInt(words[2]), words[3]);
             case "produce": return producers.produce(partition(words[1]), number(words[2]), number(words[3]), number(words[4]));
             case "send": producers.send(partition(words[1]), number(words[2])); return "";
@@ -79,6 +80,21 @@ final class Clients implements AutoCloseable {
             case "consume": return consume(partition(words[1]));
             default: throw new IllegalArgumentException("unknown command " + words[0]);
         }
+    }
+
+    private interface Request {
+        void sendBy(Admin admin) throws ExecutionException, InterruptedException;
+    }
+
+    /** Kafka 3.9 cannot send every request to the controller; brokers forward it. */
+    private String atController(Request request) throws ExecutionException, InterruptedException {
+        try {
+            request.sendBy(ofController);
+        } catch (ExecutionException refused) {
+            if (!(refused.getCause() instanceof UnsupportedEndpointTypeException)) throw refused;
+            request.sendBy(ofBrokers);
+        }
+        return "";
     }
 
     private static int number(String word) {
@@ -137,8 +153,7 @@ final class Clients implements AutoCloseable {
     private String reassign(TopicPartition which, String to) throws ExecutionException, InterruptedException {
         Optional<NewPartitionReassignment> wanted =
             to.equals("cancel") ? Optional.empty() : Optional.of(new NewPartitionReassignment(ids(to)));
-        ofController.alterPartitionReassignments(Map.of(which, wanted)).all().get();
-        return "";
+        return atController(admin -> admin.alterPartitionReassignments(Map.of(which, wanted)).all().get());
     }
 
     private String elect(TopicPartition which, String type) throws ExecutionException, InterruptedException {
@@ -155,14 +170,16 @@ final class Clients implements AutoCloseable {
         List<AlterConfigOp> changes = values.entrySet().stream().map(entry -> new AlterConfigOp(
             new ConfigEntry(entry.getKey(), entry.getValue()),
             entry.getValue().isEmpty() ? AlterConfigOp.OpType.DELETE : AlterConfigOp.OpType.SET)).collect(Collectors.toList());
-        ofController.incrementalAlterConfigs(Map.of(resource, changes)).all().get();
-        return "";
+        return atController(admin -> admin.incrementalAlterConfigs(Map.of(resource, changes)).all().get());
     }
 
     private String feature(String name, short level, String type) throws ExecutionException, InterruptedException {
         FeatureUpdate update = new FeatureUpdate(level, FeatureUpdate.UpgradeType.valueOf(type.toUpperCase()));
-        ofController.updateFeatures(Map.of(name, update), new UpdateFeaturesOptions()).all().get();
-        return "";
+        return atController(admin -> admin.updateFeatures(Map.of(name, update), new UpdateFeaturesOptions()).all().get());
+    }
+
+    private String unregister(int broker) throws ExecutionException, InterruptedException {
+        return atController(admin -> admin.unregisterBroker(broker).all().get());
     }
 
     private String move(TopicPartition which, int broker, String folder)
