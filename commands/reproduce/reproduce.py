@@ -19,13 +19,13 @@ from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.results.reproduce_report import ControlReport, ReproduceReport
 
-OpenCluster = Callable[[ClassPath, ClusterShape, float], AbstractContextManager[Cluster]]
+OpenCluster = Callable[[ClassPath, ClusterShape, float, Path | None], AbstractContextManager[Cluster]]
 
 
 def open_real_cluster(
-    class_path: ClassPath, shape: ClusterShape, patience: float
+    class_path: ClassPath, shape: ClusterShape, patience: float, keep: Path | None
 ) -> AbstractContextManager[Cluster]:
-    return start_cluster(class_path, shape, patience=patience)
+    return start_cluster(class_path, shape, patience=patience, keep=keep)
 
 
 def run_reproduce(
@@ -98,14 +98,11 @@ class _Sides:
     def follow(self, side: Side) -> SideResult:
         shape = shape_of(self._recipe, side)
         self._progress.stage(f"{side}: starting a controller and {shape.brokers} brokers")
+        patience = self._request.patience
+        keep = None if self._request.keep is None else self._request.keep / side
         try:
-            with self._open(self._class_path, shape, self._request.patience) as cluster:
-                try:
-                    patience = self._request.patience
-                    return RecipeRun(self._recipe, side, cluster, self._progress, patience).follow()
-                finally:
-                    if self._request.keep is not None:
-                        cluster.keep(self._request.keep / side)
+            with self._open(self._class_path, shape, patience, keep) as cluster:
+                return RecipeRun(self._recipe, side, cluster, self._progress, patience).follow()
         except ClusterFault as fault:
             excerpt = f"\n{fault.excerpt}" if fault.excerpt else ""
             return SideResult("inconclusive", message=f"the cluster did not start: {fault}{excerpt}")

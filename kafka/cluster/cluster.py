@@ -234,8 +234,9 @@ def start_cluster(
     shape: ClusterShape,
     environ: Mapping[str, str] | None = None,
     patience: float = 1.0,
+    keep: Path | None = None,
 ) -> Iterator[KafkaCluster]:
-    """Start a cluster; patience: a factor for all time limits."""
+    """Start a cluster. patience: a factor for all time limits; keep: a folder for what it logs."""
     jdk = find_jdk(environ)
     classes = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
     with ExitStack() as stack:
@@ -255,6 +256,8 @@ def start_cluster(
             process = stack.enter_context(_client_process(jdk, class_path, classes, layout))
             return ClusterClients(process, START * patience)
 
+        if keep is not None:
+            stack.callback(cluster.keep, keep)
         cluster.format_controller((*java, STORAGE_TOOL))
         cluster.start_all(open_clients)
         yield cluster

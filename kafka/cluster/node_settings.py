@@ -126,6 +126,7 @@ class Layout:
             "advertised.listeners": address,
             "auto.create.topics.enable": "false",
             "broker.heartbeat.interval.ms": "1000",
+            "initial.broker.registration.timeout.ms": "900000",
             "replica.lag.time.max.ms": "6000",
             "file.delete.delay.ms": "1000",
             "num.network.threads": "1",

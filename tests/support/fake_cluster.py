@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -141,13 +141,14 @@ def opening(*clusters: FakeCluster) -> tuple[OpenCluster, list[ClusterShape]]:
     left, shapes = list(clusters), list[ClusterShape]()
 
     @contextmanager
-    def one(_: ClassPath, shape: ClusterShape, __: float) -> Iterator[Cluster]:
+    def one(_: ClassPath, shape: ClusterShape, __: float, keep: Path | None) -> Iterator[Cluster]:
         shapes.append(shape)
         cluster = left.pop(0)
         try:
             yield cluster
         finally:
             cluster.ended = True
+            if keep is not None:
+                cluster.keep(keep)
 
-    opened: Callable[[ClassPath, ClusterShape, float], Any] = one
-    return opened, shapes
+    return one, shapes
