@@ -15,6 +15,7 @@ from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.log.cluster_state import (
+    TOPIC,
     UNASSIGNED,
     ClusterState,
     Key,
@@ -27,6 +28,8 @@ from elrcheck.kafka.log.history import Applied
 BROKERS = frozenset({
     "REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD", "FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD",
     "BROKER_REGISTRATION_CHANGE_RECORD"})  # fmt: skip
+MOST_KNOWN = 1 << 16
+"""Explained changes that are remembered."""
 STRANGER = KnownBroker(registered=True, fenced=False)
 """A broker that no list of the partition names, such as one that is unfenced elsewhere."""
 
@@ -45,12 +48,15 @@ class RecordCheck:
     _changed: dict[Key, StoredPartition] = field(default_factory=dict)
     """Partitions that this batch has changed, as they were before."""
     _news: bool = False
+    _known: set[tuple[object, ...]] = field(default_factory=set)
+    """Changes that were explained since brokers and settings changed last."""
 
     def settled(self, state: ClusterState) -> None:
         """The batch has ended, or a snapshot."""
         self._changed.clear()
         if self._news:
             self._news = False
+            self._known.clear()
             self._brokers = dict(state.brokers)
             self._min_isr = dict(state.min_isr)
             self._elr = state.elr_enabled
@@ -61,6 +67,7 @@ class RecordCheck:
         name = applied.record.name
         if name in BROKERS or name in ("CONFIG_RECORD", "FEATURE_LEVEL_RECORD"):
             self._news = True
+            self._known.clear()
         if in_snapshot:
             return
         for changed in applied.changed:
@@ -72,6 +79,10 @@ class RecordCheck:
     def _asked(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
         assert changed.after is not None
         before, after = changed.before, changed.after
+        now = self._key(changed, state)
+        if now in self._known:
+            self.counted.explained += 1
+            return
         base = KafkaPartition((), ()) if before is None else before.registration
         first = self._changed.get(changed.key)
         stored = [each for each in (before, after, first) if each is not None]
@@ -83,8 +94,8 @@ class RecordCheck:
         question = Question(
             before=None if before is None else numbers.of(base, base),
             after=numbers.of(after.registration, base),
-            brokers=self._known(numbers, state.brokers, known),
-            start=self._known(numbers, self._brokers, known),
+            brokers=self._brokers_of(numbers, state.brokers, known),
+            start=self._brokers_of(numbers, self._brokers, known),
             partition=None if first is None else numbers.of(first.registration, base),
             settings=settings_of(self._min_isr, topic, self._elr, brokers),
             changed=settings_of(state.min_isr, topic, state.elr_enabled, brokers),
@@ -96,11 +107,31 @@ class RecordCheck:
             self.counted.not_asked += 1
         elif answer.event is not None:
             self.counted.explained += 1
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known.add(now)
         else:
             self.counted.unexplained += 1
             yield changed.key, ("unexplained-record", unexplained(answer, numbers, base))
 
-    def _known(
+    def _key(self, changed: PartitionChanged, state: ClusterState) -> tuple[object, ...]:
+        """All that an answer depends on while brokers and the cluster's settings stay as they are."""
+        assert changed.after is not None
+        after, directories = changed.after
+        p = KafkaPartition((), ()) if changed.before is None else changed.before.registration
+        first = self._changed.get(changed.key)
+        return (
+            after.leader_epoch - p.leader_epoch,
+            after.partition_epoch - p.partition_epoch,
+            *_content(p),
+            *_content(after),
+            directories if changed.before is None else changed.before.directories,
+            None if first is None else _content(first.registration),
+            None if changed.key.partition == 0 else _zero(state, changed.key),
+            state.min_isr.get((TOPIC, state.name_of(changed.key))),
+        )
+
+    def _brokers_of(
         self, numbers: Numbers, brokers: dict[int, StoredBroker], stored: StoredPartition
     ) -> tuple[KnownBroker, ...]:
         directories = dict(zip(stored.registration.replicas, stored.directories, strict=True))
@@ -113,6 +144,11 @@ class RecordCheck:
             online = now.has_online(directories.get(broker, UNASSIGNED))
             found.append(KnownBroker(True, now.fenced, now.in_controlled_shutdown, online))
         return (*found, STRANGER)
+
+
+def _content(p: KafkaPartition) -> tuple[object, ...]:
+    """Everything but the epochs."""
+    return (p.replicas, p.isr, p.elr, p.last_known_elr, p.adding, p.removing, p.leader, p.recovery)
 
 
 def _named(p: KafkaPartition) -> Iterator[int]:

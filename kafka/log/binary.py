@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
@@ -79,7 +80,12 @@ def fixed(code: str) -> Reader:
 def uuid(data: bytes, at: int) -> tuple[str, int]:
     """An identifier as Kafka prints it, Base64 of 22 letters (Uuid.toString)."""
     raw, at = part(data, at, 16)
-    return base64.urlsafe_b64encode(raw)[:22].decode("ascii"), at
+    return _printed(raw), at
+
+
+@lru_cache(maxsize=1 << 14)
+def _printed(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw)[:22].decode("ascii")
 
 
 def compact_string(data: bytes, at: int) -> tuple[str | None, int]:
