@@ -92,7 +92,7 @@ def _patch(patch: Patch | None) -> Iterator[str]:
     yield from item(
         f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}."
         if patch.classes
-        else "Kafka's own classes: not tried."
+        else "Kafka's own classes: not shown."
     )
     yield from item(
         f"Brokers: with it nothing is lost on {', '.join(patch.brokers)}."

@@ -146,6 +146,16 @@ def _stalls(walk: ControllerWalk) -> Assertion | None:
     )
 
 
+def _served(walk: ControllerWalk) -> Assertion | None:
+    """At the end of a trace that waits for ever."""
+    if _last(walk).partition.leader is not None:
+        return None
+    return Assertion(
+        "the partition gets a leader once its replicas are back; here no step is left that gives it one",
+        "context.partition().leader != NO_LEADER",
+    )
+
+
 # ---------------------------------------------------------------------------- who has the data
 
 
@@ -215,5 +225,8 @@ ASSERTIONS: dict[str, Callable[[ControllerWalk], Assertion | None]] = {
     "P-2": _candidates_complete,
     "P-10": _disjoint,
     "P-11": _below_min_isr,
+    "V-7": _served,
+    "V-8": _served,
+    "V-11": _served,
 }
 """Properties that a test can state, the plainest first: a finding's test states the first that it breaks."""

@@ -84,10 +84,9 @@ class ControllerWalk:
 
 def walk_of(config: Config, trace: Behaviour[Label], repaired: Config | None = None) -> ControllerWalk:
     """Read a trace that the model follows; a UsageFault says what Kafka's controller has no call for."""
-    if trace.loop is not None:
-        raise UsageFault(
-            "junit-trace", "an infinite trace has no JUnit test", help="choose a safety property"
-        )
+    if trace.closes:
+        message = "a trace that goes round for ever has no JUnit test"
+        raise UsageFault("junit-trace", message, help="one that waits for ever in its last state has")
     first = trace.states[0]
     setup = setup_of(config, first)
     now = situation_of(config, setup)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ from elrcheck.commands.export_junit.junit_source import About, junit_source
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.model.budgets import Spent
 from elrcheck.model.knobs import plain, summary
+from elrcheck.model.variants import VARIANTS
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.subject import subject_of
@@ -107,6 +109,8 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
         f"{trace_is} of elrcheck's model ({trace.origin.variant or 'no variant'}), step by step in Kafka's"
         " classes. What only brokers do is a comment."
     )
+    if not _released(trace.origin.variant):
+        about.append("No release does all that this variant does, so a test of one may fail on the way.")
     title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
     of = About(
         name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
@@ -121,7 +125,7 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
 
 
 def _property(model: Model, ident: str) -> Fn:
-    return next(fn for fn in model.always if fn.ident == ident)
+    return next(fn for fn in (*model.always, *model.leads_to) if fn.ident == ident)
 
 
 # ---------------------------------------------------------------------------- where the trace comes from
@@ -147,34 +151,43 @@ def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
     run, chosen = _chosen(finding, property)
     selection = Selection(run.variant, run.scope, _pairs(run.knobs))
     with tempfile.TemporaryDirectory(prefix="elrcheck-junit-") as folder:
-        request = CheckRequest(selection, (chosen,), stop_at_first=True, run_dir=Path(folder) / "run")
+        request = CheckRequest(
+            selection, (chosen,), stop_at_first=not run.liveness, run_dir=Path(folder) / "run",
+            liveness=run.liveness,
+        )  # fmt: skip
         run_check(request, progress)
         loaded = load_trace(Path(folder) / "run" / f"{chosen}.trace.json")
     assert run.control is not None
     repaired = Selection(run.control.variant, run.scope, _pairs({**run.knobs, **run.control.knobs}))
     config = resolve(repaired).config
-    # A control that starts elsewhere repairs no rule: there is nothing to compare step by step.
+    # A control that starts elsewhere, or leaves out an operation, repairs no rule to compare step by step.
     starts_alike = PlainModel(loaded.model, config).initial() == loaded.behaviour.states[0]
-    return Subject(loaded.model, loaded.config, loaded.behaviour, finding, config if starts_alike else None)
+    repairs = starts_alike and not set(run.control.knobs) <= {budget.name for budget in fields(Spent)}
+    return Subject(loaded.model, loaded.config, loaded.behaviour, finding, config if repairs else None)
 
 
 def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
-    """The first search that breaks a property which a test can state."""
-    safety = [run for run in finding.runs if run.breaks and not run.liveness]
+    """The first search that breaks what a test can state, one of a released variant if possible."""
+    broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: not _released(run.variant))
     if property is not None:
-        for run in safety:
+        for run in broken:
             if property in (*run.breaks, *run.also_breaks):
                 return run, property
         message = f"{finding.id} does not break {property}"
         raise UsageFault(
-            "junit-property", message, help=f"it breaks {', '.join(_broken(safety)) or 'no such one'}"
+            "junit-property", message, help=f"it breaks {', '.join(_broken(broken)) or 'no such one'}"
         )
-    for run in safety:
+    for run in broken:
         for ident in ASSERTIONS:
             if ident in run.breaks:
                 return run, ident
     message = f"{finding.id} breaks no property that the controller's classes could show"
     raise UsageFault("junit-property", message, help=f"a test can state: {', '.join(ASSERTIONS)}")
+
+
+def _released(variant: str) -> bool:
+    """Whether releases of Kafka do what the variant does."""
+    return any(known.kafka for known in VARIANTS if variant in (known.name, *known.aliases))
 
 
 def _broken(runs: Iterable[FindingRun]) -> list[str]:

@@ -151,7 +151,7 @@ def test_a_trace_without_a_step_of_the_controller(tmp_path: Path) -> None:
         ("none.json", None, "there is no file `none.json`"),
         ("F-20", "P-4", "F-20 does not break P-4"),
         ("F-20", "P-8", "P-8 cannot be asserted"),
-        ("F-21", None, "breaks no property"),
+        ("F-58", None, "its steps are the same"),
         ("F-52", None, "its steps are the same"),
     ],
 )
@@ -183,6 +183,7 @@ def changed(old: str, new: str) -> Callable[[str], str]:
 CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-20 P-12": changed("new Context(true", "new Context(false"),  # ELR off
     "F-20 P-1": changed("new Context(true", "new Context(false"),
+    "F-21 V-8": changed("context.unregister(0)", "context.fence(0)"),  # it is away, and registered
     "F-23 P-1": changed("context.assignDirectory(0, 1)", "context.state()"),  # no report of a directory
     # The topic's own value is written again, not the cluster's.
     "F-25 P-9": changed(
@@ -192,6 +193,7 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-26 P-18": changed("new Context(false", "new Context(true"),  # ELR on from the start
     "F-28 P-1": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
     "F-56 P-13": changed("context.switchElr(false)", "context.state()"),
+    "F-57 V-11": changed("context.switchElr(false)", "context.state()"),
 }
 
 
