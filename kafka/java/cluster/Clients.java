@@ -46,13 +46,14 @@ final class Clients implements AutoCloseable {
 
     Clients(String brokers, String controller) {
         this.brokers = brokers;
-        ofBrokers = Admin.create(settings("bootstrap.servers", brokers));
-        ofController = Admin.create(settings("bootstrap.controllers", controller));
+        ofBrokers = Admin.create(settings("bootstrap.servers", brokers, 5000));
+        ofController = Admin.create(settings("bootstrap.controllers", controller, 30000));
         producers = new Producers(brokers);
     }
 
-    private static Map<String, Object> settings(String bootstrap, String addresses) {
-        return Map.of(bootstrap, addresses, "request.timeout.ms", "5000", "default.api.timeout.ms", "15000",
+    /** patience: milliseconds for one request; a broker may be paused, the controller never is. */
+    private static Map<String, Object> settings(String bootstrap, String addresses, int patience) {
+        return Map.of(bootstrap, addresses, "request.timeout.ms", patience, "default.api.timeout.ms", 3 * patience,
             "reconnect.backoff.max.ms", "300");
     }
 
