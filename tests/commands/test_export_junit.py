@@ -183,7 +183,7 @@ def changed(old: str, new: str) -> Callable[[str], str]:
 CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-20 P-12": changed("new Context(true", "new Context(false"),  # ELR off
     "F-20 P-1": changed("new Context(true", "new Context(false"),
-    "F-21 V-8": changed("context.unregister(0)", "context.fence(0)"),  # it is away, and registered
+    "F-21 V-8": changed("context.unregister(0)", "context.state()"),  # the broker stays
     "F-23 P-1": changed("context.assignDirectory(0, 1)", "context.state()"),  # no report of a directory
     # The topic's own value is written again, not the cluster's.
     "F-25 P-9": changed(
