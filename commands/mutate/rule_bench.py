@@ -188,10 +188,10 @@ class RuleBench:
     def _over_suite(
         self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float
     ) -> MutantAnswer:
-        compared = differing = same = 0
+        compared = differing = same = tried = 0
         kept: MutantAnswer | None = None
         for name in names:
-            if differing == SEARCHED:
+            if tried == SEARCHED:
                 break
             try:
                 verdict = self._in(self.base(name), changed, seconds)
@@ -202,6 +202,7 @@ class RuleBench:
                 same += verdict is SAME
                 continue
             differing += 1
+            tried += verdict.verdict != "unaffected"  # as many steps here may be more of them elsewhere
             answer = _with(
                 plain, verdict=verdict.verdict, by=verdict.by, depth=verdict.depth, reason=verdict.reason,
                 configuration=name, compared=compared, differs=differing,

@@ -36,7 +36,7 @@ from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
 LEDGER = "mutants.jsonl"
-LARGEST, WIDER = 10_000, 5
+LARGEST, WIDER = 10_000, 7
 """Distinct states of the largest configuration in which changes are tried; how many times that a change that
 shows in none of those is tried in."""
 
