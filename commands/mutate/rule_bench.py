@@ -40,6 +40,8 @@ KEPT = 256
 """Configurations whose programs and states stay in memory."""
 SEARCHED = 3
 """Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
+PATIENCE = 30.0
+"""Seconds after which a change that many rules depend on is compared in no more configurations."""
 TOLD: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
 """What a search that finds nothing says of a change; the later says more."""
 UNDEFINED = (ReplayError, *RULE_FAULTS)
@@ -188,10 +190,11 @@ class RuleBench:
     def _over_suite(
         self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float
     ) -> MutantAnswer:
+        started = time.perf_counter()
         compared = differing = same = tried = 0
         kept: MutantAnswer | None = None
         for name in names:
-            if tried == SEARCHED:
+            if tried == SEARCHED or time.perf_counter() - started > PATIENCE:
                 break
             try:
                 verdict = self._in(self.base(name), changed, seconds)
