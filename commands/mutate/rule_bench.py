@@ -40,6 +40,8 @@ KEPT = 256
 """Configurations whose programs and states stay in memory."""
 SEARCHED = 3
 """Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
+MANY = 9
+"""Configurations in which a change leads to as many other steps; after them it is told apart in none."""
 PATIENCE = 30.0
 """Seconds after which a change that many rules depend on is compared in no more configurations."""
 TOLD: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
@@ -194,7 +196,7 @@ class RuleBench:
         compared = differing = same = tried = 0
         kept: MutantAnswer | None = None
         for name in names:
-            if tried == SEARCHED or time.perf_counter() - started > PATIENCE:
+            if tried == SEARCHED or differing == MANY or time.perf_counter() - started > PATIENCE:
                 break
             try:
                 verdict = self._in(self.base(name), changed, seconds)
