@@ -45,6 +45,7 @@ LONGEST = (
     "catalogue/test_hazards.py",
     "explorer/test_checkpoints.py",
     "documents/test_findings.py",
+    "spark/test_spark_audit.py",
     "commands/test_liveness.py",
     "commands/test_mutate.py",
     "explorer/test_spaces.py",

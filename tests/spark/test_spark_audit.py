@@ -37,6 +37,7 @@ def test_stored_logs_and_a_dump(spark: SparkSession) -> None:
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
 
 
+@pytest.mark.slow  # tests/commands/test_audit_tasks.py runs the same tasks without Spark
 def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession, tmp_path: Path) -> None:
     folders = [tmp_path / str(seed) for seed in range(6)]
     for seed, folder in enumerate(folders):
