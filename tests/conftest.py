@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from browser import Browser
@@ -38,6 +39,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 # The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
 # this order, so that what is started last is short and all workers end at about the same time.
+# Machines are small and noisy: how long an example takes there says nothing about the code.
+settings.register_profile("noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("noisy")
 LONGEST = (
     "commands/test_prove.py",
     "agreement/test_differential.py",
