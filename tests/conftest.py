@@ -36,12 +36,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
-
-# The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
-# this order, so that what is started last is short and all workers end at about the same time.
 # Machines are small and noisy: how long an example takes there says nothing about the code.
 settings.register_profile("noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("noisy")
+
+
+# The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
+# this order, so that what is started last is short and all workers end at about the same time.
 LONGEST = (
     "commands/test_prove.py",
     "agreement/test_differential.py",
