@@ -43,7 +43,7 @@ def packaged_counts() -> Traversable:
 
 
 def read_counts(file: Path | Traversable) -> Mapping[str, Counts]:
-    """The counts of a file; UsageFault if it is none of these files."""
+    """The counts of a file; UsageFault if `elrcheck suite --record` did not write it."""
     try:
         found = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
     except (OSError, ValueError) as fault:

@@ -1,8 +1,8 @@
 """What a property says of the controller's classes, in Java: the assertion that a test ends with.
 
 Only properties of what the controller has registered can be asserted of its classes. Of the brokers' logs
-they know nothing, so a property of data becomes: who has every committed record in the trace may lead or be a
-candidate, and nobody else.
+they know nothing, so a property of data becomes: only brokers that have every committed record in the trace
+may lead or be candidates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def assertion_of(walk: ControllerWalk, ident: str) -> Assertion | None:
 
 
 def asserted(walk: ControllerWalk, ident: str, known: Collection[str] = ()) -> Assertion:
-    """As `assertion_of`; a UsageFault where there is none."""
+    """Like `assertion_of`, but raises UsageFault if the trace gives no assertion."""
     found = assertion_of(walk, ident)
     if found is None and ident in ASSERTIONS:
         message = f"the trace does not end in a violation of {ident} by the controller's classes"
@@ -202,7 +202,7 @@ def _of(brokers: frozenset[int]) -> str:
     return (
         f"only broker{'s' * (len(brokers) > 1)} {', '.join(map(str, sorted(brokers)))}"
         if brokers
-        else "nobody"
+        else "no broker"
     )
 
 

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from msgspec import structs
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.mutate.rule_answers import RULE_FAULTS, AnswerBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
@@ -275,13 +276,9 @@ class RuleBench:
             ident = (gone or dead)[0]
             why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
             return Verdict("found", ident, None, why)
-        counted = (
-            (old.generated, old.distinct, old.diameter),
-            (result.generated, result.distinct, result.diameter),
-        )
-        if counted[0] != counted[1]:
-            was, now = (", ".join(f"{number:,}" for number in numbers) for numbers in counted)
-            return Verdict("counted", reason=f"({now}) generated, distinct, diameter instead of ({was})")
+        was, now = _counts(old), _counts(result)
+        if was != now:
+            return Verdict("counted", reason=f"{now}; without the change: {was}")
         return Verdict("unaffected", reason="other steps, as many as without the change")
 
     def _by_proof(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
@@ -297,6 +294,10 @@ class RuleBench:
             answer, verdict="found", by=broken.rule, configuration=f"prove --controller, {broken.event}",
             depth=None, reason=None,
         )  # fmt: skip
+
+
+def _counts(result: SearchResult) -> Counts:
+    return Counts(result.generated, result.distinct, result.diameter)
 
 
 def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:
