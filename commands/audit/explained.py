@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from elrcheck.commands.audit.known_broker import KnownBroker
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
@@ -39,7 +40,7 @@ from elrcheck.model.control_plane.operator_settings import (
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning, reassign
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Registration, Settings
+from elrcheck.model.state import Partition, Settings
 from elrcheck.model.variants import VARIANTS
 
 LINES = ((21, "3.9"), (25, "4.0"), (27, "4.1"), (29, "4.2"))
@@ -48,15 +49,6 @@ NEWEST = "4.3"
 
 Event: TypeAlias = tuple[str, Callable[[], Partition]]
 """An event in words, in which `{b}` is a broker, and what it makes of the partition."""
-
-
-class KnownBroker(NamedTuple):
-    """What the controller knows of a broker that a partition names."""
-
-    registered: bool = False
-    fenced: bool = True
-    in_controlled_shutdown: bool = False
-    online: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +150,7 @@ def _events(
 ) -> Iterator[tuple[str, Partition]]:
     """Every event that may have written the record, with what it makes of the partition."""
     for brokers in dict.fromkeys((asked.brokers, asked.start)):
-        registration = tuple(map(_registration, brokers))
+        registration = tuple(known.registration for known in brokers)
         if not befores:
             yield "the topic is created", created_partition(c, registration, after.replicas)
         for settings in dict.fromkeys((asked.settings, asked.changed)):
@@ -211,17 +203,6 @@ def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tupl
         yield f"a reassignment to [{listed}]", reassign(c, now, wanted).partition
     if is_reassigning(now.partition):
         yield "the reassignment is cancelled", cancel_reassignment(c, now).partition
-
-
-def _registration(known: KnownBroker) -> Registration:
-    return Registration(
-        registered=known.registered,
-        fenced=known.fenced,
-        in_controlled_shutdown=known.in_controlled_shutdown,
-        shutdown_offset=0,
-        epoch=1,
-        directory=Directory.ONLINE if known.online else Directory.OFFLINE,
-    )
 
 
 # ---------------------------------------------------------------------------- numbers and ids

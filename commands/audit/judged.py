@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from elrcheck.commands.audit.known_broker import KnownBroker
 from elrcheck.commands.conform.model_side import Unheld, partition_of
 from elrcheck.invariants.membership import (
     ElrOnlyBelowMinIsr,
@@ -26,7 +27,7 @@ from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
 from elrcheck.model.start import Init
-from elrcheck.model.state import Directory, Registration, Settings, State
+from elrcheck.model.state import Settings, State
 from elrcheck.model.variants import variant_named
 
 Property: TypeAlias = Callable[[Config, State], bool]
@@ -56,16 +57,6 @@ class Broken:
 
     property: str
     conjunct: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a broker that a partition names."""
-
-    registered: bool = False
-    fenced: bool = True
-    in_controlled_shutdown: bool = False
-    online: bool = True
 
 
 def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
@@ -112,10 +103,10 @@ def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
     for broker in named:
         known = state.brokers.get(broker)
         if known is None:
-            brokers.append(_Known())
+            brokers.append(KnownBroker())
             continue
         online = broker not in directories or known.has_online(directories[broker])
-        brokers.append(_Known(True, known.fenced, known.in_controlled_shutdown, online))
+        brokers.append(KnownBroker(True, known.fenced, known.in_controlled_shutdown, online))
     settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
     return _judge(_renumbered(p, number), tuple(brokers), settings)
 
@@ -137,7 +128,7 @@ def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
 
 
 @lru_cache(maxsize=1 << 16)
-def _judge(p: KafkaPartition, brokers: tuple[_Known, ...], settings: Settings) -> tuple[Broken, ...]:
+def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings) -> tuple[Broken, ...]:
     try:
         partition = partition_of(p)
     except Unheld:
@@ -147,7 +138,7 @@ def _judge(p: KafkaPartition, brokers: tuple[_Known, ...], settings: Settings) -
         state,
         settings=settings,
         partition=partition,
-        registration=tuple(_registration(broker) for broker in brokers or (_Known(),)),
+        registration=tuple(broker.registration for broker in brokers or (KnownBroker(),)),
     )
     found = []
     for ident, holds in PROPERTIES:
@@ -158,17 +149,6 @@ def _judge(p: KafkaPartition, brokers: tuple[_Known, ...], settings: Settings) -
             parts = result.broken if isinstance(result, Conjunction) else ("",)
             found += [Broken(ident, part) for part in parts]
     return tuple(found)
-
-
-def _registration(known: _Known) -> Registration:
-    return Registration(
-        registered=known.registered,
-        fenced=known.fenced,
-        in_controlled_shutdown=known.in_controlled_shutdown,
-        shutdown_offset=0,
-        epoch=1,
-        directory=Directory.ONLINE if known.online else Directory.OFFLINE,
-    )
 
 
 @lru_cache

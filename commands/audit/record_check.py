@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from elrcheck.commands.audit.explained import KnownBroker, Numbers, Question, explain, unexplained
+from elrcheck.commands.audit.explained import Numbers, Question, explain, unexplained
 from elrcheck.commands.audit.findings import Explained
 from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
+from elrcheck.commands.audit.known_broker import KnownBroker
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.log.cluster_state import (
     TOPIC,
@@ -160,4 +161,3 @@ def _zero(state: ClusterState, key: Key) -> int:
     """The replicas of the topic's partition 0, before or after the record."""
     zero = state.partitions.get(Key(key.topic_id, 0))
     return 0 if zero is None or key.partition == 0 else len(zero.registration.replicas)
-
