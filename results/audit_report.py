@@ -78,12 +78,17 @@ class AuditedLog:
 
 @dataclass(frozen=True)
 class UnreadRecords:
-    """Records that were counted and not read. known: of a kind that says nothing about partitions."""
+    """Records that were counted and not read. known: of a kind that says nothing about partitions.
+
+    path, offset: of the first one.
+    """
 
     name: str
     version: int
     known: bool
     count: int
+    path: str
+    offset: int
 
 
 @dataclass(frozen=True)

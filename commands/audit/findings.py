@@ -6,14 +6,13 @@ Flags and damage stand in an order that depends on the log alone, not on how it 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.log.cluster_state import Key
-from elrcheck.kafka.log.history import Read
+from elrcheck.kafka.log.history import Counted, Read, UnreadKind
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import (
@@ -88,9 +87,11 @@ def report_of(
             raise KeyboardInterrupt
         raise _nothing(damage, findings)
     flags = tuple(flag for found in findings for _, flag in found.flags)
-    unread: Counter[tuple[str, int, bool]] = Counter()
+    unread: dict[UnreadKind, Counted] = {}
     for found in findings:
-        unread.update(found.read.unread)
+        for kind, more in found.read.unread.items():
+            before = unread.get(kind)
+            unread[kind] = more if before is None else replace(before, count=before.count + more.count)
     found_any = any(flag.severity != "low" for flag in flags)
     return AuditReport(
         verdict="violated" if found_any else "inconclusive" if damage or interrupted else "holds",
@@ -99,7 +100,10 @@ def report_of(
         flags=flags,
         damage=damage,
         logs=tuple(found.described() for found in findings),
-        unread=tuple(UnreadRecords(*kind, count) for kind, count in sorted(unread.items())),
+        unread=tuple(
+            UnreadRecords(*kind, count=counted.count, path=counted.path, offset=counted.offset)
+            for kind, counted in sorted(unread.items())
+        ),
         seconds=round(time.monotonic() - started, 3),
         timelines=tuple(timelines),
         strict=strict,

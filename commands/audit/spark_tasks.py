@@ -98,7 +98,7 @@ def _open(path: str, content: bytes | None) -> BinaryIO:
 def _cut(file: BinaryIO, part: LogPart) -> Iterator[dict[str, Any]]:
     size = file.seek(0, io.SEEK_END)
     reached = -1
-    for number, piece in enumerate(read_pieces(part.path, file, size, part.base)):
+    for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
         if not isinstance(piece, Batch):
             yield _shared(Placed(number, piece.offset, piece))
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from elrcheck.kafka.log.binary import Malformed, part, varlong
@@ -24,6 +25,13 @@ MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+
+
+class Fault(NamedTuple):
+    """What is wrong in a batch whose checksum is true. offset: the one at which it starts."""
+
+    offset: int
+    message: str
 
 
 class StoredRecord(NamedTuple):
@@ -83,23 +91,54 @@ def checksum_holds(head: Head, data: bytes) -> bool:
     return crc32c(data[CHECKED_FROM:]) == head.checksum
 
 
-def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], str | None]:
-    """The records of a whole batch, and what is wrong with the first one that cannot be read, if any."""
+def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:
+    """The records of a whole batch in order of their offsets, and what is wrong in it.
+
+    Each offset of a batch has one record, and they are stored in order.
+    """
     codec = head.attributes & CODEC
     if codec:
         name = CODECS.get(codec, f"codec {codec}")
-        return (), f"the batch is compressed ({name}), which Kafka does not do in its metadata log"
-    found: list[StoredRecord] = []
-    at = HEADER.size
+        message = f"the batch is compressed ({name}), which Kafka does not do in its metadata log"
+        return (), (Fault(head.base_offset, message),)
+    found: dict[int, StoredRecord] = {}
+    faults: list[Fault] = []
+    at, last = HEADER.size, head.base_offset - 1
     for number in range(head.count):
         try:
             record, at = _record(head, data, at)
         except Malformed as fault:
-            return tuple(found), f"record {number} of the batch cannot be read: {fault}"
-        found.append(record)
+            faults.append(Fault(last + 1, f"record {number} of the batch cannot be read: {fault}"))
+            return _in_order(head, found, faults, last + 1)
+        offset = record.offset
+        if offset in found:
+            faults.append(Fault(offset, f"offset {offset} again in its batch; not read"))
+            continue
+        if offset < last:
+            faults.append(Fault(offset, f"offset {offset} stands behind {last} in its batch"))
+        found[offset] = record
+        last = max(last, offset)
     if at != len(data):
-        return tuple(found), f"{len(data) - at} bytes behind the last record of the batch"
-    return tuple(found), None
+        message = f"{len(data) - at} bytes behind the last record of the batch"
+        faults.append(Fault(last + 1, message))
+        return _in_order(head, found, faults, last + 1)
+    return _in_order(head, found, faults, head.next_offset)
+
+
+def _in_order(
+    head: Head, found: dict[int, StoredRecord], faults: list[Fault], end: int
+) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:
+    """The records, and the faults with those offsets below `end` that have no record."""
+    if len(found) < end - head.base_offset:
+        there = [head.base_offset - 1, *sorted(found), end]
+        faults += [
+            Fault(one + 1, f"offsets {one + 1} to {other - 1} are missing in their batch")
+            for one, other in pairwise(there)
+            if other > one + 1
+        ]
+    if faults:
+        return tuple(found[offset] for offset in sorted(found)), tuple(sorted(faults))
+    return tuple(found.values()), ()
 
 
 def _record(head: Head, data: bytes, at: int) -> tuple[StoredRecord, int]:

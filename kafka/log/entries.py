@@ -44,9 +44,11 @@ class SnapshotStart:
 Item: TypeAlias = Entry | SnapshotStart | Damage | CutOff
 
 
-def read_entries(path: Path, first_offset: int | None = None) -> Iterator[Entry | Damage | CutOff]:
-    """Read all records of a segment or a snapshot, batch by batch."""
-    for piece in read_segment(path, first_offset):
+def read_entries(
+    path: Path, first_offset: int | None = None, *, footer: bool = False
+) -> Iterator[Entry | Damage | CutOff]:
+    """Read all records of a segment or a snapshot, batch by batch. footer: of `read_segment`."""
+    for piece in read_segment(path, first_offset, footer=footer):
         if isinstance(piece, Batch):
             yield from _decoded(str(path), piece)
         else:

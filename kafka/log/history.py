@@ -7,7 +7,7 @@ together at its end, none of an aborted one (KIP-868). A snapshot replaces the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
@@ -44,6 +44,23 @@ class Settled:
 Event: TypeAlias = Applied | Settled | Damage | CutOff
 
 
+class UnreadKind(NamedTuple):
+    """Records that were not read. known: of a kind that says nothing about partitions."""
+
+    name: str
+    version: int
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many there are, and where the first one is."""
+
+    count: int
+    path: str
+    offset: int
+
+
 @dataclass
 class Read:
     """What was read so far."""
@@ -51,8 +68,7 @@ class Read:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    unread: dict[tuple[str, int, bool], int] = field(default_factory=dict)
-    """Records that were not read, by name, version and whether the kind is known."""
+    unread: dict[UnreadKind, Counted] = field(default_factory=dict)
     transactions_aborted: int = 0
     transaction_open: bool = False
 
@@ -123,8 +139,7 @@ class History:
             return
         self._count(entry)
         if isinstance(record, Unread):
-            key = (record.name, record.version, record.known)
-            self.read.unread[key] = self.read.unread.get(key, 0) + 1
+            self._count_unread(UnreadKind(*record), entry)
         else:
             yield from self._follow(entry, record)
         if entry.ends_batch and self._held is None and self._snapshot is None and self._unsettled:
@@ -160,6 +175,13 @@ class History:
         else:
             self._unsettled = True
             yield Applied(entry.path, offset, entry.time, record, changed, entry.position)
+
+    def _count_unread(self, kind: UnreadKind, entry: Entry) -> None:
+        before = self.read.unread.get(kind)
+        if before is None:
+            self.read.unread[kind] = Counted(1, entry.path, self._offset_of(entry))
+        else:
+            self.read.unread[kind] = replace(before, count=before.count + 1)
 
     def _offset_of(self, entry: Entry) -> int:
         """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""

@@ -69,6 +69,13 @@ class LogPart:
     base: int | None
     reaches: int | None = None
 
+    @property
+    def has_footer(self) -> bool:
+        """It is a snapshot of a log, whose last record is SnapshotFooter. This is not asked of the one that
+        formatting leaves.
+        """
+        return bool(self.reaches)
+
 
 def logs_of(paths: Sequence[Path]) -> tuple[MetadataLog, ...]:
     """Sort files and folders into logs: binary files of one folder are one log."""
@@ -134,7 +141,7 @@ def read_log(log: MetadataLog) -> Iterator[Item]:
     """Read a log from its start: perhaps a snapshot, then every record behind it once."""
     if log.dump is not None:
         return read_dump(Path(log.dump))
-    return in_one(log, lambda part: read_entries(Path(part.path), part.base))
+    return in_one(log, lambda part: read_entries(Path(part.path), part.base, footer=part.has_footer))
 
 
 def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:

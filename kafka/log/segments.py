@@ -23,6 +23,7 @@ from elrcheck.kafka.log.batches import (
     head_of,
     records_of,
 )
+from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
 CHUNK = 1 << 20
 MAGIC_AT = 16
@@ -70,21 +71,40 @@ class CutOff:
 Piece: TypeAlias = Batch | Damage | CutOff
 
 
-def read_segment(path: Path, first_offset: int | None = None) -> Iterator[Piece]:
-    """Read all batches of a segment or a snapshot. first_offset: the one expected first, if it is known."""
+def read_segment(path: Path, first_offset: int | None = None, *, footer: bool = False) -> Iterator[Piece]:
+    """Read all batches of a segment or a snapshot.
+
+    first_offset: the one expected first, if it is known. footer: the last record has to be SnapshotFooter.
+    """
     try:
         if not path.is_file():  # opening a pipe would wait
             what = "this is not a regular file" if path.exists() else "there is no such file"
             raise UsageFault("log-unreadable", what, where=str(path))
         with path.open("rb") as file:
-            yield from read_pieces(str(path), file, os.fstat(file.fileno()).st_size, first_offset)
+            size = os.fstat(file.fileno()).st_size
+            yield from read_pieces(str(path), file, size, first_offset, footer=footer)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
 
 
-def read_pieces(path: str, file: BinaryIO, size: int, first_offset: int | None = None) -> Iterator[Piece]:
+def read_pieces(
+    path: str, file: BinaryIO, size: int, first_offset: int | None = None, *, footer: bool = False
+) -> Iterator[Piece]:
     """The same of an open file; path is its name in messages."""
-    return _Segment(path, file, size, first_offset).pieces()
+    segment = _Segment(path, file, size, first_offset)
+    ended = False
+    for piece in segment.pieces():
+        ended = isinstance(piece, CutOff) or (isinstance(piece, Batch) and _has_footer(piece))
+        yield piece
+    if footer and not ended:
+        message = "the snapshot ends without its footer: what came last is missing"
+        yield Damage(path, size, segment.expected or 0, message)
+
+
+def _has_footer(batch: Batch) -> bool:
+    """It is a control batch that ends a snapshot."""
+    key = batch.records[-1].key if batch.control and batch.records else None
+    return key is not None and key[2:4] == SNAPSHOT_FOOTER.key.to_bytes(2)
 
 
 class _Segment:
@@ -111,7 +131,10 @@ class _Segment:
             at = position - head.size
             expected = self.expected
             if expected is not None and head.base_offset != expected:
-                if self._is_misnumbered(head, position):
+                if at == 0 and head.base_offset < expected and self._is_followed(head, position):
+                    message = f"the file is named for offset {expected}; it starts at {head.base_offset}"
+                    yield self._damage(at, head.base_offset, message)
+                elif self._is_misnumbered(head, position):
                     message = f"the batch says offset {head.base_offset}; it is {expected}"
                     yield self._damage(at, expected, message)
                     head = replace(head, base_offset=expected)
@@ -127,12 +150,10 @@ class _Segment:
                 yield self._damage(at, head.base_offset, message)
             self.epoch = max(self.epoch, head.leader_epoch)
             self.expected = head.next_offset
-            records, wrong = records_of(head, data)
-            if wrong is None and len(records) != head.last_delta + 1:
-                wrong = f"{len(records)} records for {head.last_delta + 1} offsets"
+            records, faults = records_of(head, data)
             yield Batch(at, head.base_offset, head.next_offset, head.leader_epoch, head.control, records)
-            if wrong is not None:
-                yield self._damage(at, head.base_offset + len(records), wrong)
+            for fault in faults:
+                yield self._damage(at, fault.offset, fault.message)
 
     def _at(self, position: int) -> tuple[Head | None, bytes]:
         """The header at a position, and the whole batch, or what there is of it."""
@@ -152,6 +173,11 @@ class _Segment:
         following, _ = self._at(behind)
         count = head.last_delta + 1
         return following is not None and following.base_offset == (self.expected or 0) + count
+
+    def _is_followed(self, head: Head, behind: int) -> bool:
+        """The next batch, if there is one, continues where this one ends."""
+        following, _ = self._at(behind)
+        return behind == self.size or (following is not None and following.base_offset == head.next_offset)
 
     def _next_sound(self, position: int) -> int | None:
         """The position of the next batch with a true checksum."""

@@ -82,3 +82,4 @@ def _print_logs(report: AuditReport, page: Page) -> None:
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"
         page.line(f"not read: {page.count(unread.count)} records of a kind that is not known, {what}")
+        page.line(f"          the first at offset {unread.offset} in {unread.path}")

@@ -35,7 +35,6 @@ from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, Kind
-from elrcheck.kafka.log.segments import Batch, read_segment
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 
@@ -77,27 +76,6 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
 
     assert seen(dump) == seen(files)
     assert (dump.records, dump.logs[0].last_offset) == (files.records, files.logs[0].last_offset) == (34, 33)
-
-
-def test_damage_without_a_flag_is_inconclusive(tmp_path: Path) -> None:
-    raw = bytearray((CONTROL / SEGMENT).read_bytes())
-    raw[-20] ^= 1
-    (tmp_path / SEGMENT).write_bytes(raw)
-    report = audited(tmp_path)
-    assert report.flags == () and len(report.damage) == 1
-    assert (report.verdict, report.exit_code) == ("inconclusive", 3)
-
-
-def test_what_damage_leaves_is_judged(tmp_path: Path) -> None:
-    raw = bytearray((LOST / SEGMENT).read_bytes())
-    raw[-20] ^= 1
-    (tmp_path / SEGMENT).write_bytes(raw)
-    report = audited(tmp_path)
-    assert [flag.offset for flag in report.flags] == [38, 49]
-    (damage,) = report.damage
-    assert damage.offset == 76 and "checksum" in damage.message
-    assert audited(tmp_path, strict=True).exit_code == 2
-    assert audited(LOST, strict=True).exit_code == 1
 
 
 # ---------------------------------------------------------------------------- the rules, one by one
@@ -328,56 +306,3 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
     state.apply(MetadataRecord("BROKER_REGISTRATION_CHANGE_RECORD", 3, defaults_of(
         BY_NAME["BROKER_REGISTRATION_CHANGE_RECORD"]) | {"brokerId": 0, "logDirs": (U, gone)}))  # fmt: skip
     assert [broken.property for broken in broken_of(state, Key(T, 0))] == ["P-20"]
-
-
-# ---------------------------------------------------------------------------- damage beside flags
-
-
-def pieces(raw: bytes) -> list[bytes]:
-    """The batches of the log of a loss: every one of them starts with its offset."""
-    found = [piece for piece in read_segment(LOST / SEGMENT, 0) if isinstance(piece, Batch)]
-    ends = [*(piece.position for piece in found[1:]), len(raw)]
-    return [raw[piece.position : end] for piece, end in zip(found, ends, strict=True)]
-
-
-RAW = (LOST / SEGMENT).read_bytes()
-WHOLE = pieces(RAW)
-HIT = next(number for number, batch in enumerate(WHOLE) if batch[:8] == (44).to_bytes(8))
-"""The batch at offset 44: behind the first flag, before the second."""
-BEFORE, BATCH, AFTER = WHOLE[:HIT], WHOLE[HIT], WHOLE[HIT + 1 :]
-
-
-def flipped(batch: bytes, at: int) -> bytes:
-    return batch[:at] + bytes([batch[at] ^ 0x20]) + batch[at + 1 :]
-
-
-CORRUPTIONS: Mapping[str, tuple[list[bytes], int]] = {
-    "a flipped bit in a record": ([*BEFORE, flipped(BATCH, len(BATCH) - 2), *AFTER], 44),
-    "a flipped bit in the checksum": ([*BEFORE, flipped(BATCH, 18), *AFTER], 44),
-    "a flipped bit in the attributes": ([*BEFORE, flipped(BATCH, 22), *AFTER], 44),
-    "a flipped bit in the length": ([*BEFORE, flipped(BATCH, 10), *AFTER], 44),
-    "a flipped bit in the magic": ([*BEFORE, flipped(BATCH, 16), *AFTER], 44),
-    "a flipped bit in the offset": ([*BEFORE, flipped(BATCH, 7), *AFTER], 44),
-    "a leader epoch of the past": ([*BEFORE, BATCH[:12] + bytes(4) + BATCH[16:], *AFTER], 44),
-    "a truncated batch": ([*BEFORE, BATCH[:-9], *AFTER], 44),
-    "a batch dropped": ([*BEFORE, *AFTER], 44),
-    "a batch repeated": ([*BEFORE, BATCH, BATCH, *AFTER], 44),
-    "two batches exchanged": ([*BEFORE, AFTER[0], BATCH, *AFTER[1:]], 44),
-    "zeros between": ([*BEFORE, bytes(100), BATCH, *AFTER], 44),
-    "noise between": ([*BEFORE, b"\x02noise" * 30, BATCH, *AFTER], 44),
-    "everything behind it lost": ([*BEFORE, BATCH[:61], b"\x02" * 500], 44),
-}
-
-
-@pytest.mark.parametrize("corruption", list(CORRUPTIONS))
-def test_damage_is_named_and_what_stands_before_it_judged(tmp_path: Path, corruption: str) -> None:
-    content, offset = CORRUPTIONS[corruption]
-    path = tmp_path / SEGMENT
-    path.write_bytes(b"".join(content))
-    report = audited(path)
-    first = report.damage[0]
-    assert (first.offset, first.path) == (offset, str(path))
-    assert first.position >= sum(map(len, BEFORE))
-    expected = [38] if corruption == "everything behind it lost" else [38, 49]
-    assert [flag.offset for flag in report.flags] == expected
-    assert report.exit_code == 1 and audited(path, strict=True).exit_code == 2

@@ -41,7 +41,8 @@ def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
     assert code == 1 and report["schema"] == "elrcheck.audit/1"
     assert [log["records"] for log in report["logs"]] == [77, 86, 12]
     (unread,) = report["unread"]
-    assert unread == {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True, "count": 2}
+    kind = {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True}
+    assert unread == {**kind, "count": 2, "path": str(LOST / SEGMENT), "offset": 10}
     lines = [json.loads(line) for line in invoke(LOST, "-f", "jsonl")[1].splitlines()]
     assert [line["record"] for line in lines] == [
         "head", "flags", "flags", "logs", "unread", "timelines", "verdict",

@@ -17,7 +17,7 @@ from elrcheck.kafka.log.cluster_state import (
     min_isr_in,
 )
 from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
-from elrcheck.kafka.log.history import Applied, Event, History, Settled
+from elrcheck.kafka.log.history import Applied, Counted, Event, History, Settled
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
 from elrcheck.kafka.log.segments import Damage
@@ -235,4 +235,4 @@ def test_a_snapshot_of_what_was_read_tells_nothing_new() -> None:
 def test_records_that_are_not_read_are_counted() -> None:
     unread = Unread("kind 99", 1, known=False)
     history, events = follow(Entry("log", 0, 0, unread), Entry("log", 1, 0, unread))
-    assert history.read.unread == {("kind 99", 1, False): 2} and events == []
+    assert history.read.unread == {("kind 99", 1, False): Counted(2, "log", 0)} and events == []

@@ -84,17 +84,19 @@ def _single(field: Field, version: int, value: Any) -> bytes:
 
 
 def batch(base: int, values: Sequence[bytes], epoch: int = 1, time: int = 1_000, *,
-          keys: Sequence[bytes] | None = None, attributes: int = 0,
-          count: int | None = None) -> bytes:  # fmt: skip
-    """A batch; with keys its records are control records."""
+          keys: Sequence[bytes] | None = None, attributes: int = 0, count: int | None = None,
+          deltas: Sequence[int] | None = None, last: int | None = None) -> bytes:  # fmt: skip
+    """A batch; with keys its records are control records. deltas, last: offsets in it, if not in order."""
     body = b""
-    for delta, value in enumerate(values):
-        key = b"\x01" if keys is None else varlong(len(keys[delta])) + keys[delta]
+    for place, value in enumerate(values):
+        delta = place if deltas is None else deltas[place]
+        key = b"\x01" if keys is None else varlong(len(keys[place])) + keys[place]
         record = b"\0" + varlong(0) + varlong(delta) + key + varlong(len(value)) + value + varlong(0)
         body += varlong(len(record)) + record
     attributes |= 0 if keys is None else 0x20
     number = len(values) if count is None else count
-    header = HEADER.pack(base, HEADER.size - 12 + len(body), epoch, 2, 0, attributes, len(values) - 1,
+    last = len(values) - 1 if last is None else last
+    header = HEADER.pack(base, HEADER.size - 12 + len(body), epoch, 2, 0, attributes, last,
                          time, time, -1, -1, -1, number)  # fmt: skip
     raw = bytearray(header + body)
     raw[17:21] = struct.pack(">I", crc32c(bytes(raw[CHECKED_FROM:])))
