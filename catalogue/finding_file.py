@@ -11,6 +11,11 @@
     level = "brokers"                  # model, classes (the released controller or broker classes), brokers
     versions = ["4.1.1", "4.3.0"]
     text = "0 to 16 of 600 records acknowledged with acks=all are left"
+    command = "elrcheck .."            # what repeats it on a release, VERSION; may be left out
+
+    [[prevented]]                      # releases without it, and the class and method that prevents it
+    versions = ["3.9.1"]
+    by = "MetadataVersion.isElrSupported: ..."
 
     [[run]]
     variant = "code_4_3"
@@ -63,7 +68,7 @@ from elrcheck.model.variants import variant_names
 LEVELS = ("model", "classes", "brokers")
 SCOPE = "two-brokers-quiet"
 TOP = ("id", "title", "lost", "versions", "cause")
-MORE = ("issue", "about", "meanwhile", "evidence", "run", "by_hand", "junit", "patch")
+MORE = ("issue", "about", "meanwhile", "evidence", "prevented", "run", "by_hand", "junit", "patch")
 RUN = ("scope", "set", "breaks", "also_breaks", "note", "slow", "liveness", "control")
 CONTROL = ("variant", "set", "also_breaks", "note")
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
@@ -71,11 +76,15 @@ RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 @dataclass(frozen=True)
 class Evidence:
-    """How far a finding was shown. level: one of `LEVELS`; versions: of Kafka, empty for the model."""
+    """How far a finding was shown. level: one of `LEVELS`; versions: of Kafka, empty for the model.
+
+    command: repeats it on a release, which it calls VERSION; empty if nothing does.
+    """
 
     level: str
     versions: tuple[str, ...]
     text: str
+    command: str
 
 
 @dataclass(frozen=True)
@@ -151,6 +160,14 @@ class Patch:
 
 
 @dataclass(frozen=True)
+class Prevented:
+    """Releases without the finding, and the class and method that prevents it there."""
+
+    versions: tuple[str, ...]
+    by: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed."""
 
@@ -163,6 +180,7 @@ class Finding:
     about: str
     meanwhile: str
     evidence: tuple[Evidence, ...]
+    prevented: tuple[Prevented, ...]
     runs: tuple[FindingRun, ...]
     by_hand: tuple[ByHand, ...]
     junit: tuple[JunitRun, ...]
@@ -193,6 +211,7 @@ def read_finding(file: Path | Traversable) -> Finding:
         about=document.maybe("about", _text, ""),
         meanwhile=document.maybe("meanwhile", _text, ""),
         evidence=evidence,
+        prevented=tuple(_prevented(node) for node in document.get("prevented", []).items()),
         runs=runs,
         by_hand=tuple(_by_hand(node) for node in document.get("by_hand", []).items()),
         junit=junit,
@@ -210,12 +229,20 @@ def _needed(node: Node) -> str:
 
 
 def _evidence(node: Node) -> Evidence:
-    node.object(("level", "text"), ("versions",))
+    node.object(("level", "text"), ("versions", "command"))
     level = node["level"].choice(LEVELS)
     versions = node.maybe("versions", Node.texts, ())
     if (level == "model") == bool(versions):
         node.fail("only evidence of the levels `classes` and `brokers` names Kafka versions, and it has to")
-    return Evidence(level, versions, _needed(node["text"]))
+    command = node.maybe("command", _needed, "")
+    if command and "VERSION" not in command:
+        node["command"].bad("a command names the release as VERSION")
+    return Evidence(level, versions, _needed(node["text"]), command)
+
+
+def _prevented(node: Node) -> Prevented:
+    node.object(("versions", "by"))
+    return Prevented(_releases(node["versions"]), _needed(node["by"]))
 
 
 def _run(node: Node) -> FindingRun:

@@ -14,7 +14,7 @@ from typing import Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.conformance import SIDES, Compared, compared_with
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import ByHand, finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
@@ -144,11 +144,17 @@ def finding_entries() -> list[Entry]:
                 "about": finding.about,
                 "evidence": list(evidence),
                 "searches": searches(finding),
+                "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
                 "source": file.name,
             }
         )
     return found
+
+
+def by_hand(steps: ByHand) -> list[str]:
+    """Steps on a cluster: what they need and show, and what a user types."""
+    return [f"{steps.title}. {' '.join(steps.text.split())}".rstrip(), *steps.shell.strip().splitlines()]
 
 
 def recipe_entries() -> list[Entry]:

@@ -36,6 +36,8 @@
     [read]
     partitions = ["orders-1"]          # what is read at the end and compared with what was acknowledged
 
+    [[seen]]                           # what a run of it reported: `recipe_seen.py`
+
 Files are read strictly: an unknown key, a broker that does not exist or a partition that was not created is
 an error.
 """
@@ -53,6 +55,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
+from elrcheck.catalogue.recipe_seen import SeenRun, read_seen
 from elrcheck.catalogue.recipe_steps import (
     STEPS,
     Action,
@@ -65,7 +68,7 @@ from elrcheck.catalogue.recipe_steps import (
 
 Side: TypeAlias = Literal["run", "control"]
 TOP = ("finding", "name", "title", "about", "expects", "versions", "cluster", "step", "read")
-MORE = ("default", "needs", "traces", "timing", "control")
+MORE = ("default", "needs", "traces", "timing", "control", "seen")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 MOST_BROKERS = 5
 
@@ -119,6 +122,7 @@ class Recipe:
     control: RecipeControl | None
     steps: tuple[RecipeStep, ...]
     read: tuple[str, ...]
+    seen: tuple[SeenRun, ...]
     file: str
 
     @property
@@ -177,6 +181,7 @@ def read_recipe(file: Path | Traversable) -> Recipe:
         control=control,
         steps=steps,
         read=_read(top["read"], steps),
+        seen=tuple(read_seen(node, control is not None) for node in top.get("seen", []).items()),
         file=str(file),
     )
     same = all(len(step.sides) == 2 for step in steps)

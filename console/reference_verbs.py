@@ -19,13 +19,21 @@ from elrcheck.console.shell import Shell
 
 @click.command(name="list", cls=Verb)
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
+@click.option(
+    "--by-version",
+    is_flag=True,
+    help="Of findings: what was shown in which release of Kafka, and what repeats it.",
+)
 @format_option
 @click.pass_obj
-def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
+def list_(shell: Shell, /, kind: str, by_version: bool, form: str) -> ExitCode:  # fmt: skip
     """List names of one kind with one-line summaries."""
     import json
 
     from elrcheck.catalogue.lookup import entries
+
+    if by_version:
+        return _by_version(shell, kind, form)
 
     found = entries(kind)
     if form == "json":
@@ -34,6 +42,23 @@ def list_(shell: Shell, /, kind: str, form: str) -> ExitCode:
         possible = ("id", "name", "summary", "compared")
         columns = [column for column in possible if any(column in entry for entry in found)]
         shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
+    return ExitCode.HOLDS
+
+
+def _by_version(shell: Shell, kind: str, form: str) -> ExitCode:
+    import json
+
+    from elrcheck.catalogue.evidence.by_version import finding_table
+    from elrcheck.report.json_report import as_data
+    from elrcheck.report.text.text_finding_table import print_finding_table
+
+    if kind != "findings":
+        raise UsageFault("usage-option", f"--by-version is about findings, not {kind}")
+    table = finding_table()
+    if form == "json":
+        shell.write(json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
+    else:
+        print_finding_table(table, shell.page())
     return ExitCode.HOLDS
 
 
@@ -62,8 +87,12 @@ def _with_value(word: str) -> bool:
 @click.command(cls=Show)
 @click.argument("name", shell_complete=completer(everything, "file"))
 @click.option("--kind", type=click.Choice(KINDS), help="Look only here, when a name is ambiguous.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for the traces of a scenario's runs.")
+@click.option(
+    "--run-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the traces of a scenario's runs.",
+)
 @format_option
 @click.pass_obj
 def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,

@@ -1,13 +1,17 @@
-"""Writes docs/findings.md and a page for each finding: `python docs/generate_findings.py`.
+"""Writes the pages about findings: `python docs/generate_findings.py`. A test compares.
 
-All of it is from catalogue/findings/*.toml; a test compares.
+docs/findings.md and a page for each finding are made from catalogue/findings/*.toml, docs/findings/table.md
+from everything that is recorded about releases, and the table in docs/reproduce.md from the recipes' runs.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from elrcheck.catalogue.evidence.by_version import finding_table
+from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
@@ -16,6 +20,8 @@ from elrcheck.commands.audit.rules import RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
 PAGES = PAGE.with_suffix("")
+REPRODUCED = PAGE.with_name("reproduce.md")
+TABLE = re.compile(r"(?<=<!-- seen -->\n).*?(?=<!-- end of seen -->)", re.DOTALL)
 HEAD = """\
 # What elrcheck finds
 
@@ -31,7 +37,7 @@ Every search that breaks something has a control: the same search with only the 
 which none of these properties breaks. tests/documents/test_findings.py repeats them. "At" is the length
 of a shortest counterexample. The scope `two-brokers-quiet` has two brokers, one record, and a network that
 loses nothing. `elrcheck show F-20` prints one finding. Each has a page with steps on a cluster, the smallest
-patch, and a test of Kafka's classes that fails.
+patch, and a test of Kafka's classes that fails; [a table](findings/table.md) has all of them by release.
 
 <!-- Written by `python docs/generate_findings.py` from catalogue/findings/*.toml: edit those. -->
 """
@@ -44,12 +50,13 @@ def main() -> None:
         old.unlink()
     for name, text in pages().items():
         (PAGES / name).write_text(text, encoding="utf-8")
+    REPRODUCED.write_text(reproduced(REPRODUCED.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def pages() -> dict[str, str]:
-    """The page of each finding, by its file name."""
+    """The page of each finding, and the table, by file name."""
     found = [read_finding(file) for file in finding_files()]
-    return {
+    return {"table.md": version_page(finding_table())} | {
         f"{finding.id}.md": finding_page(
             finding,
             [rule.name for rule in RULES.values() if rule.hazard == finding.id],
@@ -57,6 +64,16 @@ def pages() -> dict[str, str]:
         )
         for finding in found
     }
+
+
+def reproduced(text: str) -> str:
+    """docs/reproduce.md with what the recipes have seen."""
+    lines = ["| Recipe | Kafka | Run | Control | Seconds |", "|---|---|---|---|---|"]
+    for recipe in packaged_recipes():
+        for seen in recipe.seen:
+            seconds = f"{seen.seconds}{' *' * seen.busy}"
+            lines.append(f"| {recipe.id} | {seen.kafka} | {seen.what} | {seen.control_left} | {seconds} |")
+    return TABLE.sub(lambda _: "\n".join(lines) + "\n", text)
 
 
 def page() -> str:

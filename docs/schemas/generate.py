@@ -27,10 +27,12 @@ from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
 from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
-from elrcheck.report.schema import DIALECT, Schema, array_of, file_name, report_schemas
+from elrcheck.report.schema import DIALECT, Schema, array_of, document, file_name, report_schemas
+from elrcheck.results.finding_table import FindingTable
 from elrcheck.traces.tracefile import SCHEMA as TRACE
 
 FOLDER = Path(__file__).resolve().parent
+BY_VERSION = "The result of `elrcheck list findings --by-version --format json`"
 TEXT: Schema = {"type": "string"}
 BOOLEAN: Schema = {"type": "boolean"}
 INTEGER: Schema = {"type": "integer"}
@@ -44,6 +46,10 @@ def schemas() -> dict[str, Schema]:
         "what-if": ("A question of `elrcheck what-if`, one object on stdin", question()),
         "what-if-answer": ("An answer of `elrcheck what-if`", answer()),
         "list": ("The result of `elrcheck list KIND --format json`", LISTED),
+        "finding-table": (
+            BY_VERSION,
+            document(FindingTable, BY_VERSION),
+        ),
         "show": ("The result of `elrcheck show NAME --format json`, but for a scenario", SHOWN),
         "doctor": ("The result of `elrcheck doctor --format json`", DIAGNOSIS),
         "runs": ("The result of `elrcheck runs --format json`", array_of(StoredRun)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -90,15 +91,24 @@ def test_a_hazard_and_its_finding_are_shown_together(monkeypatch: pytest.MonkeyP
         assert all(broken in entry["hazard"] for broken in hazards[ident].expected)
 
 
-def test_the_pages_are_made_from_the_findings() -> None:
-    spec = importlib.util.spec_from_file_location("generate_findings", ROOT / "docs" / "generate_findings.py")
+def script(name: str) -> ModuleType:
+    """A program of docs/."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_are_made_from_the_findings() -> None:
+    module = script("generate_findings")
     written = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     assert written == module.page(), "run python docs/generate_findings.py"
     pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/findings").iterdir()}
     assert pages == module.pages(), "run python docs/generate_findings.py"
+    reproduced = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    assert reproduced == module.reproduced(reproduced), "run python docs/generate_findings.py"
+    assert "| F-20/loss | 4.1.1 | lost: 600 of 600 | 600 of 600 left | 89 |" in reproduced
 
 
 GOOD = """\

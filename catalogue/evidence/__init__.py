@@ -1,0 +1,1 @@
+"""How far each finding was shown in each release of Kafka, and the table of it."""

@@ -1,0 +1,108 @@
+"""The search of a finding under the rules of each released variant, and what it found.
+
+A finding's own searches name one variant, often with the rule at fault set on top. Here the same operations
+and sizes are put to every released variant with the rules that it has. The finding shows where a property of
+it breaks, and no longer does once its control's repair is set. `docs/search_findings.py` writes the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from importlib.resources import files
+from typing import Any
+
+from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.finding_file import Control, Finding, FindingRun
+from elrcheck.catalogue.finding_text import command
+from elrcheck.model.budgets import Spent
+from elrcheck.model.variants import VARIANTS, Variant
+
+NAME = "searched.json"
+SCHEMA = "elrcheck.finding-searches/1"
+BUDGETS = frozenset(budget.name for budget in fields(Spent))
+OPERATORS = frozenset(("elr_enabled",))
+"""Knobs of variants that an operator sets, so that they are not rules of a release."""
+RULES = frozenset(name for variant in VARIANTS for name in variant.knobs) - OPERATORS
+RELEASED: tuple[Variant, ...] = tuple(variant for variant in VARIANTS if variant.kafka)
+
+
+class FindingSearch(Record, frozen=True):
+    """A search of a finding under a released variant, with its control.
+
+    breaks: property -> depth, of the properties that the finding breaks; control: those of them that break
+    there as well. states: distinct ones of the search. model: digest of its source then.
+    """
+
+    finding: str
+    variant: str
+    command: str
+    control_command: str
+    breaks: Mapping[str, int]
+    control: tuple[str, ...]
+    states: int
+    day: str
+    model: str
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The properties that break because of the finding."""
+        return tuple(name for name in self.breaks if name not in self.control)
+
+
+class FindingSearches(Record, frozen=True):
+    """The whole file."""
+
+    schema: str = SCHEMA
+    searches: tuple[FindingSearch, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReleasedSearch:
+    """What is to be searched. run: the search under the rules of the variant, with its control."""
+
+    finding: str
+    variant: str
+    run: FindingRun
+
+
+def packaged_searches() -> tuple[FindingSearch, ...]:
+    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), FindingSearches).searches
+
+
+def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
+    """The search of a finding under each released variant; none where no search breaks anything."""
+    run = _chosen(finding)
+    if run is None or run.control is None:
+        return ()
+    repairs = {name for each in finding.runs if each.control is not None for name in each.control.knobs}
+    rules = RULES | (repairs - BUDGETS - OPERATORS)
+    kept = {name: value for name, value in run.knobs.items() if name not in rules}
+    return tuple(
+        ReleasedSearch(finding.id, variant.name, _under(run, variant, kept))
+        for variant in RELEASED
+        if not (_switches(kept) and variant.knobs.get("elr_enabled") is False)
+    )
+
+
+def commands_of(search: ReleasedSearch) -> tuple[str, str]:
+    """The command lines of the search and of its control."""
+    return command(search.run), command(search.run, control=True)
+
+
+def _chosen(finding: Finding) -> FindingRun | None:
+    """The first search that breaks something, one of a released variant if possible."""
+    names = {name for variant in RELEASED for name in (variant.name, *variant.aliases)}
+    broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: run.variant not in names)
+    return next(iter(broken), None)
+
+
+def _under(run: FindingRun, variant: Variant, kept: Mapping[str, Any]) -> FindingRun:
+    assert run.control is not None
+    control = Control(variant.name, run.control.knobs, (), run.control.note)
+    return replace(run, variant=variant.name, knobs=kept, also_breaks=(), control=control)
+
+
+def _switches(knobs: Mapping[str, Any]) -> bool:
+    """The search switches ELR, which needs a release in which users can."""
+    return bool(knobs.get("feature_changes")) or "elr_enabled" in knobs

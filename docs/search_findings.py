@@ -1,0 +1,97 @@
+"""Searches findings under the rules of released variants: `python docs/search_findings.py [F-20 ..]`.
+
+Writes catalogue/evidence/searched.json, from which `python docs/generate_findings.py` makes the table of
+findings by version. Without ids, only what is new is searched; with ids, these findings again. A test
+repeats a sample.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.roundtrip import to_data
+from elrcheck.catalogue.conformance import model_digest
+from elrcheck.catalogue.evidence.released_search import (
+    NAME,
+    FindingSearch,
+    FindingSearches,
+    ReleasedSearch,
+    commands_of,
+    packaged_searches,
+    released_searches,
+)
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.check import run_check
+from elrcheck.model.knobs import plain
+
+FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
+
+
+class Silent:
+    def stage(self, text: str) -> None: ...
+    def level(self, event: object) -> None: ...
+
+
+def searched(search: ReleasedSearch) -> FindingSearch:
+    """The search and its control, done; both have to be complete."""
+    broken, states = _found(search, control=False)
+    repaired, _ = (broken, states) if repairs_nothing(search) else _found(search, control=True)
+    own = {name: broken[name] for name in search.run.breaks if name in broken}
+    return FindingSearch(
+        search.finding, search.variant, *commands_of(search), own,
+        tuple(name for name in own if name in repaired), states,
+        datetime.now(UTC).date().isoformat(), model_digest(),
+    )  # fmt: skip
+
+
+def repairs_nothing(search: ReleasedSearch) -> bool:
+    """The release has the control's rules already."""
+    return resolve(_selection(search, False)).config == resolve(_selection(search, True)).config
+
+
+def _selection(search: ReleasedSearch, control: bool) -> Selection:
+    run = search.run
+    assert run.control is not None
+    knobs = {**run.knobs, **(run.control.knobs if control else {})}
+    return Selection(
+        search.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in knobs.items())
+    )
+
+
+def _found(search: ReleasedSearch, control: bool) -> tuple[dict[str, int], int]:
+    """Property -> depth, of what breaks, and the number of states."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-findings-") as folder:
+        request = CheckRequest(
+            _selection(search, control), liveness=search.run.liveness, run_dir=Path(folder) / "run"
+        )
+        report = run_check(request, Silent())
+    assert report.search.complete, commands_of(search)[control]
+    broken = {found.id: found.depth for found in report.properties if found.verdict == "violated"}
+    return {name: depth for name, depth in broken.items() if depth is not None}, report.search.distinct
+
+
+def main(only: Collection[str]) -> None:
+    kept = {(each.finding, each.variant): each for each in (packaged_searches() if FILE.exists() else ())}
+    wanted = [search for file in finding_files() for search in released_searches(read_finding(file))]
+    for search in wanted:
+        key = (search.finding, search.variant)
+        old = kept.get(key)
+        same = old is not None and (old.command, old.control_command) == commands_of(search)
+        if same and search.finding not in only:
+            continue
+        kept[key] = searched(search)
+        print(*key, dict(kept[key].breaks), "control", kept[key].control, flush=True)
+        done = tuple(kept[s.finding, s.variant] for s in wanted if (s.finding, s.variant) in kept)
+        write_file(FILE, json.dumps(to_data(FindingSearches(searches=done)), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,71 @@
+"""Findings by release of Kafka: what was tried at each level, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Level: TypeAlias = Literal["model", "classes", "brokers"]
+CellState: TypeAlias = Literal["shown", "not-shown", "inconclusive", "absent", "not-tried"]
+LEVELS: tuple[Level, ...] = ("model", "classes", "brokers")
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """What is known of a finding at one level in one release."""
+
+    level: Level
+    """The model's variant of the release, its controller or broker classes, or a cluster that runs it."""
+    kafka: str
+    state: CellState
+    """`absent`: not tried, because the release has nothing that the finding needs."""
+    word: str
+    """The same in a word or two: breaks, holds, fails, lost, .."""
+    result: str
+    """What came of it, or why it was not tried."""
+    command: str
+    """What repeats it; empty if it was not tried."""
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """What several releases have in common at one level."""
+
+    level: Level
+    releases: tuple[str, ...]
+    result: str
+    command: str
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding. cells: one or more for each level and release, in this order."""
+
+    finding: str
+    title: str
+    prevented: dict[str, str]
+    """Release -> the class and method that prevents the finding there."""
+    cells: tuple[TableCell, ...]
+
+    def words(self, level: Level, kafka: str) -> str:
+        """The cells of one level and release in a few words."""
+        found = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
+        return ", ".join(dict.fromkeys(found))
+
+    def lines(self) -> tuple[TableLine, ...]:
+        """Equal cells of several releases together, level by level."""
+        together: dict[tuple[Level, str, str], list[str]] = {}
+        for level in LEVELS:
+            for cell in self.cells:
+                if cell.level == level:
+                    together.setdefault((level, cell.result, cell.command), []).append(cell.kafka)
+        return tuple(TableLine(level, tuple(kafka), *told) for (level, *told), kafka in together.items())
+
+
+@dataclass(frozen=True)
+class FindingTable:
+    """The result of `elrcheck list findings --by-version`."""
+
+    releases: tuple[str, ...]
+    rows: tuple[FindingRow, ...]
+    schema: Literal["elrcheck.finding-table/1"] = "elrcheck.finding-table/1"

@@ -1,0 +1,148 @@
+"""The table of findings by release: what a cell says, that it is up to date, and that searches repeat."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from places import ROOT, SCHEMAS
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.catalogue.evidence.by_version import finding_table, table_of
+from elrcheck.catalogue.evidence.released_search import (
+    RELEASED,
+    ReleasedSearch,
+    commands_of,
+    packaged_searches,
+    released_searches,
+)
+from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
+from elrcheck.catalogue.recipe_file import packaged_recipes, read_recipe
+from elrcheck.cli import cli
+from elrcheck.console.shell import run
+from elrcheck.results.finding_table import FindingRow
+
+FINDINGS: tuple[Finding, ...] = tuple(map(read_finding, finding_files()))
+SEARCHES: dict[tuple[str, str], ReleasedSearch] = {
+    (search.finding, search.variant): search for finding in FINDINGS for search in released_searches(finding)
+}
+SAMPLE = (("F-19", "code_4_0"), ("F-23", "code_4_0"), ("F-23", "code_4_3"))
+"""Some that break and some that hold, of a second or two each."""
+
+
+def row(finding: str) -> FindingRow:
+    return next(row for row in finding_table().rows if row.finding == finding)
+
+
+def test_every_cell_says_something_and_has_its_command() -> None:
+    table = finding_table()
+    assert {"3.9.1", "4.0.2", "4.1.1", "4.2.1", "4.3.1", "4.4.0"} <= set(table.releases)
+    assert [row.finding for row in table.rows] == [finding.id for finding in FINDINGS]
+    for each in table.rows:
+        cells = {(cell.level, cell.kafka) for cell in each.cells}
+        assert len(cells) == 3 * len(table.releases)
+        for cell in each.cells:
+            assert cell.result and cell.word
+            assert bool(cell.command) == (cell.state not in ("absent", "not-tried"))
+
+
+def test_cells_say_what_is_recorded() -> None:
+    found = row("F-20")
+    assert [found.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == [
+        "breaks", "fails", "lost",
+    ]  # fmt: skip
+    (lost,) = (cell for cell in found.cells if (cell.level, cell.kafka) == ("brokers", "4.1.1"))
+    assert lost.result == "lost: 600 of 600 (control: 600 of 600 left)"
+    assert lost.command == "elrcheck reproduce F-20/loss --kafka 4.1.1"
+    assert found.words("model", "3.9.1") == "holds"
+    assert found.words("brokers", "3.9.1") == "absent" and "isElrSupported" in found.prevented["3.9.1"]
+    assert [row("F-23").words("classes", release) for release in ("4.2.1", "4.3.0")] == ["fails", "passes"]
+    assert row("F-58").words("brokers", "4.1.1") == "not tried"
+
+
+def test_a_cell_without_a_record_says_so() -> None:
+    bare = [replace(FINDINGS[1], evidence=(), junit=(), prevented=())]
+    table = table_of(bare, (), packaged_recipes())
+    words = {cell.word for cell in table.rows[0].cells if cell.level != "brokers"}
+    assert words == {"not tried"}
+
+
+def test_the_searches_are_those_of_the_findings() -> None:
+    """A finding or a rule that changed its search needs `python docs/search_findings.py F-..`."""
+    stored = {(each.finding, each.variant): each for each in packaged_searches()}
+    assert set(stored) <= set(SEARCHES)
+    for key, search in ((key, SEARCHES[key]) for key in stored):
+        assert (stored[key].command, stored[key].control_command) == commands_of(search)
+        assert set(stored[key].control) <= set(stored[key].breaks) <= set(search.run.breaks)
+
+
+def test_a_released_search_has_the_rules_of_the_release() -> None:
+    command, control = commands_of(SEARCHES["F-56", "code_4_0"])
+    assert "feature_on_clears_elr" not in command and control.endswith("feature_on_clears_elr=true")
+    assert ("F-56", "code_3_9") not in SEARCHES  # there ELR cannot be switched
+    assert len(RELEASED) == len([name for finding, name in SEARCHES if finding == "F-51"])
+
+
+@pytest.mark.parametrize("key", SAMPLE, ids=" ".join)
+def test_a_search_repeats(key: tuple[str, str]) -> None:
+    again(key)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", sorted(set(SEARCHES) - set(SAMPLE)), ids=" ".join)
+def test_every_search_repeats(key: tuple[str, str]) -> None:
+    again(key)
+
+
+def again(key: tuple[str, str]) -> None:
+    spec = importlib.util.spec_from_file_location("search_findings", ROOT / "docs" / "search_findings.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (stored,) = (each for each in packaged_searches() if (each.finding, each.variant) == key)
+    found = module.searched(SEARCHES[key])
+    assert (found.breaks, found.control, found.states) == (stored.breaks, stored.control, stored.states)
+
+
+def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["list", "findings", "--by-version"]) == ExitCode.HOLDS
+    told = capsys.readouterr().out
+    assert "elrcheck reproduce F-20/loss --kafka 4.1.1" in told and "not tried" in told
+    assert run(cli, ["list", "findings", "--by-version", "-f", "json"]) == ExitCode.HOLDS
+    table = json.loads(capsys.readouterr().out)
+    schema = json.loads((SCHEMAS / "elrcheck.finding-table-1.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(table)
+    assert len(table["rows"]) == len(FINDINGS)
+
+
+def test_only_findings_have_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(cli, ["list", "hazards", "--by-version"]) == ExitCode.DID_NOT_RUN
+    assert "--by-version is about findings" in capsys.readouterr().err
+
+
+SEEN = (ROOT / "catalogue" / "recipes" / "F-20-stuck.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('kafka = "4.1.2"', 'kafka = "4.1"', "a release such as 4.1.2"),
+        ('outcome = "unavailable"', 'outcome = "lots"', "did you mean"),
+        ('outcome = "unavailable"', 'outcome = "lost"', "is said of the outcome"),
+        ("control = { left = 100,", "control = { left = 101,", "at most 100"),
+        ("seconds = 67", "seconds = 0", "1 or more"),
+        ('day = "2026-11-22"', 'day = "today"', "a day such as"),
+    ],
+)
+def test_a_wrong_record_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+    head, _, seen = SEEN.partition("[[seen]]")
+    assert old in seen
+    file = tmp_path / "recipe.toml"
+    file.write_text(f"{head}[[seen]]{seen.replace(old, new)}")
+    with pytest.raises(UsageFault) as fault:
+        read_recipe(file)
+    assert said in f"{fault.value} {fault.value.help}"
