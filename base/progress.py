@@ -105,6 +105,17 @@ class RecordsDone:
 
 
 @dataclass(frozen=True)
+class PartitionsDone:
+    """Partitions of a cluster that runs, read so far."""
+
+    partitions: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.partitions:,} partitions, {self.seconds:.1f} s"
+
+
+@dataclass(frozen=True)
 class PointsDone:
     """Configurations of a sweep that are done; `states` counts theirs and those of running configurations."""
 
@@ -146,6 +157,9 @@ class Progress(Protocol):
     def records(self, event: RecordsDone) -> None:
         """More records of a metadata log have been read."""
 
+    def partitions(self, event: PartitionsDone) -> None:
+        """More partitions of a cluster have been read."""
+
 
 class Silent:
     """Progress that prints nothing."""
@@ -169,6 +183,9 @@ class Silent:
         pass
 
     def records(self, event: RecordsDone) -> None:
+        pass
+
+    def partitions(self, event: PartitionsDone) -> None:
         pass
 
 
@@ -228,6 +245,9 @@ class Lines:
     def records(self, event: RecordsDone) -> None:
         self._offer(str(event))
 
+    def partitions(self, event: PartitionsDone) -> None:
+        self._offer(str(event))
+
     def close(self) -> None:
         """Print the pending event, if any, so that the last line is never lost."""
         if self._held is not None:
@@ -276,6 +296,9 @@ class Live:
         self._show(str(event))
 
     def records(self, event: RecordsDone) -> None:
+        self._show(str(event))
+
+    def partitions(self, event: PartitionsDone) -> None:
         self._show(str(event))
 
     def _show(self, text: str) -> None:

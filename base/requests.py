@@ -294,15 +294,18 @@ ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Audit metadata logs. strict: damage is an error.
+    """Audit metadata logs, or a cluster that runs. strict: damage is an error.
 
-    paths: files and folders; a text is a URI of a storage that only Spark reads.
+    paths: files and folders; a text is a URI of a storage that only Spark reads. bootstrap: instead,
+    HOST:PORT of brokers to ask, and client_config: a file with Kafka's client properties for that.
     """
 
-    paths: tuple[Path | str, ...]
+    paths: tuple[Path | str, ...] = ()
     strict: bool = False
     engine: Literal["local", "spark"] = "local"
     spark: SparkRequest = field(default_factory=SparkRequest)
+    bootstrap: str | None = None
+    client_config: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ PACKAGES: Mapping[str, str] = {
     "jinja2": "reports",
     "pyspark": "check --engine spark",
     "pandas": "check --engine spark",
+    "kafka-python": "audit --bootstrap",
 }
 NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite", "msgspec"})
 OLDEST_PYTHON = (3, 11)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
@@ -89,7 +89,11 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path())
+@click.option("--bootstrap", metavar="HOST:PORT[,...]",
+              help="Ask the brokers of a cluster that runs, instead of reading logs.")
+@click.option("--client-config", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="With --bootstrap: a file of Kafka's client properties, for TLS and SASL.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
               help="local: one process; spark: the same on a cluster, from any storage that Spark reads.")
@@ -99,25 +103,38 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
               help="Set a Spark property; may be repeated.")
 @located_options
 @click.pass_context
-def audit(ctx: click.Context, /, paths: tuple[str, ...], strict: bool, engine: Literal["local", "spark"],
-          master: str, spark_conf: tuple[str, ...], form: str, outputs: Sequence[tuple[str, Path]],
+def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
+          client_config: Path | None, strict: bool, engine: Literal["local", "spark"], master: str,
+          spark_conf: tuple[str, ...], form: str, outputs: Sequence[tuple[str, Path]],
           exit_zero: bool) -> ExitCode:  # fmt: skip
-    """Check the partitions of a real cluster by its metadata log.
+    """Check the partitions of a real cluster, by its metadata log or by asking it.
 
     Follows the history of every partition, and flags what breaks a property of the model or is a sign of a
     finding, with what to do now.  PATH is a folder such as __cluster_metadata-0, a segment (*.log), a
-    snapshot (*.checkpoint), or the text of kafka-dump-log.sh --cluster-metadata-decoder.  Nothing is changed.
+    snapshot (*.checkpoint), or the text of kafka-dump-log.sh --cluster-metadata-decoder.  With --bootstrap
+    partitions are judged as they are now, and by the next step with which a finding begins.  Nothing is
+    changed.
     """
     from elrcheck.commands.audit.audit import run_audit
 
     shell: Shell = ctx.obj
     if engine != "spark":
         reject_given(ctx, ("master", "spark_conf"), "--engine spark")
+    if bootstrap is None:
+        reject_given(ctx, ("client_config",), "--bootstrap")
+        if not paths:
+            raise UsageFault("usage-missing", "give a PATH, or --bootstrap HOST:PORT")
+    else:
+        if paths:
+            raise UsageFault("usage-option", "give a PATH or --bootstrap, not both")
+        reject_given(ctx, ("strict", "engine"), "a PATH")
     request = AuditRequest(
         tuple(path if "://" in path else Path(path) for path in paths),
         strict,
         engine,
         SparkRequest(master, spark_conf, verbose=shell.detail > 0),
+        bootstrap,
+        client_config,
     )
     with shell.open_progress() as progress:
         report = run_audit(request, progress)

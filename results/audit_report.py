@@ -125,14 +125,38 @@ class AuditTimeline:
 
 
 @dataclass(frozen=True)
+class AuditedCluster:
+    """A cluster that runs, as its brokers describe it. kafka: the line of releases, such as 4.1.
+
+    elr_version: eligible.leader.replicas.version, 0 while ELR is off. brokers: those registered; fenced: of
+    them. offset: the high watermark of the metadata log, -1 if it is not known. unseen: what the brokers did
+    not tell, and why.
+    """
+
+    name: str
+    cluster_id: str
+    kafka: str
+    metadata_version: int
+    elr_version: int
+    brokers: tuple[int, ...]
+    fenced: tuple[int, ...]
+    topics: int
+    reassignments: int
+    offset: int
+    time: str
+    unseen: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AuditReport:
     """The result of `elrcheck audit`. records, partitions: of all logs.
 
-    timelines: of the flagged partitions, the worst first, up to a limit; none after an interruption.
+    timelines: of the flagged partitions, the worst first, up to a limit; none after an interruption. cluster:
+    what was asked instead of logs; its flags have the name of the cluster as log and path, and position 0.
     """
 
     verdict: AuditVerdict
-    """`inconclusive`: no flag, but a part of a log could not be read, or was not, so there may be one."""
+    """`inconclusive`: no flag, but a part could not be read or seen, or was not, so there may be one."""
     records: int
     partitions: int
     flags: tuple[AuditFlag, ...]
@@ -145,6 +169,7 @@ class AuditReport:
     """Damage is an error."""
     interrupted: bool = False
     """The report is partial: it has what was read until then."""
+    cluster: AuditedCluster | None = None
     schema: Literal["elrcheck.audit/1"] = "elrcheck.audit/1"
 
     @property

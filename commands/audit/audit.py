@@ -24,10 +24,14 @@ STEPS = 256
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
-    """Audit every log that the paths make; raises UsageFault if there is nothing to read.
+    """Audit every log that the paths make, or a cluster; raises UsageFault if there is nothing to read.
 
     After an interruption the report has what was read until then.
     """
+    if request.bootstrap is not None:
+        from elrcheck.commands.audit.live_audit import audit_cluster
+
+        return audit_cluster(request, progress)
     if request.engine == "spark":
         from elrcheck.commands.audit.audit_on_spark import audit_on_spark
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.commands.audit.known_broker import KnownBroker
+from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
@@ -41,11 +42,6 @@ from elrcheck.model.control_plane.operator_settings import (
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning, reassign
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
-from elrcheck.model.variants import VARIANTS
-
-LINES = ((21, "3.9"), (25, "4.0"), (27, "4.1"), (29, "4.2"))
-"""The highest metadata.version that the brokers of a line support (MetadataVersion.latestProduction)."""
-NEWEST = "4.3"
 
 Event: TypeAlias = tuple[str, Callable[[], Partition]]
 """An event in words, in which `{b}` is a broker, and what it makes of the partition."""
@@ -126,20 +122,13 @@ def _configs(asked: Question, befores: list[Partition], after: Partition) -> Ite
     matters only where the leader changes, or a reassignment is cancelled; the fix of F-20 only where a member
     is no replica any more. A cluster may run that fix before a release has it.
     """
-    line = next((line for level, line in LINES if asked.level <= level), NEWEST)
     elects = any(p.leader != after.leader or is_reassigning(p) for p in befores)
     leaves = any(not p.isr | p.elr <= frozenset(after.replicas) for p in befores)
-    released = _variants(line)
+    released = variants_of(asked.level)
     fixed = [replace(config, elr_intersect_replicas=True) for config in released] if leaves else []
     for config in (*released, *fixed):
         for unclean in (False, True) if elects else (False,):
             yield configured(config, len(asked.brokers), unclean, asked.zero)
-
-
-@lru_cache
-def _variants(line: str) -> tuple[Config, ...]:
-    named = [v for v in VARIANTS if any(release.startswith(f"{line}.") for release in v.kafka)]
-    return tuple(Config(**v.knobs) for v in named)
 
 
 # ---------------------------------------------------------------------------- events

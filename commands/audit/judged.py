@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from elrcheck.commands.audit.known_broker import KnownBroker
+from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.commands.conform.model_side import Unheld, partition_of
 from elrcheck.invariants.membership import (
     ElrOnlyBelowMinIsr,
@@ -98,17 +98,9 @@ def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
     named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))
     named.pop(NO_LEADER, None)
     number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}
-    directories = dict(zip(p.replicas, stored.directories, strict=True))
-    brokers = []
-    for broker in named:
-        known = state.brokers.get(broker)
-        if known is None:
-            brokers.append(KnownBroker())
-            continue
-        online = broker not in directories or known.has_online(directories[broker])
-        brokers.append(KnownBroker(True, known.fenced, known.in_controlled_shutdown, online))
+    brokers = known_brokers(named, state.brokers, stored)
     settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
-    return _judge(_renumbered(p, number), tuple(brokers), settings)
+    return _judge(_renumbered(p, number), brokers, settings)
 
 
 def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:

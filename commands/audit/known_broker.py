@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from elrcheck.kafka.log.cluster_state import UNASSIGNED, StoredBroker, StoredPartition
 from elrcheck.model.state import Directory, Registration
 
 
@@ -25,3 +27,19 @@ class KnownBroker(NamedTuple):
             epoch=1,
             directory=Directory.ONLINE if self.online else Directory.OFFLINE,
         )
+
+
+def known_brokers(
+    ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
+) -> tuple[KnownBroker, ...]:
+    """What is known of these brokers, each with the log directory that has its replica of the partition."""
+    directories = dict(zip(stored.registration.replicas, stored.directories, strict=True))
+    found = []
+    for broker in ids:
+        now = brokers.get(broker)
+        if now is None:
+            found.append(KnownBroker())
+            continue
+        online = now.has_online(directories.get(broker, UNASSIGNED))
+        found.append(KnownBroker(True, now.fenced, now.in_controlled_shutdown, online))
+    return tuple(found)

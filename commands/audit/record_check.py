@@ -13,11 +13,10 @@ from elrcheck.commands.audit.explained import Numbers, Question, explain, unexpl
 from elrcheck.commands.audit.findings import Explained
 from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
-from elrcheck.commands.audit.known_broker import KnownBroker
+from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.log.cluster_state import (
     TOPIC,
-    UNASSIGNED,
     ClusterState,
     Key,
     PartitionChanged,
@@ -95,8 +94,8 @@ class RecordCheck:
         question = Question(
             before=None if before is None else numbers.of(base, base),
             after=numbers.of(after.registration, base),
-            brokers=self._brokers_of(numbers, state.brokers, known),
-            start=self._brokers_of(numbers, self._brokers, known),
+            brokers=(*known_brokers(numbers.ids, state.brokers, known), STRANGER),
+            start=(*known_brokers(numbers.ids, self._brokers, known), STRANGER),
             partition=None if first is None else numbers.of(first.registration, base),
             settings=settings_of(self._min_isr, topic, self._elr, brokers),
             changed=settings_of(state.min_isr, topic, state.elr_enabled, brokers),
@@ -131,20 +130,6 @@ class RecordCheck:
             None if changed.key.partition == 0 else _zero(state, changed.key),
             state.min_isr.get((TOPIC, state.name_of(changed.key))),
         )
-
-    def _brokers_of(
-        self, numbers: Numbers, brokers: dict[int, StoredBroker], stored: StoredPartition
-    ) -> tuple[KnownBroker, ...]:
-        directories = dict(zip(stored.registration.replicas, stored.directories, strict=True))
-        found = []
-        for broker in numbers.ids:
-            now = brokers.get(broker)
-            if now is None:
-                found.append(KnownBroker())
-                continue
-            online = now.has_online(directories.get(broker, UNASSIGNED))
-            found.append(KnownBroker(True, now.fenced, now.in_controlled_shutdown, online))
-        return (*found, STRANGER)
 
 
 def _content(p: KafkaPartition) -> tuple[object, ...]:

@@ -1,7 +1,8 @@
 """What the audit flags: the rule, the finding it is a sign of, how bad it is, and what to do now.
 
 `P-*` are properties of the model (`judged.py`); the other rules recognise a state or an event in which a
-finding begins (`hazard_signs.py`). Remedies follow docs/findings.md.
+finding begins (`hazard_signs.py`), or from which it is one step away (`next_step.py`, of a cluster that
+runs). Remedies follow docs/findings.md.
 """
 
 from __future__ import annotations
@@ -67,6 +68,42 @@ UNEXPLAINED = (
     " Kafka from 3.9 on, or during an upgrade, ignore it; otherwise keep a copy of the log and report it."
 )
 
+AWAIT_REASSIGNMENT = (
+    "Do not cancel the reassignment, and stop no broker of the partition before it is complete. If it must be"
+    " cancelled, first bring so many of the other replicas into the ISR that min.insync.replicas are left."
+)
+CANCEL_IT = (
+    "Cancel the reassignment before the added replicas join the ISR, and ask for at least"
+    " min.insync.replicas replicas; otherwise stop no broker of the partition until the ELR is empty."
+)
+WATCH_IT = (
+    "Nothing is wrong yet. Do not cancel the reassignment while a replica is out of the ISR, and audit again"
+    " once it is complete."
+)
+NO_WRITE = "Do not write min.insync.replicas until every replica is in the ISR."
+NO_DIRECTORIES = (
+    "Bring every replica into the ISR before its leader is stopped: brokers report directories on their own,"
+    " and that clears the ELR."
+)
+NO_UNREGISTRATION = "Do not unregister the brokers in the ELR until every replica is in the ISR."
+NO_SWITCH = (
+    "Do not switch eligible.leader.replicas.version until every replica is in the ISR, and every partition"
+    " has a leader."
+)
+KEEP_DIRECTORY = (
+    "Before the broker starts again, leave the directory in log.dirs, or replace it by an empty one: the"
+    " shutdown then counts as unclean. A directory dropped from log.dirs is not missed, and the broker stays"
+    " eligible with an empty log."
+)
+RESTART_IT = (
+    "Restart the broker in order, so that it gives up its leaderships, rather than let it lead with old"
+    " metadata, and run no preferred election until it has read everything."
+)
+NO_UNCLEAN = (
+    "Keep the leader running until another replica is in the ISR, or set"
+    " unclean.leader.election.enable=false for the topic."
+)
+
 _RULES = (
     Rule("P-10", "high", LOOK_AT_THE_CONTROLLER),
     Rule("P-11", "high", LOOK_AT_THE_CONTROLLER),
@@ -89,4 +126,20 @@ _RULES = (
     Rule("stored-none", "medium", NO_BROKER, "F-26"),
     Rule("unexplained-record", "low", UNEXPLAINED),
 )
-RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in _RULES})
+_NEXT_STEPS = (
+    Rule("leader-lags", "high", RESTART_IT, "F-51"),
+    Rule("cancel-leaves-elr", "high", AWAIT_REASSIGNMENT, "F-20"),
+    Rule("completion-leaves-elr", "high", CANCEL_IT, "F-20"),
+    Rule("directory-offline", "medium", KEEP_DIRECTORY, "F-52"),
+    Rule("upgrade-keeps-leaderless", "medium", NO_SWITCH, "F-26"),
+    Rule("downgrade-without-candidate", "medium", NO_SWITCH, "F-57"),
+    Rule("unclean-successor", "medium", NO_UNCLEAN),
+    Rule("reassignment-with-elr", "low", WATCH_IT, "F-20"),
+    Rule("rewrite-clears-elr", "low", NO_WRITE, "F-25"),
+    Rule("directories-clear-elr", "low", NO_DIRECTORIES, "F-23"),
+    Rule("unregistration-keeps-elr", "low", NO_UNREGISTRATION, "F-21"),
+    Rule("downgrade-keeps-elr", "low", NO_SWITCH, "F-28"),
+)
+RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_RULES, *_NEXT_STEPS)})
+NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)
+"""Those about a cluster that runs: what its next step would make of a partition."""

@@ -10,6 +10,7 @@ from elrcheck.base.progress import (
     ComparisonsDone,
     LevelDone,
     ObligationDone,
+    PartitionsDone,
     PointsDone,
     Progress,
     RecordsDone,
@@ -60,6 +61,9 @@ class _Levels:
         pass
 
     def records(self, event: RecordsDone) -> None:
+        pass
+
+    def partitions(self, event: PartitionsDone) -> None:
         pass
 
 

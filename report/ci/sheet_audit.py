@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elrcheck.report.ci.sheet import Case, Level, Sheet, Suite
-from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, Severity
+from elrcheck.results.audit_report import AuditedCluster, AuditedLog, AuditFlag, AuditReport, Severity
 
 LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 
@@ -16,8 +16,14 @@ def audit_sheet(report: AuditReport) -> Sheet:
         f"{report.records} records, {report.partitions} partitions, {len(report.flags)} flags,"
         f" {len(report.damage)} damaged places, {report.seconds:.1f} s"
     )
-    notes = ("interrupted: a partial report, of what was read until then",) if report.interrupted else ()
+    notes: tuple[str, ...] = ()
+    if report.interrupted:
+        notes = ("interrupted: a partial report, of what was read until then",)
     suites = tuple(_suite(log, report) for log in report.logs)
+    if report.cluster is not None:
+        suites = (_cluster(report.cluster, report),)
+        summary = f"{report.partitions} partitions, {len(report.flags)} flags, {report.seconds:.1f} s"
+        notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
     return Sheet("audit", report.verdict, summary, report.exit_code, suites, notes)
 
 
@@ -38,11 +44,26 @@ def _suite(log: AuditedLog, report: AuditReport) -> Suite:
     return Suite(log.name, tuple(cases), facts=facts)
 
 
+def _cluster(cluster: AuditedCluster, report: AuditReport) -> Suite:
+    cases = tuple(_case(flag) for flag in report.flags)
+    facts = (
+        ("cluster", cluster.cluster_id),
+        ("kafka", cluster.kafka),
+        ("metadata.version", str(cluster.metadata_version)),
+        ("eligible.leader.replicas.version", str(cluster.elr_version)),
+        ("partitions", str(report.partitions)),
+    )
+    none = Case("no-flag", "no partition is flagged", "passed", "holds")
+    return Suite(cluster.name, cases or (none,), facts=facts)
+
+
 def _case(flag: AuditFlag) -> Case:
     about = f"{flag.topic}-{flag.partition}"
     until = "" if flag.until is None else f", until {flag.until}"
     where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"
     ident = f"{flag.rule} {about} {flag.offset}"
+    if flag.path == flag.log:  # a cluster that runs, in which a partition has a rule's flag only once
+        where, ident = f"seen {flag.time} in {flag.path}", f"{flag.rule} {about}"
     return Case(
         ident,
         ident,

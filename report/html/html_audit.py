@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, Part
-from elrcheck.results.audit_report import WORST_FIRST, AuditedLog, AuditReport
+from elrcheck.results.audit_report import (
+    WORST_FIRST,
+    AuditedCluster,
+    AuditedLog,
+    AuditFlag,
+    AuditReport,
+)
 
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
+NOW = ("partition", "severity", "rule", "finding", "what is so")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is so", "until", "file", "byte")
 
 
 def audit_summary(report: AuditReport) -> str:
+    if report.cluster is not None:
+        return f"{report.partitions:,} partitions, {len(report.flags):,} flags"
     return (
         f"{report.records:,} records, {report.partitions:,} partitions, {len(report.flags):,} flags,"
         f" {len(report.damage):,} damaged places"
@@ -19,7 +30,32 @@ def audit_summary(report: AuditReport) -> str:
 
 
 def audit_parts(report: AuditReport) -> tuple[Part, ...]:
+    if report.cluster is not None:
+        return (_cluster(report.cluster, report),)
     return tuple(_part(f"l{number}", log, report) for number, log in enumerate(report.logs, 1))
+
+
+def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
+    facts = (
+        ("cluster", cluster.cluster_id),
+        ("Kafka", cluster.kafka),
+        ("metadata.version", str(cluster.metadata_version)),
+        ("eligible.leader.replicas.version", str(cluster.elr_version)),
+        ("brokers", ", ".join(map(str, cluster.brokers))),
+        ("fenced", ", ".join(map(str, cluster.fenced)) or "none"),
+        ("topics", f"{cluster.topics:,}"),
+        ("partitions", f"{report.partitions:,}"),
+        ("reassignments", f"{cluster.reassignments:,}"),
+        ("seen", cluster.time),
+        ("not seen", "; ".join(cluster.unseen) or "nothing"),
+    )
+    rows = tuple(
+        (f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message)
+        for f in report.flags[:MOST_ROWS]
+    )
+    note = _note(len(report.flags)) or ("" if report.flags else "No partition is flagged.")
+    grids = [Grid("Flags", NOW, rows, note), *_remedies(report.flags)]
+    return Part("c1", cluster.name, facts, grids=tuple(grids))
 
 
 def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
@@ -54,13 +90,16 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
         for f in flags[:MOST_ROWS]
     )  # fmt: skip
     grids = [Grid("Flags", FLAGS, rows, _note(len(flags)) or ("" if flags else "No partition is flagged."))]
-    if flags:
-        remedies = {flag.rule: flag.remedy for flag in flags}
-        grids.append(Grid("What to do now", ("rule", "now"), tuple(remedies.items())))
+    grids += _remedies(flags)
     if damage:
         found = tuple((str(d.offset), d.path, str(d.position), d.message) for d in damage[:MOST_ROWS])
         grids.append(Grid("Damage", ("offset", "file", "byte", "what"), found, _note(len(damage))))
     return grids
+
+
+def _remedies(flags: Sequence[AuditFlag]) -> list[Grid]:
+    remedies = {flag.rule: flag.remedy for flag in flags}
+    return [Grid("What to do now", ("rule", "now"), tuple(remedies.items()))] if flags else []
 
 
 def _note(number: int) -> str:

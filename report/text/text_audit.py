@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditReport, Severity
+from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport, Severity
 
 SHOWN = 5
 """Flags of a rule that are shown without --verbose."""
@@ -40,6 +40,9 @@ def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
         page.line("interrupted: this is a partial report, of what was read until then")
     if detail >= 0:
         _print_logs(report, page)
+    if report.cluster is not None:
+        _print_cluster(report.cluster, report, page, detail)
+        return
     still = sum(1 for flag in report.flags if flag.until is None)
     page.verdict_line(
         report.verdict,
@@ -58,11 +61,33 @@ def _print_rule(flags: Sequence[AuditFlag], page: Page, detail: int) -> None:
     shown = flags if detail > 0 else flags[:SHOWN]
     for flag in shown:
         page.labelled(f"{flag.topic}-{flag.partition}", flag.message)
+        if flag.path == flag.log:  # a cluster that runs: all of it was seen at one time, which stands below
+            continue
         until = "" if flag.until is None else f", until {flag.until}"
         page.labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
     if len(flags) > len(shown):
         page.labelled("", f"{page.count(len(flags) - len(shown))} more; --verbose shows all")
     page.labelled("now", first.remedy)
+
+
+def _print_cluster(cluster: AuditedCluster, report: AuditReport, page: Page, detail: int) -> None:
+    for text in cluster.unseen:
+        page.line(f"NOT SEEN  {text}", style="bold yellow")
+    if detail >= 0:
+        fenced = f" (fenced: {', '.join(map(str, cluster.fenced))})" if cluster.fenced else ""
+        at = "" if cluster.offset < 0 else f", at offset {cluster.offset} of the metadata log"
+        elr = "ELR on" if cluster.elr_version else "ELR off"
+        release = f"Kafka {cluster.kafka}, metadata.version {cluster.metadata_version}"
+        page.line(f"{cluster.name}: cluster {cluster.cluster_id}, {release}, {elr}")
+        page.line(
+            f"brokers {', '.join(map(str, cluster.brokers))}{fenced}, reassignments under way:"
+            f" {page.count(cluster.reassignments)}; seen {cluster.time}{at}"
+        )
+    page.verdict_line(
+        report.verdict,
+        f"{page.count(cluster.topics)} topics, {page.count(report.partitions)} partitions,"
+        f" {page.count(len(report.flags))} flags, {report.seconds:.1f} s",
+    )
 
 
 def _print_logs(report: AuditReport, page: Page) -> None:

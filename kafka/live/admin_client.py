@@ -1,0 +1,204 @@
+"""A connection to a cluster that runs, by KafkaAdminClient of kafka-python (docs/adr/0017-live-client.md).
+
+Only requests that read are here. The library is imported when it is needed, and says nothing on stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.kafka.live.client_properties import ClientSettings
+
+Got = TypeVar("Got")
+Answer: TypeAlias = Mapping[str, Any]
+PACKAGE = Path(__file__).resolve().parents[2]
+EXTRA = "pip install 'elrcheck[live]'"
+CONNECT = 10.0
+"""Seconds for a first connection."""
+PATIENCE = 30.0
+"""Seconds for an answer while brokers are not ready."""
+INTERVAL = 0.2
+TOPIC = "TOPIC"
+
+
+class NotSeen(Exception):
+    """A broker does not answer this question: it lacks the request, or the user lacks the permission."""
+
+
+class ClusterClient(Protocol):
+    """What an audit asks of a cluster. Every method may raise NotSeen, or EnvironmentFault."""
+
+    def features(self) -> Answer: ...
+
+    def cluster(self) -> Answer: ...
+
+    def quorum(self) -> Answer: ...
+
+    def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
+        """A page of partitions, of all topics if none is named."""
+
+    def topics(self) -> Sequence[Answer]:
+        """The partitions of all topics by the older request, which knows no ELR."""
+
+    def reassignments(self) -> Mapping[tuple[str, int], Answer]: ...
+
+    def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
+        """Settings of topics, with where their values come from."""
+
+
+def addresses(bootstrap: str) -> list[tuple[str, int]]:
+    """Hosts and ports of HOST:PORT,..; raises UsageFault."""
+    found = []
+    for each in bootstrap.split(","):
+        match = re.fullmatch(r"\s*(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\[\]:,/\s]+)):(\d{1,5})\s*", each)
+        if match is None or not 0 < int(match[3]) < 65536:
+            help = "give HOST:PORT of one or more brokers, such as localhost:9092"
+            raise UsageFault("bootstrap-address", f"`{each.strip()}` is not HOST:PORT", help=help)
+        found.append((match[1] or match[2], int(match[3])))
+    return found
+
+
+@contextmanager
+def open_client(bootstrap: str, settings: ClientSettings) -> Iterator[ClusterClient]:
+    """Connect to a cluster; raises EnvironmentFault if that does not succeed."""
+    places = addresses(bootstrap)
+    library = _library()
+    with _quiet() as said:
+        _reach(places)
+        admin = _connected(library, places, settings, said)
+        try:
+            yield _Client(library, admin)
+        finally:
+            with suppress(Exception):  # what was asked is answered
+                admin.close()
+
+
+def _library() -> Any:
+    """kafka.admin with kafka.errors; this package's own folder `kafka` must not be taken for it."""
+    before = sys.path[:]
+    sys.path[:] = [entry for entry in before if Path(entry or ".").resolve() != PACKAGE]
+    try:
+        admin = importlib.import_module("kafka.admin")
+        importlib.import_module("kafka.errors")
+    except ImportError as fault:
+        message = "audit --bootstrap needs the package kafka-python"
+        raise EnvironmentFault("live-client", message, help=EXTRA) from fault
+    finally:
+        sys.path[:] = before
+    if not hasattr(admin.KafkaAdminClient, "describe_topic_partitions"):
+        version = getattr(sys.modules["kafka"], "__version__", "unknown")
+        message = f"kafka-python {version} cannot ask for the ELR"
+        raise EnvironmentFault("live-client", message, help=EXTRA)
+    return admin
+
+
+@contextmanager
+def _quiet() -> Iterator[deque[str]]:
+    """Keep the library's warnings, which say why a connection fails, off stderr."""
+    said: deque[str] = deque(maxlen=3)
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            text = record.getMessage()
+            if text not in said:
+                said.append(text)
+
+    logger = logging.getLogger("kafka")
+    handler, propagated = Kept(logging.WARNING), logger.propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
+
+
+def _reach(places: Sequence[tuple[str, int]]) -> None:
+    """See at once whether somebody listens at one of the addresses, and say why not."""
+    reasons = []
+    for host, port in places:
+        try:
+            socket.create_connection((host, port), CONNECT).close()
+            return
+        except OSError as fault:
+            reasons.append(f"{host}:{port}: {fault.strerror or fault}")
+    raise EnvironmentFault("cluster-unreachable", "no broker can be reached", excerpt="\n".join(reasons))
+
+
+def _connected(
+    library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, said: deque[str]
+) -> Any:
+    servers = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places]
+    errors = sys.modules["kafka.errors"]
+    try:
+        return library.KafkaAdminClient(bootstrap_servers=servers, **settings.options)
+    except errors.IncompatibleBrokerVersion as fault:
+        help = "give the address of a broker, not that of a controller"
+        message = f"{', '.join(servers)} knows no partitions"
+        raise EnvironmentFault("cluster-unreachable", message, help=help) from fault
+    except errors.KafkaConfigurationError as fault:
+        raise UsageFault("client-config", str(fault)) from fault
+    except (errors.KafkaError, OSError, RuntimeError) as fault:
+        message = f"{', '.join(servers)} does not answer as a broker ({type(fault).__name__})"
+        help = "is --client-config that of this listener (security.protocol, SASL, certificates)?"
+        raise EnvironmentFault("cluster-unreachable", message, excerpt="\n".join(said), help=help) from fault
+
+
+class _Client:
+    """Requests by the library, tried again while brokers are not ready."""
+
+    def __init__(self, library: Any, admin: Any) -> None:
+        self._library, self._admin = library, admin
+        self._errors = sys.modules["kafka.errors"]
+
+    def features(self) -> Answer:
+        return self._ask(self._admin.describe_features)
+
+    def cluster(self) -> Answer:
+        return self._ask(self._admin.describe_cluster)
+
+    def quorum(self) -> Answer:
+        return self._ask(self._admin.describe_metadata_quorum)
+
+    def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
+        return self._ask(self._admin.describe_topic_partitions, list(topics), limit, cursor)
+
+    def topics(self) -> Sequence[Answer]:
+        return self._ask(self._admin.describe_topics)
+
+    def reassignments(self) -> Mapping[tuple[str, int], Answer]:
+        return self._ask(self._admin.list_partition_reassignments)
+
+    def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
+        wanted = [self._library.ConfigResource(TOPIC, topic, list(names)) for topic in topics]
+        answer: Mapping[str, Mapping[str, Answer]] = self._ask(
+            self._admin.describe_configs, wanted, True, "all"
+        )
+        return answer.get("topic", {})
+
+    def _ask(self, request: Callable[..., Got], *arguments: object) -> Got:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return request(*arguments)
+            except (self._errors.UnsupportedVersionError, self._errors.UnrecognizedBrokerVersion) as fault:
+                raise NotSeen("the brokers do not offer this request") from fault
+            except self._errors.AuthorizationError as fault:
+                raise NotSeen("the user may not ask this") from fault
+            except self._errors.KafkaError as fault:
+                if not fault.retriable or time.monotonic() >= end:
+                    message = f"the cluster did not answer: {type(fault).__name__}"
+                    raise EnvironmentFault("cluster-unreachable", message, excerpt=str(fault)) from fault
+            time.sleep(INTERVAL)

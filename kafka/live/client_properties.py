@@ -1,0 +1,211 @@
+"""A file of client properties, as Kafka's own tools take it by --command-config, for the client library.
+
+Keys and values are Kafka's. A key that is not known here is refused, because a setting that is left out
+silently may be the one that was meant to protect the connection.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+
+CODE = "client-config"
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = (*WITH_PASSWORD, "GSSAPI")
+NUMBERS: Mapping[str, str] = {
+    "request.timeout.ms": "request_timeout_ms",
+    "default.api.timeout.ms": "bootstrap_timeout_ms",
+    "connections.max.idle.ms": "connections_max_idle_ms",
+    "reconnect.backoff.ms": "reconnect_backoff_ms",
+    "reconnect.backoff.max.ms": "reconnect_backoff_max_ms",
+    "retry.backoff.ms": "retry_backoff_ms",
+}
+TEXTS: Mapping[str, str] = {
+    "client.id": "client_id",
+    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
+}
+OTHERS = (
+    "security.protocol", "sasl.mechanism", "sasl.jaas.config",
+    "ssl.truststore.type", "ssl.truststore.location", "ssl.truststore.certificates",
+    "ssl.keystore.type", "ssl.keystore.location", "ssl.key.password",
+    "ssl.endpoint.identification.algorithm",
+)  # fmt: skip
+KNOWN = (*NUMBERS, *TEXTS, *OTHERS)
+LIBRARY_DEFAULTS: Mapping[str, object] = {"client_id": "elrcheck", "bootstrap_timeout_ms": 30_000}
+CONVERT = (
+    "only PEM can be read: convert the store (keytool -importkeystore -deststoretype PKCS12, then openssl"
+    " pkcs12), and set the type to PEM"
+)
+
+
+@dataclass(frozen=True)
+class ClientSettings:
+    """What the client library is told. options: by its own names. Never printed: there may be passwords."""
+
+    options: Mapping[str, object] = field(default_factory=lambda: dict(LIBRARY_DEFAULTS), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A property as it was given, with the place of its line."""
+
+    value: str
+    where: str
+
+
+def read_settings(path: Path | None) -> ClientSettings:
+    """The settings of a file; those of the library without one. Raises UsageFault."""
+    if path is None:
+        return ClientSettings()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        reason = (
+            fault.strerror if isinstance(fault, OSError) and fault.strerror else "this is no text in UTF-8"
+        )
+        raise UsageFault(CODE, f"the client properties cannot be read: {reason}", where=str(path)) from fault
+    given = {key: _Given(value, f"{path}:{line}") for key, value, line in properties(text)}
+    for key, each in given.items():
+        if key == "bootstrap.servers":
+            help = "leave it out: --bootstrap says which brokers to ask"
+            raise UsageFault(
+                CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help
+            )
+        if key not in KNOWN:
+            help = did_you_mean(key, KNOWN)
+            raise UsageFault(CODE, f"unknown property `{key}`", where=each.where, help=help)
+    return ClientSettings(_options(given))
+
+
+def properties(text: str) -> Iterator[tuple[str, str, int]]:
+    """Keys and values of a Java properties file, each with the number of its first line."""
+    lines = iter(enumerate(text.splitlines(), 1))
+    for number, raw in lines:
+        line = raw.lstrip()
+        if not line or line[0] in "#!":
+            continue
+        while _continues(line):
+            line = line[:-1] + next(lines, (0, ""))[1].lstrip()
+        found = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", line, re.DOTALL)
+        assert found is not None
+        yield _unescaped(found[1]), _unescaped(found[2]).rstrip(), number
+
+
+def _continues(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _unescaped(text: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            return chr(int(found[1], 16))
+        return {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(found[2], found[2])
+
+    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.?))", one, text)
+
+
+# ---------------------------------------------------------------------------- what the library is told
+
+
+def _options(given: Mapping[str, _Given]) -> dict[str, object]:
+    options = dict(LIBRARY_DEFAULTS)
+    for key, name in NUMBERS.items():
+        if key in given:
+            options[name] = _parsed(key, given[key], _natural, "a whole number of milliseconds")
+    for key, name in TEXTS.items():
+        if key in given:
+            options[name] = given[key].value
+    protocol = _one_of("security.protocol", given, PROTOCOLS, "PLAINTEXT")
+    options["security_protocol"] = protocol
+    if protocol.endswith("SSL"):
+        options["ssl_context"] = _ssl_context(given)
+    else:
+        _unused(given, "ssl.", "the security.protocol is one with SSL")
+    if protocol.startswith("SASL"):
+        options |= _sasl(given)
+    else:
+        _unused(given, "sasl.", "the security.protocol is one with SASL")
+    return options
+
+
+def _unused(given: Mapping[str, _Given], prefix: str, unless: str) -> None:
+    """Refuse a property without any effect: the connection would not be what its author thinks."""
+    for key, each in given.items():
+        if key.startswith(prefix):
+            raise UsageFault(CODE, f"`{key}` has no effect unless {unless}", where=each.where)
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
+
+
+def _parsed(key: str, given: _Given, parse: Callable[[str], int], what: str) -> int:
+    try:
+        return parse(given.value)
+    except ValueError as fault:
+        raise UsageFault(CODE, f"`{key}` is not {what}", where=given.where) from fault
+
+
+def _one_of(key: str, given: Mapping[str, _Given], choices: tuple[str, ...], default: str) -> str:
+    each = given.get(key)
+    if each is None:
+        return default
+    if each.value not in choices:
+        raise UsageFault(CODE, f"`{key}` must be one of {', '.join(choices)}", where=each.where)
+    return each.value
+
+
+def _sasl(given: Mapping[str, _Given]) -> dict[str, object]:
+    mechanism = _one_of("sasl.mechanism", given, MECHANISMS, "GSSAPI")
+    if mechanism not in WITH_PASSWORD:
+        return {"sasl_mechanism": mechanism}
+    jaas = given.get("sasl.jaas.config")
+    if jaas is None:
+        help = 'sasl.jaas.config=..LoginModule required username=".." password="..";'
+        raise UsageFault(CODE, f"{mechanism} needs `sasl.jaas.config`", help=help)
+    told = dict(re.findall(r"(\w+)\s*=\s*\"((?:[^\"\\]|\\.)*)\"", jaas.value))
+    if not {"username", "password"} <= set(told):
+        message = "`sasl.jaas.config` names no username and password in double quotes"
+        raise UsageFault(CODE, message, where=jaas.where)
+    return {
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": _unescaped(told["username"]),
+        "sasl_plain_password": _unescaped(told["password"]),
+    }
+
+
+def _ssl_context(given: Mapping[str, _Given]) -> ssl.SSLContext:
+    for store in ("truststore", "keystore"):
+        kind, where = given.get(f"ssl.{store}.type"), given.get(f"ssl.{store}.location")
+        if where is not None and (kind is None or kind.value != "PEM"):
+            told = f"JKS, because `ssl.{store}.type` is not set" if kind is None else kind.value
+            raise UsageFault(CODE, f"the {store} is of type {told}", where=where.where, help=CONVERT)
+    trusted, inline = given.get("ssl.truststore.location"), given.get("ssl.truststore.certificates")
+    keys, password = given.get("ssl.keystore.location"), given.get("ssl.key.password")
+    try:
+        context = ssl.create_default_context(
+            cafile=None if trusted is None else trusted.value, cadata=None if inline is None else inline.value
+        )
+    except (OSError, ValueError) as fault:  # an SSLError is an OSError
+        at = trusted or inline
+        place = None if at is None else at.where
+        raise UsageFault(CODE, f"the truststore cannot be read: {fault}", where=place) from fault
+    if keys is not None:
+        try:
+            context.load_cert_chain(keys.value, password=None if password is None else password.value)
+        except (OSError, ValueError) as fault:
+            raise UsageFault(CODE, f"the keystore cannot be read: {fault}", where=keys.where) from fault
+    algorithm = given.get("ssl.endpoint.identification.algorithm")
+    if algorithm is not None and algorithm.value not in ("", "https"):
+        message = "`ssl.endpoint.identification.algorithm` must be https or empty"
+        raise UsageFault(CODE, message, where=algorithm.where)
+    context.check_hostname = algorithm is None or algorithm.value != ""
+    return context
