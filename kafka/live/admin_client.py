@@ -111,7 +111,7 @@ def _quiet() -> Iterator[deque[str]]:
     class Kept(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = record.getMessage()
-            if text not in said:
+            if text not in said and "not ready; waiting" not in text:
                 said.append(text)
 
     logger = logging.getLogger("kafka")
