@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.catalogue.evidence.by_version import finding_table
+from elrcheck.catalogue.evidence.cause_page import cause_page, causes
+from elrcheck.catalogue.evidence.released_search import packaged_searches
 from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
 from elrcheck.catalogue.recipe_file import packaged_recipes
+from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.commands.audit.rules import RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
@@ -37,7 +40,8 @@ Every search that breaks something has a control: the same search with only the 
 which none of these properties breaks. tests/documents/test_findings.py repeats them. "At" is the length
 of a shortest counterexample. The scope `two-brokers-quiet` has two brokers, one record, and a network that
 loses nothing. `elrcheck show F-20` prints one finding. Each has a page with steps on a cluster, the smallest
-patch, and a test of Kafka's classes that fails; [a table](findings/table.md) has all of them by release.
+patch, and a test of Kafka's classes that fails; [a table](findings/table.md) has all of them by release, and
+[a list](findings/causes.md) what released Kafka breaks, sorted by cause.
 
 <!-- Written by `python docs/generate_findings.py` from catalogue/findings/*.toml: edit those. -->
 """
@@ -54,9 +58,11 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    """The page of each finding, and the table, by file name."""
+    """The page of each finding, the table and the causes, by file name."""
     found = [read_finding(file) for file in finding_files()]
-    return {"table.md": version_page(finding_table())} | {
+    table = finding_table()
+    sorted_out = cause_page(causes(found, packaged_searches(), table), packaged_suites(), table.releases)
+    return {"table.md": version_page(table), "causes.md": sorted_out} | {
         f"{finding.id}.md": finding_page(
             finding,
             [rule.name for rule in RULES.values() if rule.hazard == finding.id],

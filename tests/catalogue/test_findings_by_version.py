@@ -13,6 +13,7 @@ from places import ROOT, SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
+from elrcheck.catalogue.evidence.cause_page import causes, spans
 from elrcheck.catalogue.evidence.released_search import (
     RELEASED,
     ReleasedSearch,
@@ -122,6 +123,22 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
 def test_only_findings_have_releases(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["list", "hazards", "--by-version"]) == ExitCode.DID_NOT_RUN
     assert "--by-version is about findings" in capsys.readouterr().err
+
+
+def test_every_cause_has_a_control() -> None:
+    found = causes(FINDINGS, packaged_searches(), finding_table())
+    assert len(found) >= 11
+    for cause in found:
+        assert any(run.control for run in cause.finding.runs), cause.finding.id
+        assert cause.finding.meanwhile, cause.finding.id
+    assert next(cause.shortest for cause in found if cause.finding.id == "F-20") == "P-11, P-12 at 1"
+
+
+def test_releases_in_a_row_are_a_span() -> None:
+    every = ("3.9.1", "4.0.0", "4.0.2", "4.1.0", "4.1.1")
+    assert spans(("4.0.0", "4.0.2", "4.1.0"), every) == "4.0.0 to 4.1.0"
+    assert spans(("3.9.1", "4.0.2", "4.1.0"), every) == "3.9.1, 4.0.2, 4.1.0"
+    assert spans((), every) == "not shown"
 
 
 SEEN = (ROOT / "catalogue" / "recipes" / "F-20-stuck.toml").read_text(encoding="utf-8")
