@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from elrcheck.commands.audit.explained import Numbers
 from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
-from elrcheck.commands.audit.known_broker import known_brokers
+from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
@@ -35,7 +37,7 @@ from elrcheck.model.control_plane.operator_settings import (
 )
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Partition
+from elrcheck.model.state import Partition, Settings
 
 LAG = 5.0
 """Seconds. A broker reads new metadata at least twice a second, because the controller writes that often."""
@@ -55,98 +57,135 @@ class Surroundings:
     lag: Mapping[int, float] = field(default_factory=dict)
 
 
+class Asked(NamedTuple):
+    """What a step depends on, with brokers numbered from 0 in ascending order, so that it is often the same.
+
+    zero: how many replicas the topic's partition 0 has. lost: replicas whose log directory is offline.
+    """
+
+    partition: KafkaPartition
+    brokers: tuple[KnownBroker, ...]
+    settings: Settings
+    zero: int
+    level: int
+    elr_supported: bool
+    unclean: bool
+    lost: tuple[int, ...]
+
+
+class Begun(NamedTuple):
+    """A rule, and what would be so: words with places for brokers, each a number or several."""
+
+    rule: str
+    words: str
+    brokers: tuple[int | tuple[int, ...], ...]
+
+
 def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[Sign]:
     """What may begin with the next step, each rule once."""
-    stored = state.partitions[key]
+    stored, topic = state.partitions[key], state.name_of(key)
     p = stored.registration
     if (lag := around.lag.get(p.leader, 0.0)) > LAG:
         yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
-    if _is_calm(p) and LOST not in stored.directories and state.name_of(key) not in around.unclean:
+    if _is_calm(p) and LOST not in stored.directories and topic not in around.unclean:
         return
-    found: dict[str, str] = {}
-    for name, message in _all_steps(state, key, around):
-        found.setdefault(name, message)
-    yield from found.items()
+    numbers = Numbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
+    brokers = known_brokers(numbers.ids, state.brokers, stored)
+    zero = state.partitions.get(Key(key.topic_id, 0))
+    place = {broker: number for number, broker in enumerate(numbers.ids)}
+    asked = Asked(
+        partition=numbers.of(p, p),
+        brokers=brokers,
+        settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
+        zero=0 if zero is None or key.partition == 0 else len(zero.registration.replicas),
+        level=around.level,
+        elr_supported=around.elr_supported,
+        unclean=topic in around.unclean,
+        lost=tuple(place[b] for b, each in zip(p.replicas, stored.directories, strict=True) if each == LOST),
+    )
+    for begun in _begun(asked):
+        yield begun.rule, begun.words.format(*(_named(brokers, numbers) for brokers in begun.brokers))
 
 
 def _is_calm(p: KafkaPartition) -> bool:
     return p.leader != NO_LEADER and not (p.elr or p.adding or p.removing)
 
 
-def _all_steps(state: ClusterState, key: Key, around: Surroundings) -> Iterator[Sign]:
-    stored, topic = state.partitions[key], state.name_of(key)
-    p = stored.registration
-    numbers = Numbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
+def _named(brokers: int | tuple[int, ...], numbers: Numbers) -> str:
+    if isinstance(brokers, int):
+        return str(numbers.ids[brokers])
+    return str([numbers.ids[b] for b in brokers])
+
+
+@lru_cache(maxsize=1 << 16)
+def _begun(asked: Asked) -> tuple[Begun, ...]:
+    """What begins by some variant of the release; the first that a rule says."""
     try:
-        partition = partition_of(numbers.of(p, p))
+        partition = partition_of(asked.partition)
     except Unheld:
-        return
+        return ()
     if not partition.replicas:
-        return
-    brokers = known_brokers(numbers.ids, state.brokers, stored)
-    zero = state.partitions.get(Key(key.topic_id, 0))
-    others = 0 if zero is None or key.partition == 0 else len(zero.registration.replicas)
-    now = Controller(
-        settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
-        partition=partition,
-        registration=tuple(broker.registration for broker in brokers),
-    )
-    unclean = topic in around.unclean
-    for config in variants_of(around.level):
-        c = configured(config, len(brokers), unclean, others)
-        if state.elr_enabled:
-            yield from _with_elr(c, now, numbers)
-            if config.lost_directory == LostDirectory.IGNORED:
-                yield from _directories(stored.directories, p)
-        elif around.elr_supported and partition.leader is None and partition.isr:
-            isr = list(p.isr)
-            yield "upgrade-keeps-leaderless", f"no leader, ISR {isr}: switching ELR on leaves it like that"
-        if unclean:
-            yield from _unclean(c, now, numbers)
+        return ()
+    registration = tuple(broker.registration for broker in asked.brokers)
+    now = Controller(settings=asked.settings, partition=partition, registration=registration)
+    found: dict[str, Begun] = {}
+    for config in variants_of(asked.level):
+        c = configured(config, len(asked.brokers), asked.unclean, asked.zero)
+        for begun in _steps(c, now, asked):
+            found.setdefault(begun.rule, begun)
+    return tuple(found.values())
 
 
-def _with_elr(c: Config, now: Controller, numbers: Numbers) -> Iterator[Sign]:
+def _steps(c: Config, now: Controller, asked: Asked) -> Iterator[Begun]:
     p = now.partition
-    elr = _ids(p.elr, numbers)
-    yield from _reassignment(c, now, numbers)
+    if asked.settings.elr_enabled:
+        yield from _reassignment(c, now)
+        yield from _elr_in_use(c, now)
+        candidates = p.isr | p.elr | p.last_known_elr
+        lost = tuple(b for b in asked.lost if b in candidates)
+        if lost and c.lost_directory == LostDirectory.IGNORED:
+            words = "the log directory of {} is offline; ISR {}, ELR {}"
+            yield Begun("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
+    elif asked.elr_supported and p.leader is None and p.isr:
+        words = "no leader, ISR {}: switching ELR on leaves it like that"
+        yield Begun("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
+    if asked.unclean:
+        yield from _unclean(c, now)
+
+
+def _elr_in_use(c: Config, now: Controller) -> Iterator[Begun]:
+    p = now.partition
+    elr = _in_order(p.elr)
     if p.elr and p.elr <= frozenset(p.replicas):
         if not min_isr_changed(c, now.settings, now.settings, p, MinIsrLevel.CLUSTER).elr:
-            yield (
-                "rewrite-clears-elr",
-                f"ELR {elr} is cleared if the cluster's min.insync.replicas is written",
-            )
+            words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
+            yield Begun("rewrite-clears-elr", words, (elr,))
         if not directories_assigned(c, now).elr:
-            yield "directories-clear-elr", f"ELR {elr} is cleared if a broker reports a log directory"
-        for b in sorted(p.elr):
+            yield Begun(
+                "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
+            )
+        for b in elr:
             if now.registration[b].registered and b in unregistered_partition(c, now, b).elr:
-                broker = numbers.ids[b]
-                yield (
-                    "unregistration-keeps-elr",
-                    f"ELR {elr}: broker {broker} stays in it if it is unregistered",
-                )
+                words = "ELR {}: broker {} stays in it if it is unregistered"
+                yield Begun("unregistration-keeps-elr", words, (elr, b))
     if feature_switched(c, p, False).elr:
-        yield "downgrade-keeps-elr", f"ELR {elr} stays stored if the feature is switched off"
+        yield Begun("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
     if p.leader is None and not p.isr:
-        yield (
-            "downgrade-without-candidate",
-            f"no leader, ISR [], ELR {elr}: without ELR there is no candidate",
-        )
+        words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
+        yield Begun("downgrade-without-candidate", words, (elr,))
 
 
-def _reassignment(c: Config, now: Controller, numbers: Numbers) -> Iterator[Sign]:
+def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
     p = now.partition
     if not is_reassigning(p):
         return
-    yield (
-        "reassignment-with-elr",
-        f"a reassignment adds {_ids(p.adding, numbers)} and removes {_ids(p.removing, numbers)} with ELR on",
-    )
+    words = "a reassignment adds {} and removes {} with ELR on"
+    yield Begun("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
     left = _left_in_elr(cancel_reassignment(c, now).partition)
     if left:
-        kept = [numbers.ids[b] for b in p.replicas if b not in p.adding]
-        yield (
-            "cancel-leaves-elr",
-            f"if it is cancelled, {_ids(left, numbers)} stay in the ELR of replicas {kept}",
+        kept = tuple(b for b in p.replicas if b not in p.adding)
+        yield Begun(
+            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
         )
     if p.leader is not None:
         request = AlterRequest(
@@ -155,39 +194,24 @@ def _reassignment(c: Config, now: Controller, numbers: Numbers) -> Iterator[Sign
         )  # fmt: skip
         left = _left_in_elr(alter_partition(c, now, request).partition)
         if left:
-            kept = [numbers.ids[b] for b in p.replicas if b not in p.removing]
-            message = f"when it completes, {_ids(left, numbers)} stay in the ELR of replicas {kept}"
-            yield "completion-leaves-elr", message
+            kept = tuple(b for b in p.replicas if b not in p.removing)
+            words = "when it completes, {} stay in the ELR of replicas {}"
+            yield Begun("completion-leaves-elr", words, (left, kept))
 
 
-def _left_in_elr(after: Partition) -> frozenset[int]:
-    return after.elr - frozenset(after.replicas)
+def _left_in_elr(after: Partition) -> tuple[int, ...]:
+    return _in_order(after.elr - frozenset(after.replicas))
 
 
-def _directories(directories: tuple[str, ...], p: KafkaPartition) -> Iterator[Sign]:
-    """A log directory that is offline while its broker runs, of a replica that may become leader."""
-    candidates = frozenset((*p.isr, *p.elr, *p.last_known_elr))
-    lost = [b for b, each in zip(p.replicas, directories, strict=True) if each == LOST and b in candidates]
-    if lost:
-        yield (
-            "directory-offline",
-            f"the log directory of {lost} is offline; ISR {list(p.isr)}, ELR {list(p.elr)}",
-        )
-
-
-def _unclean(c: Config, now: Controller, numbers: Numbers) -> Iterator[Sign]:
+def _unclean(c: Config, now: Controller) -> Iterator[Begun]:
     p = now.partition
     if p.leader is None:
         return
     after = fenced_partition(c, now, p.leader)
     if after.leader is not None and after.leader not in p.isr | p.elr:
-        leader, successor = numbers.ids[p.leader], numbers.ids[after.leader]
-        isr = _ids(p.isr, numbers)
-        yield (
-            "unclean-successor",
-            f"ISR {isr}: if leader {leader} stops, {successor} leads, which is not in it",
-        )
+        words = "ISR {}: if leader {} stops, {} leads, which is not in it"
+        yield Begun("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
 
 
-def _ids(members: frozenset[int], numbers: Numbers) -> list[int]:
-    return [numbers.ids[b] for b in sorted(members)]
+def _in_order(members: frozenset[int]) -> tuple[int, ...]:
+    return tuple(sorted(members))
