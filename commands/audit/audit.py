@@ -13,6 +13,7 @@ from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.findings import report_of
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
+from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
@@ -81,7 +82,7 @@ class _Meter:
                 self.total += size_of(path)
         self.steps = 0
 
-    def read(self, audited: Sequence[LogAudit], last: Applied) -> None:
+    def read(self, audited: Sequence[LogAudit], last: Applied | Run) -> None:
         self.steps += 1
         if self.steps % STEPS:
             return

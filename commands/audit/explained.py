@@ -21,6 +21,7 @@ from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.log.cluster_state import StoredPartition
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
     AlterRequest,
@@ -204,9 +205,9 @@ class Numbers:
         self.ids = sorted(set(named) - {NO_LEADER})
         self._number = {broker: number for number, broker in enumerate(self.ids)} | {NO_LEADER: NO_LEADER}
 
-    def of(self, p: KafkaPartition, base: KafkaPartition) -> KafkaPartition:
+    def of(self, stored: StoredPartition, base: StoredPartition) -> KafkaPartition:
         """The partition with brokers by number and epochs from those of `base`."""
-        n = self._number
+        n, p = self._number, stored.shape.lists
 
         def members(ids: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(sorted([n[broker] for broker in ids]))
@@ -219,8 +220,8 @@ class Numbers:
             adding=members(p.adding),
             removing=members(p.removing),
             leader=n[p.leader],
-            leader_epoch=p.leader_epoch - base.leader_epoch,
-            partition_epoch=p.partition_epoch - base.partition_epoch,
+            leader_epoch=stored.leader_epoch - base.leader_epoch,
+            partition_epoch=stored.partition_epoch - base.partition_epoch,
             recovery=p.recovery,
         )
 
@@ -228,7 +229,7 @@ class Numbers:
         """Words in which `{0}` stands for the first broker."""
         return words.format(*self.ids, "another")
 
-    def value(self, name: str, value: object, base: KafkaPartition) -> str:
+    def value(self, name: str, value: object, base: StoredPartition) -> str:
         """A value of a field of the partition, with the brokers' ids and the real epochs."""
         if name in ("leader_epoch", "partition_epoch"):
             assert isinstance(value, int)
@@ -242,7 +243,7 @@ class Numbers:
         return text_of(value)
 
 
-def unexplained(asked: Answer, numbers: Numbers, base: KafkaPartition) -> str:
+def unexplained(asked: Answer, numbers: Numbers, base: StoredPartition) -> str:
     """What the flag says."""
     if not asked.nearest:
         return "no event of the controller writes this record"

@@ -25,7 +25,7 @@ Sign: TypeAlias = tuple[str, str]
 
 def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Judge) -> Iterator[Sign]:
     """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
-    p = state.partitions[key].registration
+    p = state.partitions[key].shape.lists
     if ghosts:
         away = not ghosts <= frozenset(p.replicas)
         what = f"is not within the replicas {list(p.replicas)}" if away else "names replicas that were away"
@@ -82,20 +82,19 @@ class EventSigns:
     """The settings before this batch."""
 
     def settled(self, state: ClusterState) -> None:
-        """The batch has ended."""
-        if self.min_isr != state.min_isr:
-            self.min_isr = dict(state.min_isr)
+        """The batch has ended, in which settings have changed, or a snapshot."""
+        self.min_isr = dict(state.min_isr)
 
     def seen(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
         """Signs of this record, which has been applied."""
         name, fields = applied.record.name, applied.record.fields
         if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
             for key, stored in state.partitions.items():
-                if elr := stored.registration.elr:
+                if elr := stored.shape.lists.elr:
                     yield key, ("elr-from-before", f"ELR {list(elr)} is older than the feature, now on")
         for changed in applied.changed:
-            before = changed.before.registration if changed.before is not None else None
-            after = changed.after.registration if changed.after is not None else None
+            before = changed.before.shape.lists if changed.before is not None else None
+            after = changed.after.shape.lists if changed.after is not None else None
             if before is not None and before.elr and after is not None and not after.elr:
                 yield from self._wiped(applied, changed, before, state)
             yield from self._ghost(changed.key, before, after)

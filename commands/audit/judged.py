@@ -23,7 +23,7 @@ from elrcheck.invariants.membership import (
     NoNeedlessStall,
 )
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
-from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, Shape, min_isr_in
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
 from elrcheck.model.start import Init
@@ -61,7 +61,11 @@ class Broken:
 
 def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
     """What is configured for a topic, as the model has it."""
-    own, cluster = min_isr_in(min_isr, topic)
+    return _settings(*min_isr_in(min_isr, topic), elr, brokers)
+
+
+@lru_cache
+def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Settings:
     return Settings(
         topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr
     )
@@ -71,7 +75,7 @@ class Judge:
     """Judges the partitions of one log, and remembers judgements until a broker or a setting changes."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], tuple[Broken, ...]] = {}
+        self._known: dict[tuple[str, Shape], tuple[Broken, ...]] = {}
 
     def forget(self) -> None:
         """Brokers, the feature or min.insync.replicas have changed."""
@@ -79,10 +83,7 @@ class Judge:
 
     def broken_of(self, state: ClusterState, key: Key) -> tuple[Broken, ...]:
         """The properties that do not hold of a partition now; none for one with -1 among its members."""
-        stored = state.partitions[key]
-        p = stored.registration
-        lists = (p.replicas, p.isr, p.elr, p.last_known_elr, p.leader, p.recovery)
-        now = (key.topic_id, lists, stored.directories)
+        now = (key.topic_id, state.partitions[key].shape)
         known = self._known.get(now)
         if known is None:
             if len(self._known) >= MOST_KNOWN:
@@ -94,7 +95,7 @@ class Judge:
 def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
     """The properties that do not hold of a partition now."""
     stored = state.partitions[key]
-    p = stored.registration
+    p = stored.shape.lists
     named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))
     named.pop(NO_LEADER, None)
     number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}

@@ -33,7 +33,7 @@ def known_brokers(
     ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
 ) -> tuple[KnownBroker, ...]:
     """What is known of these brokers, each with the log directory that has its replica of the partition."""
-    directories = dict(zip(stored.registration.replicas, stored.directories, strict=True))
+    directories = dict(zip(stored.shape.lists.replicas, stored.directories, strict=True))
     found = []
     for broker in ids:
         now = brokers.get(broker)

@@ -66,7 +66,7 @@ def _flags(found: Snapshot, name: str) -> Iterator[AuditFlag]:
     state, judge = found.state, Judge()
     around = Surroundings(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
     for key, stored in sorted(state.partitions.items()):
-        p = stored.registration
+        p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
         signs = (*state_signs(state, key, ghosts, judge), *next_signs(state, key, around))
         for sign, message in signs:

@@ -9,10 +9,19 @@ from datetime import UTC, datetime
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.commands.audit.judged import Judge
+from elrcheck.commands.audit.quiet import Place, Quiet
 from elrcheck.commands.audit.record_check import RecordCheck
 from elrcheck.commands.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, Key, PartitionChanged
-from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.cluster_state import (
+    ELR_FEATURE,
+    MIN_ISR,
+    TOPIC,
+    ClusterState,
+    Key,
+    PartitionChanged,
+    Shape,
+)
+from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import CutOff, Damage
@@ -22,6 +31,7 @@ ABOUT_PARTITIONS = frozenset(
     {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
 )
 """Records that change neither brokers nor settings."""
+TOPICS = frozenset({"TOPIC_RECORD", "REMOVE_TOPIC_RECORD"})
 
 
 @dataclass
@@ -29,7 +39,7 @@ class LogAudit:
     """One log, from its first record to its last."""
 
     log: MetadataLog
-    history: History = field(default_factory=History)
+    history: History = field(init=False)
     flags: list[AuditFlag] = field(default_factory=list)
     flagged: list[Key] = field(default_factory=list)
     """The partition of each flag."""
@@ -42,12 +52,18 @@ class LogAudit:
     """The rules that a partition breaks now, each with the number of its flag."""
     _named_by: dict[int, set[Key]] = field(default_factory=dict)
     """Partitions that name a broker, now or earlier."""
-    _changed: dict[Key, Applied] = field(default_factory=dict)
+    _changed: dict[Key, Place] = field(default_factory=dict)
     """What may have changed since the last judgement, and by which record."""
-    _last: Applied | None = None
+    _last: Applied | Run | None = None
+    _settled: ClusterState | None = None
+    _quiet: Quiet = field(init=False)
 
-    def run(self, items: Iterable[Item]) -> Iterator[Applied]:
-        """Read the log; pause after each step with its last record."""
+    def __post_init__(self) -> None:
+        self.history = History(self._take)
+        self._quiet = Quiet(self._open, self._signs.left, self._check, self._judge, self._note)
+
+    def run(self, items: Iterable[Item]) -> Iterator[Applied | Run]:
+        """Read the log; pause after each step with what was read last."""
         for event in self.history.events(items):
             match event:
                 case Applied():
@@ -80,30 +96,49 @@ class LogAudit:
         found.sort()
         return found
 
+    def _take(self, run: Run, number: int) -> int:
+        self._last = run
+        return self._quiet.take(self.history.state, run, number)
+
     def _apply(self, applied: Applied) -> None:
         self._last = applied
         state = self.history.state
+        name = applied.record.name
+        flags, explained = len(self.flags), self._check.counted.explained
         for key, sign in self._signs.seen(applied, state):
             self._flag(applied, key, sign)
         for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
             self._flag(applied, key, sign)
+        place = Place(applied.path, applied.offset, applied.time, applied.position)
         for changed in applied.changed:
-            self._changed[changed.key] = applied
+            self._changed[changed.key] = place
             self._index(changed)
-        if applied.record.name not in ABOUT_PARTITIONS:
+            if changed.key.partition == 0:
+                self._quiet.forget_topic(changed.key.topic_id)
+        if name not in ABOUT_PARTITIONS:
             self._judge.forget()
+            for key, at in self._quiet.taken():
+                noted = self._changed.get(key)
+                if noted is None or noted.offset < at.offset:
+                    self._changed[key] = at
+        if name in TOPICS:
+            self._quiet.forget_topic()
         for key in self._affected(applied):
-            self._changed.setdefault(key, applied)
+            self._changed.setdefault(key, place)
+        if (len(self.flags), self._check.counted.explained) == (flags, explained + 1):
+            self._quiet.learn(state, applied)
 
     def _index(self, changed: PartitionChanged) -> None:
         if changed.after is None:
             return
-        now = changed.after.registration
-        then = None if changed.before is None else changed.before.registration
-        if then is not None and (then.replicas, then.isr, then.elr) == (now.replicas, now.isr, now.elr):
-            return
-        for broker in (*now.replicas, *now.isr, *now.elr):
-            self._named_by.setdefault(broker, set()).add(changed.key)
+        now = changed.after.shape.lists
+        then = None if changed.before is None else changed.before.shape.lists
+        if then is None or (then.replicas, then.isr, then.elr) != (now.replicas, now.isr, now.elr):
+            self._note(changed.key, changed.after.shape)
+
+    def _note(self, key: Key, shape: Shape) -> None:
+        for broker in {*shape.lists.replicas, *shape.lists.isr, *shape.lists.elr}:
+            self._named_by.setdefault(broker, set()).add(key)
 
     def _affected(self, applied: Applied) -> Iterable[Key]:
         """Partitions whose judgement may change by a record about something else."""
@@ -126,9 +161,11 @@ class LogAudit:
         offset: of what no record of its own did, as when a snapshot lacks a partition.
         """
         state = self.history.state
-        for key in sorted(keys):
-            applied = self._changed.get(key)
-            at = offset if applied is None else applied.offset
+        news = self._check.news or state is not self._settled
+        sound = self._quiet.is_sound
+        for key in sorted([key for key in keys if key in self._open or not sound(state, key)]):
+            place = self._changed.get(key)
+            at = offset if place is None else place.offset
             there = key in state.partitions
             signs = dict(state_signs(state, key, self._signs.ghosts(key), self._judge)) if there else {}
             before = self._open.pop(key, {})
@@ -139,15 +176,18 @@ class LogAudit:
             for rule, message in signs.items():
                 if rule in before:
                     now[rule] = before[rule]
-                elif applied is not None:
-                    now[rule] = self._flag(applied, key, (rule, message))
+                elif place is not None:
+                    now[rule] = self._flag(place, key, (rule, message))
             if now:
                 self._open[key] = now
         self._changed.clear()
-        self._signs.settled(state)
+        self._quiet.settled()
+        if news:
+            self._signs.settled(state)
+            self._settled = state
         self._check.settled(state)
 
-    def _flag(self, applied: Applied, key: Key, sign: Sign) -> int:
+    def _flag(self, at: Applied | Place, key: Key, sign: Sign) -> int:
         name, message = sign
         rule = RULES[name]
         self.flagged.append(key)
@@ -157,10 +197,10 @@ class LogAudit:
                 hazard=rule.hazard,
                 severity=rule.severity,
                 log=self.log.name,
-                path=applied.path,
-                position=applied.position,
-                offset=applied.offset,
-                time=time_of(applied.time),
+                path=at.path,
+                position=at.position,
+                offset=at.offset,
+                time=time_of(at.time),
                 topic=self.history.state.name_of(key),
                 partition=key.partition,
                 message=message,

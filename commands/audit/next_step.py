@@ -84,7 +84,7 @@ class Begun(NamedTuple):
 def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[Sign]:
     """What may begin with the next step, each rule once."""
     stored, topic = state.partitions[key], state.name_of(key)
-    p = stored.registration
+    p = stored.shape.lists
     if (lag := around.lag.get(p.leader, 0.0)) > LAG:
         yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
     if _is_calm(p) and LOST not in stored.directories and topic not in around.unclean:
@@ -94,10 +94,10 @@ def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[
     zero = state.partitions.get(Key(key.topic_id, 0))
     place = {broker: number for number, broker in enumerate(numbers.ids)}
     asked = Asked(
-        partition=numbers.of(p, p),
+        partition=numbers.of(stored, stored),
         brokers=brokers,
         settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
-        zero=0 if zero is None or key.partition == 0 else len(zero.registration.replicas),
+        zero=0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas),
         level=around.level,
         elr_supported=around.elr_supported,
         unclean=topic in around.unclean,

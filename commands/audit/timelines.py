@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.log_audit import time_of
 from elrcheck.kafka.log.cluster_state import Key, PartitionChanged
-from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History
+from elrcheck.kafka.log.metadata_records import CHANGES, REST, START, name_of_partition
 from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditStep, AuditTimeline
 
 MOST = 50
@@ -40,7 +42,7 @@ def timelines_of(found: LogFindings, keys: Sequence[Key], items: Iterable[Item])
     """Read the log again, for these partitions."""
     lines = {key: _Line([flag for each, flag in found.flags if each == key]) for key in keys}
     end = found.read.last_offset or 0
-    for event in History().events(items):
+    for event in History(_Others(keys).take).events(items):
         if not isinstance(event, Applied):
             continue
         if event.offset > end:
@@ -71,6 +73,21 @@ def _step(event: Applied, changed: PartitionChanged) -> AuditStep:
         elr=p.elr,
         last_known_elr=p.last_known_elr,
     )
+
+
+class _Others:
+    """Passes over changes of other partitions, without a look at what they do."""
+
+    def __init__(self, wanted: Iterable[Key]) -> None:
+        self._wanted = {name_of_partition(*key) for key in wanted}
+
+    def take(self, run: Run, number: int) -> int:
+        taken = 0
+        for value in islice(run.values, number, None):
+            if value[:START] not in CHANGES or value[START:REST] in self._wanted:
+                break
+            taken += 1
+        return taken
 
 
 class _Line:

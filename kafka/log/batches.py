@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from elrcheck.kafka.log.binary import Malformed, part, varlong
@@ -24,6 +25,8 @@ CHECKED_FROM = 21
 MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
+MOST_PLAIN = 1 << 14
+"""Records of a batch whose starts are prepared."""
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
@@ -89,6 +92,59 @@ def head_of(data: bytes) -> Head | None:
 
 def checksum_holds(head: Head, data: bytes) -> bool:
     return crc32c(data[CHECKED_FROM:]) == head.checksum
+
+
+def values_of(head: Head, data: bytes) -> list[bytes] | None:
+    """The values of a batch as a controller writes it: an offset for each record, one time for all of them,
+    neither keys nor headers. None if anything is otherwise, which `records_of` then reads.
+    """
+    count, end, at = head.count, len(data), HEADER.size
+    if head.attributes & (CODEC | CONTROL) or count != head.last_delta + 1 or count > MOST_PLAIN:
+        return None
+    found = []
+    try:
+        for start in islice(_starts(), count):
+            length = data[at]
+            at += 1
+            if length > 0x7F:
+                high = data[at]
+                if high > 0x7F:
+                    return None
+                length = length & 0x7F | high << 7
+                at += 1
+            stop = at + (length >> 1)
+            if length & 1 or not data.startswith(start, at):
+                return None
+            at += len(start)
+            length = data[at]
+            at += 1
+            if length > 0x7F:
+                high = data[at]
+                if high > 0x7F:
+                    return None
+                length = length & 0x7F | high << 7
+                at += 1
+            value = data[at : at + (length >> 1)]
+            at += length >> 1
+            if length & 1 or at + 1 != stop or data[at]:
+                return None
+            at = stop
+            found.append(value)
+    except IndexError:
+        return None
+    return found if at == end else None
+
+
+@cache
+def _starts() -> tuple[bytes, ...]:
+    """What stands between the length of a record and that of its value: no attributes, the time of the batch,
+    the offset in it, and no key.
+    """
+    return tuple(b"\0\0" + _zigzag(number << 1) + b"\x01" for number in range(MOST_PLAIN))
+
+
+def _zigzag(number: int) -> bytes:
+    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + _zigzag(number >> 7)
 
 
 def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:

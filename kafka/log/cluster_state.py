@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
+from elrcheck.kafka.asked import NO_LEADER, Ids, KafkaPartition, Recovery
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
 from elrcheck.kafka.log.record_table import NO_UUID
 
@@ -19,6 +19,8 @@ MIN_ISR = "min.insync.replicas"
 TOPIC, BROKER = 2, 4
 """ConfigResource.Type."""
 EVERY_BROKER = ""
+MOST_SHAPES = 1 << 18
+"""Contents of partitions that are kept apart."""
 NO_CHANGE = -2
 """PartitionChangeRecord.leader."""
 RECOVERY: Mapping[int, Recovery] = {0: "RECOVERED", 1: "RECOVERING"}
@@ -33,11 +35,38 @@ class Key(NamedTuple):
     partition: int
 
 
-class StoredPartition(NamedTuple):
-    """A partition as it is registered. directories: for each replica the id of its log directory."""
+class Shape:
+    """All that is registered of a partition apart from its epochs: `lists` has them 0.
 
-    registration: KafkaPartition
-    directories: tuple[str, ...]
+    Partitions with the same content have the same object, so that it can be looked up quickly.
+    directories: for each replica the id of its log directory. brokers: all that the lists name, ascending.
+    """
+
+    __slots__ = ("brokers", "directories", "lists")
+
+    def __init__(self, lists: KafkaPartition, directories: tuple[str, ...]) -> None:
+        self.lists = lists
+        self.directories = directories
+        p = lists
+        named = {*p.replicas, *p.isr, *p.elr, *p.last_known_elr, *p.adding, *p.removing, p.leader}
+        self.brokers = tuple(sorted(named - {NO_LEADER}))
+
+
+class StoredPartition(NamedTuple):
+    """A partition as it is registered."""
+
+    shape: Shape
+    leader_epoch: int
+    partition_epoch: int
+
+    @property
+    def registration(self) -> KafkaPartition:
+        lists = self.shape.lists
+        return replace(lists, leader_epoch=self.leader_epoch, partition_epoch=self.partition_epoch)
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        return self.shape.directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +112,7 @@ class ClusterState:
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
         """min.insync.replicas by type and name of a resource."""
+        self._shapes: dict[tuple[KafkaPartition, tuple[str, ...]], Shape] = {}
         self._id_of: dict[str, str] = {}
         self._of_topic: dict[str, set[Key]] = {}
         self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
@@ -138,7 +168,7 @@ class ClusterState:
         key = Key(r["topicId"], r["partitionId"])
         if key.partition < 0:
             raise Impossible(f"a partition of {self.name_of(key)} has number {key.partition}")
-        registration = KafkaPartition(
+        lists = KafkaPartition(
             replicas=r["replicas"],
             isr=r["isr"],
             elr=r["eligibleLeaderReplicas"] or (),
@@ -146,21 +176,20 @@ class ClusterState:
             adding=r["addingReplicas"],
             removing=r["removingReplicas"],
             leader=r["leader"],
-            leader_epoch=r["leaderEpoch"],
-            partition_epoch=r["partitionEpoch"],
             recovery=RECOVERY.get(r["leaderRecoveryState"], "RECOVERED"),
         )
-        directories = _for_each(registration.replicas, r["directories"])
-        return [self._put(key, StoredPartition(registration, directories))]
+        after = StoredPartition(self._shape(lists, r["directories"]), r["leaderEpoch"], r["partitionEpoch"])
+        return [self._put(key, after)]
 
     def _change(self, r: Fields) -> list[PartitionChanged]:
         key = Key(r["topicId"], r["partitionId"])
         before = self.partitions.get(key)
         if before is None:
             raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
-        p = before.registration
+        shape, leader_epoch, partition_epoch = before
+        p = shape.lists
         changed = r["leader"] != NO_CHANGE
-        after = KafkaPartition(
+        lists = KafkaPartition(
             replicas=_told(r["replicas"], p.replicas),
             isr=_told(r["isr"], p.isr),
             elr=_told(r["eligibleLeaderReplicas"], p.elr),
@@ -168,23 +197,36 @@ class ClusterState:
             adding=_told(r["addingReplicas"], p.adding),
             removing=_told(r["removingReplicas"], p.removing),
             leader=r["leader"] if changed else p.leader,
-            leader_epoch=p.leader_epoch + changed,
-            partition_epoch=p.partition_epoch + 1,
             recovery=RECOVERY.get(r["leaderRecoveryState"], p.recovery),
         )
-        told = before.directories if r["directories"] is None else r["directories"]
-        return [self._put(key, StoredPartition(after, _for_each(after.replicas, told)))]
+        told = shape.directories if r["directories"] is None else r["directories"]
+        after = StoredPartition(self._shape(lists, told), leader_epoch + changed, partition_epoch + 1)
+        return [self._put(key, after)]
 
     def _clear_elr(self, r: Fields) -> list[PartitionChanged]:
         keys = self.keys_of(r["topicName"]) if r["topicName"] else sorted(self.partitions)
         changed = []
         for key in list(keys):
             before = self.partitions[key]
-            p = before.registration
+            p = before.shape.lists
             if p.elr or p.last_known_elr:
-                after = replace(p, elr=(), last_known_elr=(), partition_epoch=p.partition_epoch + 1)
-                changed.append(self._put(key, before._replace(registration=after)))
+                shape = self._shape(replace(p, elr=(), last_known_elr=()), before.directories)
+                after = StoredPartition(shape, before.leader_epoch, before.partition_epoch + 1)
+                changed.append(self._put(key, after))
         return changed
+
+    def _shape(self, lists: KafkaPartition, directories: tuple[str, ...]) -> Shape:
+        content = (lists, _for_each(lists.replicas, directories))
+        shape = self._shapes.get(content)
+        if shape is None:
+            if len(self._shapes) >= MOST_SHAPES:
+                self._shapes.clear()  # those of partitions stay what they are, and get a double
+            shape = self._shapes[content] = Shape(*content)
+        return shape
+
+    def create(self, key: Key, created: StoredPartition) -> None:
+        """Register a partition that does not exist yet."""
+        self._put(key, created)
 
     def _put(self, key: Key, after: StoredPartition) -> PartitionChanged:
         before = self.partitions.get(key)

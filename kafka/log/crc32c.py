@@ -43,13 +43,18 @@ def crc32c_by_byte(data: bytes) -> int:
 
 def crc32c_by_block(data: bytes) -> int:
     """For four bytes or more."""
-    contributions, advance = _tables()
+    contributions, places, advance = _tables()
     blocks = -(-len(data) // BLOCK)
-    padded = np.zeros(blocks * BLOCK, dtype=np.uint8)  # zeros before the data change nothing
+    if blocks == 1:
+        one = np.frombuffer(data, dtype=np.uint8).astype(np.intp)
+        one[:4] ^= 0xFF  # the initial value
+        one += places[BLOCK - len(data) :]
+        return int(np.bitwise_xor.reduce(contributions.take(one))) ^ 0xFFFFFFFF
+    padded = np.zeros(blocks * BLOCK, dtype=np.intp)  # zeros before the data change nothing
     start = padded.size - len(data)
     padded[start:] = np.frombuffer(data, dtype=np.uint8)
-    padded[start : start + 4] ^= 0xFF  # the initial value
-    found = contributions[np.arange(BLOCK), padded.reshape(blocks, BLOCK)]
+    padded[start : start + 4] ^= 0xFF
+    found = contributions.take(padded.reshape(blocks, BLOCK) + places)
     crc = 0
     for part in np.bitwise_xor.reduce(found, axis=1).tolist():
         crc = (
@@ -63,8 +68,10 @@ def crc32c_by_block(data: bytes) -> int:
 
 
 @cache
-def _tables() -> tuple[NDArray[np.uint32], tuple[list[int], ...]]:
-    """What a byte contributes at each place of a block; what a block of zeros makes of a checksum's bytes."""
+def _tables() -> tuple[NDArray[np.uint32], NDArray[np.intp], tuple[list[int], ...]]:
+    """What a byte contributes at each place of a block, and where those of a place start; what a block of
+    zeros makes of a checksum's bytes.
+    """
     table = np.array(TABLE, dtype=np.uint32)
 
     def with_a_zero(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -78,4 +85,5 @@ def _tables() -> tuple[NDArray[np.uint32], tuple[list[int], ...]]:
     shifted = np.arange(256, dtype=np.uint32)[None, :] << np.array([[0], [8], [16], [24]], dtype=np.uint32)
     for _ in range(BLOCK):
         shifted = with_a_zero(shifted)
-    return contributions, tuple(row.tolist() for row in shifted)
+    places = np.arange(BLOCK, dtype=np.intp) * 256
+    return contributions.ravel(), places, tuple(row.tolist() for row in shifted)

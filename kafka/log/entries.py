@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -41,18 +42,45 @@ class SnapshotStart:
     end_offset: int
 
 
-Item: TypeAlias = Entry | SnapshotStart | Damage | CutOff
+class Run(NamedTuple):
+    """Records of one batch, not decoded yet, for a reader that knows what most of them do.
+
+    offsets: one for each, ascending. ends_batch, position: as of an entry.
+    """
+
+    path: str
+    position: int
+    time: int
+    offsets: Sequence[int]
+    values: Sequence[bytes]
+    ends_batch: bool = True
+
+    def item(self, number: int) -> Entry | Damage:
+        """The record with that number, as one that does not end its batch."""
+        stored = StoredRecord(self.offsets[number], self.time, None, self.values[number])
+        return decoded(self.path, self.position, stored)
+
+    def since(self, offset: int) -> Run:
+        """The records from that offset on."""
+        first = bisect_left(self.offsets, offset)
+        return self._replace(offsets=self.offsets[first:], values=self.values[first:])
+
+
+Item: TypeAlias = Entry | Run | SnapshotStart | Damage | CutOff
 
 
 def read_entries(
     path: Path, first_offset: int | None = None, *, footer: bool = False
-) -> Iterator[Entry | Damage | CutOff]:
+) -> Iterator[Entry | Run | Damage | CutOff]:
     """Read all records of a segment or a snapshot, batch by batch. footer: of `read_segment`."""
     for piece in read_segment(path, first_offset, footer=footer):
-        if isinstance(piece, Batch):
-            yield from _decoded(str(path), piece)
-        else:
+        if not isinstance(piece, Batch):
             yield piece
+        elif piece.values:
+            offsets = range(piece.base_offset, piece.next_offset)
+            yield Run(str(path), piece.position, piece.time, offsets, piece.values)
+        else:
+            yield from _decoded(str(path), piece)
 
 
 def _decoded(path: str, batch: Batch) -> list[Entry | Damage]:

@@ -6,12 +6,12 @@ together at its end, none of an aborted one (KIP-868). A snapshot replaces the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
-from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
+from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
@@ -61,6 +61,12 @@ class Counted:
     offset: int
 
 
+Take: TypeAlias = Callable[[Run, int], int]
+"""Takes as many records of a run as it knows what to do with, from that number on: it has changed the state,
+if they do, and they are no events. Returns how many.
+"""
+
+
 @dataclass
 class Read:
     """What was read so far."""
@@ -76,7 +82,8 @@ class Read:
 class History:
     """Follows one log. `state` is that after the last event."""
 
-    def __init__(self) -> None:
+    def __init__(self, take: Take | None = None) -> None:
+        self.take = take
         self.state = ClusterState()
         self.read = Read()
         self._held: list[Entry] | None = None
@@ -99,6 +106,10 @@ class History:
                 if self._snapshot is not None and item.path != self._snapshot.path:
                     yield from self._end_snapshot()
                 yield from self._entry(item)
+            elif isinstance(item, Run):
+                if self._snapshot is not None and item.path != self._snapshot.path:
+                    yield from self._end_snapshot()
+                yield from self._run(item)
             elif isinstance(item, SnapshotStart):
                 self._start(item)
             else:
@@ -142,7 +153,33 @@ class History:
             self._count_unread(UnreadKind(*record), entry)
         else:
             yield from self._follow(entry, record)
-        if entry.ends_batch and self._held is None and self._snapshot is None and self._unsettled:
+        if entry.ends_batch:
+            yield from self._end_batch()
+
+    def _run(self, run: Run) -> Iterator[Event]:
+        number, size = 0, len(run.values)
+        while number < size:
+            if self.take is not None and self._is_followed():
+                taken = self.take(run, number)
+                if taken:
+                    self._count_taken(run, number, taken)
+                    number += taken
+                    continue
+            item = run.item(number)
+            number += 1
+            if isinstance(item, Damage):
+                yield item
+            else:
+                yield from self._entry(item)
+        if run.ends_batch:
+            yield from self._end_batch()
+
+    def _is_followed(self) -> bool:
+        """Each record changes the state at once, and tells something new."""
+        return self._held is None and self._snapshot is None and not self._passed_over
+
+    def _end_batch(self) -> Iterator[Event]:
+        if self._unsettled and self._held is None and self._snapshot is None:
             self._unsettled = False
             yield Settled()
 
@@ -186,6 +223,13 @@ class History:
     def _offset_of(self, entry: Entry) -> int:
         """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""
         return entry.offset if self._snapshot is None else max(self._snapshot.end_offset - 1, 0)
+
+    def _count_taken(self, run: Run, number: int, taken: int) -> None:
+        self._unsettled = True
+        self.read.records += taken
+        if self.read.first_offset is None:
+            self.read.first_offset = run.offsets[number]
+        self.read.last_offset = run.offsets[number + taken - 1]
 
     def _count(self, entry: Entry) -> None:
         offset = self._offset_of(entry)

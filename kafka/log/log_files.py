@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump, read_dump
-from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart, read_entries
+from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart, read_entries
 from elrcheck.kafka.log.segments import CutOff, Damage
 
 SEGMENT = re.compile(r"(\d{20})\.log")
@@ -35,7 +35,7 @@ class Reached(NamedTuple):
     offset: int
 
 
-PartItem: TypeAlias = Entry | Damage | CutOff | Reached
+PartItem: TypeAlias = Entry | Run | Damage | CutOff | Reached
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,20 @@ def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> I
             if isinstance(item, CutOff):
                 yield item if is_last else _unfinished(item)
                 continue
-            if part.reaches is None and (isinstance(item, Entry | Reached) or item.is_record):
+            if part.reaches is None and (
+                isinstance(item, Entry | Reached) or (isinstance(item, Damage) and item.is_record)
+            ):
                 if reached is not None and item.offset < reached:
                     continue
                 reached = item.offset + 1
                 if isinstance(item, Reached):
                     continue
+            if isinstance(item, Run) and part.reaches is None:
+                if reached is not None and item.offsets[0] < reached:
+                    item = item.since(reached)
+                    if not item.values:
+                        continue
+                reached = item.offsets[-1] + 1
             if not isinstance(item, Reached):
                 yield item
         if part.reaches is not None:

@@ -7,8 +7,10 @@ counted.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.binary import (
@@ -34,6 +36,18 @@ from elrcheck.kafka.log.record_table import (
 )
 
 FRAME_VERSION = 1
+CHANGE = BY_NAME["PARTITION_CHANGE_RECORD"]
+NAMES_A_PARTITION = 20
+"""Bytes with which its fields start: the number of the partition, and the id of its topic."""
+START = 3
+"""Bytes before the fields of a change: frame version, kind and version."""
+REST = START + NAMES_A_PARTITION
+"""Where the name of the partition ends."""
+CHANGES = frozenset(bytes([FRAME_VERSION, CHANGE.key, version]) for version in range(CHANGE.newest + 1))
+"""The starts of changes."""
+CREATED = BY_NAME["PARTITION_RECORD"]
+CREATIONS = frozenset(bytes([FRAME_VERSION, CREATED.key, version]) for version in range(CREATED.newest + 1))
+"""The starts of records that create a partition, which name it as changes do."""
 Fields: TypeAlias = Mapping[str, Any]
 """Values by the field names of the table: numbers, text, None, tuples of them; a struct is such a mapping."""
 
@@ -79,6 +93,37 @@ def read_record(value: bytes | None) -> MetadataRecord | Unread:
         return Unread(UNREAD.get(key, f"kind {key}"), version, key in UNREAD)
     if version > kind.newest:
         return Unread(kind.name, version, known=False)
+    if key == CHANGE.key and len(value) >= at + NAMES_A_PARTITION:
+        return _changed(value, at, version)
+    return _read(kind, version, value, at)
+
+
+def _changed(value: bytes, at: int, version: int) -> MetadataRecord:
+    """A change of a partition. Few different ones come again and again, for one partition after the other."""
+    rest = at + NAMES_A_PARTITION
+    template = _template(value[:at], value[rest:], version)
+    topic, number = topic_and_number(value, at)
+    return template._replace(fields=dict(template.fields, partitionId=number, topicId=topic))
+
+
+def name_of_partition(topic_id: str, number: int) -> bytes:
+    """A partition as a change names it."""
+    return number.to_bytes(4, signed=True) + base64.urlsafe_b64decode(f"{topic_id}==")
+
+
+def topic_and_number(value: bytes, at: int) -> tuple[str, int]:
+    """The partition that stands there."""
+    topic, _ = uuid(value, at + 4)
+    return topic, int.from_bytes(value[at : at + 4], signed=True)
+
+
+@lru_cache(maxsize=1 << 16)
+def _template(start: bytes, rest: bytes, version: int) -> MetadataRecord:
+    """The change of any partition: what stands before and behind its name. A fault is not kept."""
+    return _read(CHANGE, version, start + bytes(NAMES_A_PARTITION) + rest, len(start))
+
+
+def _read(kind: RecordType, version: int, value: bytes, at: int) -> MetadataRecord:
     try:
         fields, end = _reader(kind, version)(value, at)
     except Malformed as fault:

@@ -9,7 +9,7 @@ newest segment is no damage: a controller that runs is writing it, or one that c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -22,6 +22,7 @@ from elrcheck.kafka.log.batches import (
     checksum_holds,
     head_of,
     records_of,
+    values_of,
 )
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
@@ -33,14 +34,29 @@ FARTHEST = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch that was read. position: of its first byte in the file."""
+    """A batch that was read. position: of its first byte in the file.
+
+    values: of a batch as controllers write it, whose records have nothing else but the batch's time and an
+    offset each; stored: the records of any other.
+    """
 
     position: int
     base_offset: int
     next_offset: int
     leader_epoch: int
     control: bool
-    records: tuple[StoredRecord, ...]
+    time: int
+    values: Sequence[bytes] | None
+    stored: tuple[StoredRecord, ...] = ()
+
+    @property
+    def records(self) -> tuple[StoredRecord, ...]:
+        if self.values is None:
+            return self.stored
+        return tuple(
+            StoredRecord(offset, self.time, None, value)
+            for offset, value in enumerate(self.values, self.base_offset)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +166,12 @@ class _Segment:
                 yield self._damage(at, head.base_offset, message)
             self.epoch = max(self.epoch, head.leader_epoch)
             self.expected = head.next_offset
-            records, faults = records_of(head, data)
-            yield Batch(at, head.base_offset, head.next_offset, head.leader_epoch, head.control, records)
+            values = values_of(head, data)
+            stored, faults = records_of(head, data) if values is None else ((), ())
+            yield Batch(
+                at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time,
+                values, stored,
+            )  # fmt: skip
             for fault in faults:
                 yield self._damage(at, fault.offset, fault.message)
 

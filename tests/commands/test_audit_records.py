@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from audit_stories import CONTROL, LOST, START, audited, change, min_isr, partition, written
-from random_logs import written_at_random
 
 from elrcheck.commands.audit import record_check
 from elrcheck.commands.audit.explained import Answer, Question, explain
@@ -109,17 +108,3 @@ def test_an_orderly_history_is_explained(tmp_path: Path) -> None:
     report = audited(written(tmp_path, START, *steps))
     assert unexplained(report) == []
     assert report.logs[0].explained == 6
-
-
-def test_what_is_remembered_changes_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders = [tmp_path / str(seed) for seed in (1, 2)]
-    for seed, folder in enumerate(folders, 1):
-        written_at_random(folder, random.Random(seed))
-    moves = [change(isr=[0, 1]), change(isr=[0, 1, 2])] * 15
-    leaves = ("BROKER_REGISTRATION_CHANGE_RECORD", 2, {"brokerId": 2, "brokerEpoch": 9, "fenced": 1})
-    folders.append(written(tmp_path, START, *moves, leaves, change(isr=[0, 1]), change(isr=[0, 1, 2])))
-    remembered = audited(*folders, LOST)
-    monkeypatch.setattr(record_check.RecordCheck, "_key", lambda *_: (object(),))
-    afresh = audited(*folders, LOST)
-    assert replace(remembered, seconds=0.0) == replace(afresh, seconds=0.0)
-    assert sum(log.explained for log in afresh.logs) > 40 and unexplained(afresh)

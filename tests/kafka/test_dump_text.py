@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
-from log_writer import Told, told_batch
+from log_writer import Told, snapshot_footer, told_batch
 from places import TESTS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump
-from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart, read_entries
+from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart, read_entries
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import ControlRecord, Unread
+from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
 
 STORED = TESTS / "data" / "metadata_log"
@@ -25,7 +27,19 @@ NO_OP: Told = ("NO_OP_RECORD", 0, {})
 
 
 def read(*paths: Path) -> list[Item]:
-    return [item for log in logs_of(paths) for item in read_log(log)]
+    return list(one_by_one(item for log in logs_of(paths) for item in read_log(log)))
+
+
+def one_by_one(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, with the records of each run."""
+    for item in items:
+        if not isinstance(item, Run):
+            yield item
+            continue
+        for number in range(len(item.values)):
+            record = item.item(number)
+            assert isinstance(record, Entry)
+            yield record._replace(ends_batch=item.ends_batch and number == len(item.values) - 1)
 
 
 def text(tmp_path: Path, content: str) -> list[Item]:
@@ -35,7 +49,12 @@ def text(tmp_path: Path, content: str) -> list[Item]:
 
 
 def offsets(items: list[Item]) -> list[int]:
-    return [item.offset for item in items if isinstance(item, Entry)]
+    """Those of the records; the footers of snapshots are none of the log."""
+    return [
+        item.offset
+        for item in items
+        if isinstance(item, Entry) and getattr(item.record, "name", "") != SNAPSHOT_FOOTER.name
+    ]
 
 
 def damage(items: list[Item]) -> list[Damage]:
@@ -47,7 +66,7 @@ def test_a_dump_has_the_records_of_its_file() -> None:
     told = read(DUMP)
     split = next(number for number, item in enumerate(told) if isinstance(item, SnapshotStart))
     for found, name in ((told[:split], SEGMENT), (told[split + 1 :], SNAPSHOT)):
-        stored = list(read_entries(MADE / name, 0))
+        stored = list(one_by_one(read_entries(MADE / name, 0)))
         assert len(found) == len(stored) > len(SNAPSHOT_TOLD)
         for one, other in zip(found, stored, strict=True):
             assert isinstance(one, Entry) and isinstance(other, Entry)
@@ -147,7 +166,8 @@ def log(folder: Path, *parts: tuple[int, int]) -> None:
 
 
 def snapshot(folder: Path, end: int) -> None:
-    (folder / f"{end:020}-0000000001.checkpoint").write_bytes(told_batch(0, [NO_OP]))
+    content = told_batch(0, [NO_OP]) + snapshot_footer(1, 1, 1_000)
+    (folder / f"{end:020}-0000000001.checkpoint").write_bytes(content)
 
 
 def test_segments_are_read_in_order_and_once(tmp_path: Path) -> None:
