@@ -51,10 +51,15 @@ final class Clients implements AutoCloseable {
         producers = new Producers(brokers);
     }
 
-    /** patience: milliseconds for one request; a broker may be paused, the controller never is. */
+    /**
+     * patience: milliseconds for one request; a broker may be paused, the controller never is.
+     *
+     * A client of 3.9 that learnt its nodes while some brokers had not started knows no others later, unless it is
+     * told to ask again: when the brokers that it knows have stopped, it gets no answer any more.
+     */
     private static Map<String, Object> settings(String bootstrap, String addresses, int patience) {
         return Map.of(bootstrap, addresses, "request.timeout.ms", patience, "default.api.timeout.ms", 3 * patience,
-            "reconnect.backoff.max.ms", "300");
+            "reconnect.backoff.max.ms", "300", "metadata.recovery.strategy", "rebootstrap", "metadata.max.age.ms", "2000");
     }
 
     @Override
