@@ -34,7 +34,7 @@ from elrcheck.traces.tracefile import write_trace
 
 FINDINGS = {finding.id: finding for finding in map(read_finding, finding_files())}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
-VERSIONS = ("4.0.2", "4.1.2", "4.3.1", "4.4.0")
+VERSIONS = ("4.0.0", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.3.0", "4.3.1", "4.4.0")
 
 
 class Silent:
@@ -181,6 +181,7 @@ def changed(old: str, new: str) -> Callable[[str], str]:
 
 
 CONTROLS: Mapping[str, Callable[[str], str]] = {
+    "F-1 P-19": changed("context.register(0, false", "context.register(0, true"),  # a clean shutdown
     "F-20 P-12": changed("new Context(true", "new Context(false"),  # ELR off
     "F-20 P-1": changed("new Context(true", "new Context(false"),
     "F-21 V-8": changed("context.unregister(0)", "context.state()"),  # the broker stays

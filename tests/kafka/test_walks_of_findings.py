@@ -1,0 +1,57 @@
+"""What findings say of the controller classes where no exported test says it: a walk, and its control."""
+
+from __future__ import annotations
+
+import pytest
+from kafka_jars import jars_or_skip
+
+from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.controller_oracle import open_oracle
+from elrcheck.kafka.controller_steps import (
+    Elect,
+    Fence,
+    KafkaBroker,
+    Register,
+    Setup,
+    Step,
+    StepAnswer,
+    SwitchElr,
+    Unfence,
+)
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+LED = KafkaPartition((0, 1), (0, 1), leader=0, leader_epoch=1, partition_epoch=1, directories=(0, 0))
+LEADERLESS = KafkaPartition((0, 1), (1,), leader=-1, leader_epoch=3, partition_epoch=3, directories=(0, 0))
+
+
+def last(version: str, setup: Setup, *walks: tuple[Step, ...]) -> list[StepAnswer]:
+    """The answer to the last step of each walk."""
+    with open_oracle(jars_or_skip(version)) as oracle:
+        return [answers[-1] for answers in oracle.walks([(setup, walk) for walk in walks])]
+
+
+@pytest.mark.parametrize(("version", "stays"), [("3.9.1", True), ("4.0.2", False)])
+def test_f_2(version: str, stays: bool) -> None:
+    """Without ELR an unclean registration before the fencing; after a fencing all releases do the same."""
+    setup = Setup((KafkaBroker(0, 100), KafkaBroker(1, 101)), LED, elr=False, cluster_min_isr=2)
+    early, late = last(version, setup, (Register(0, "none"),), (Fence(0), Register(0, "none")))
+    assert (early.partition.isr, early.partition.leader) == (((0, 1), 0) if stays else ((1,), 1))
+    assert early.partition.leader_epoch == (1 if stays else 2)
+    assert (late.partition.isr, late.partition.leader, late.partition.leader_epoch) == ((1,), 1, 2)
+
+
+@pytest.mark.parametrize(("version", "fails"), [("4.0.0", True), ("4.0.2", True), ("4.1.0", False)])
+def test_f_59(version: str, fails: bool) -> None:
+    """An unclean election after -1 was stored; with ELR left off it succeeds in every release."""
+    brokers = (KafkaBroker(0, 100, True, True), KafkaBroker(1, 101, True, True))
+    setup = Setup(brokers, LEADERLESS, elr=False, cluster_min_isr=2)
+    stored, off = last(
+        version, setup,
+        (SwitchElr(True), Register(1, "none"), Unfence(0), Elect("UNCLEAN")),
+        (Register(1, "none"), Unfence(0), Elect("UNCLEAN")),
+    )  # fmt: skip
+    assert (off.error, off.partition.leader) == ("NONE", 0)
+    assert stored.error == ("ELIGIBLE_LEADERS_NOT_AVAILABLE" if fails else "NONE")
+    assert stored.partition.leader == (-1 if fails else 0)
+    assert (stored.partition.last_known_elr == (-1,)) == fails
