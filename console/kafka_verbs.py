@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
@@ -120,6 +121,8 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
     shell: Shell = ctx.obj
     if engine != "spark":
         reject_given(ctx, ("master", "spark_conf"), "--engine spark")
+    if paths and ctx.get_parameter_source("bootstrap") is not ParameterSource.COMMANDLINE:
+        bootstrap = None  # a default from a file of settings
     if bootstrap is None:
         reject_given(ctx, ("client_config",), "--bootstrap")
         if not paths:

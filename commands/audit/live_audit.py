@@ -17,7 +17,7 @@ from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.log_audit import time_of
 from elrcheck.commands.audit.next_step import Surroundings, next_signs
-from elrcheck.commands.audit.releases import line_of
+from elrcheck.commands.audit.releases import line_in_words
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
@@ -100,7 +100,7 @@ def _report(found: Snapshot, flags: list[AuditFlag], name: str, started: float) 
     cluster = AuditedCluster(
         name=name,
         cluster_id=found.cluster_id,
-        kafka=line_of(found.supports),
+        kafka=line_in_words(found.supports),
         metadata_version=state.features[METADATA],
         elr_version=state.features.get(ELR_FEATURE, 0),
         brokers=tuple(sorted(state.brokers)),

@@ -20,6 +20,7 @@ from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
@@ -38,9 +39,6 @@ from elrcheck.model.control_plane.operator_settings import (
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
-
-LAG = 5.0
-"""Seconds. A broker reads new metadata at least twice a second, because the controller writes that often."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[
     """What may begin with the next step, each rule once."""
     stored, topic = state.partitions[key], state.name_of(key)
     p = stored.shape.lists
-    if (lag := around.lag.get(p.leader, 0.0)) > LAG:
+    if (lag := around.lag.get(p.leader, 0.0)) > BEHIND:
         yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
     if _is_calm(p) and LOST not in stored.directories and topic not in around.unclean:
         return

@@ -17,6 +17,12 @@ def line_of(level: int) -> str:
     return next((line for highest, line in LINES if level <= highest), NEWEST)
 
 
+def line_in_words(level: int) -> str:
+    """That line for people: the newest stands for all that follow it."""
+    line = line_of(level)
+    return f"{line} or later" if line == NEWEST else line
+
+
 def variants_of(level: int) -> tuple[Config, ...]:
     """The variants of the model that stand for releases of that line."""
     return _variants(line_of(level))

@@ -31,6 +31,8 @@ from elrcheck.kafka.log.metadata_records import MetadataRecord
 
 METADATA = "metadata.version"
 UNCLEAN = "unclean.leader.election.enable"
+BEHIND = 5.0
+"""Seconds. A broker reads new metadata at least twice a second, because the controller writes that often."""
 PAGE = 2000
 """Partitions in an answer: the most that a broker gives (max.request.partition.size.limit)."""
 TOPICS_AT_ONCE = 500
@@ -90,11 +92,16 @@ def take_snapshot(
         answers.append(topic)
         count += len(topic["partitions"])
         seen(count)
-    offline = _brokers(client, found, answers)
+    fenced = _brokers(client, found, answers)
+    for broker, behind in sorted(found.lag.items()):
+        if fenced.get(broker) is False and behind > BEHIND:
+            found.unseen.append(
+                f"the present, if broker {broker} answered: its metadata is {behind:.0f} s old"
+            )
     _settings(client, found, sorted({topic["name"] for topic in answers}))
     for topic in answers:
         for each in topic["partitions"]:
-            _partition(found, topic, each, moving.get((topic["name"], each["partition_index"]), {}), offline)
+            _partition(found, topic, each, moving.get((topic["name"], each["partition_index"]), {}), fenced)
     found.milliseconds = round(time.time() * 1000)
     return found
 

@@ -95,6 +95,12 @@ def test_a_leader_that_lags_behind_the_metadata() -> None:
     (flag,) = cluster.audited().flags
     assert (flag.rule, flag.hazard, flag.severity) == ("leader-lags", "F-51", "high")
     assert flag.message == "leader 0 had read all metadata 42 s ago"
+    cluster = FakeCluster([topic("orders", partition(0, (0, 2, 3)))], lag={1: 42_000})
+    report = cluster.audited()
+    assert (report.verdict, report.flags) == ("inconclusive", ()) and report.cluster is not None
+    assert report.cluster.unseen == ("the present, if broker 1 answered: its metadata is 42 s old",)
+    cluster.brokers[1] = True  # a fenced broker is not asked
+    assert cluster.audited().verdict == "holds"
 
 
 def test_a_log_directory_that_is_offline_while_its_broker_runs() -> None:
@@ -172,3 +178,9 @@ def test_a_cluster_without_kraft_or_without_topics_is_refused() -> None:
 def test_every_rule_about_a_next_step_is_tested_here() -> None:
     source = Path(__file__).read_text(encoding="utf-8")
     assert {rule for rule in NEXT_STEPS if f'"{rule}"' not in source} == set()
+
+
+@pytest.mark.parametrize(("level", "kafka"), [(21, "3.9"), (27, "4.1"), (30, "4.3 or later")])
+def test_the_release_is_told_by_what_brokers_support(level: int, kafka: str) -> None:
+    cluster = FakeCluster(level=level).audited().cluster
+    assert cluster is not None and cluster.kafka == kafka

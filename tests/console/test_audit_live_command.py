@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from audit_stories import LOST
 from html_pages import Page, html
 from live_cluster import FakeCluster, shrunk, topic
 from places import SCHEMAS, TESTS
@@ -106,6 +107,12 @@ def test_the_page_has_flags_and_remedies(report: AuditReport) -> None:
 def test_options_that_do_not_go_together(invoke: Invoke, arguments: tuple[str, ...], said: str) -> None:
     code, output = invoke(*arguments)
     assert code == 2 and said in output and "Traceback" not in output
+
+
+def test_a_path_counts_more_than_an_address_in_the_settings(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "elrcheck.toml").write_text('[audit]\nbootstrap = "localhost:1"\n')
+    assert invoke(LOST, "--exit-zero")[0] == 0
+    assert invoke()[0] == 4
 
 
 def test_nobody_listens_at_the_command_line(invoke: Invoke) -> None:
