@@ -88,11 +88,12 @@ def _model(release: str, found: Mapping[str, FindingSearch]) -> Iterator[TableCe
         search = found.get(variant.name)
         if search is None or release not in variant.kafka:
             continue
-        shown = ", ".join(f"{name} at {search.breaks[name]}" for name in search.shown)
-        alike = ", ".join(name for name in search.breaks if name in search.control)
-        told = f"{shown or 'holds'}; {alike} for another reason" if alike else shown or "holds"
-        state: CellState = "shown" if shown else "not-shown"
-        yield TableCell("model", release, state, "breaks" if shown else "holds", told, search.command)
+        own = ", ".join(f"{name} at {search.breaks[name]}" for name in search.shown)
+        masked = ", ".join(name for name in search.breaks if name in search.control)
+        told = "; ".join(filter(None, (own, masked and f"{masked} with the rule repaired as well")))
+        state: CellState = "shown" if own else "inconclusive" if masked else "not-shown"
+        word = {"shown": "breaks", "inconclusive": "masked", "not-shown": "holds"}[state]
+        yield TableCell("model", release, state, word, told or "holds", search.command)
 
 
 def _classes(release: str, finding: Finding) -> Iterator[TableCell]:

@@ -1,8 +1,9 @@
 """The search of a finding under the rules of each released variant, and what it found.
 
 A finding's own searches name one variant, often with the rule at fault set on top. Here the same operations
-and sizes are put to every released variant with the rules that it has. The finding shows where a property of
-it breaks, and no longer does once its control's repair is set. `docs/search_findings.py` writes the answers.
+and sizes are put to every released variant, with that rule as the variant has it. The finding shows where one
+of its properties breaks, and no longer does once its control's repair is set. `docs/search_findings.py`
+writes the answers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ NAME = "searched.json"
 SCHEMA = "elrcheck.finding-searches/1"
 BUDGETS = frozenset(budget.name for budget in fields(Spent))
 OPERATORS = frozenset(("elr_enabled",))
-"""Knobs of variants that an operator sets, so that they are not rules of a release."""
-RULES = frozenset(name for variant in VARIANTS for name in variant.knobs) - OPERATORS
+"""What an operator sets, so that it is not a rule of a release."""
 RELEASED: tuple[Variant, ...] = tuple(variant for variant in VARIANTS if variant.kafka)
 
 
@@ -76,7 +76,7 @@ def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
     if run is None or run.control is None:
         return ()
     repairs = {name for each in finding.runs if each.control is not None for name in each.control.knobs}
-    rules = RULES | (repairs - BUDGETS - OPERATORS)
+    rules = repairs - BUDGETS - OPERATORS
     kept = {name: value for name, value in run.knobs.items() if name not in rules}
     return tuple(
         ReleasedSearch(finding.id, variant.name, _under(run, variant, kept))

@@ -14,7 +14,7 @@ HEAD = """\
 <!-- Written by `python docs/generate_findings.py`; `elrcheck list findings --by-version` prints it. -->
 
 * **model**: the finding's search under the rules of the release, which `breaks` a property or `holds`. What
-  also breaks with the rule repaired does not count.
+  also breaks with the rule repaired does not count: `masked`, by another finding.
 * **classes**: the test that `elrcheck export junit` makes, on the released jars. It `fails` where the finding
   is there, and `passes` where it is not. `seen`: a walk of the same classes.
 * **brokers**: `elrcheck reproduce` on a cluster of the release: `lost` (acknowledged records), `no leader`,

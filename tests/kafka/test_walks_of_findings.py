@@ -8,9 +8,12 @@ from kafka_jars import jars_or_skip
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import (
+    AlterPartition,
     Elect,
     Fence,
     KafkaBroker,
+    Member,
+    Reassign,
     Register,
     Setup,
     Step,
@@ -55,3 +58,32 @@ def test_f_59(version: str, fails: bool) -> None:
     assert stored.error == ("ELIGIBLE_LEADERS_NOT_AVAILABLE" if fails else "NONE")
     assert stored.partition.leader == (-1 if fails else 0)
     assert (stored.partition.last_known_elr == (-1,)) == fails
+
+
+@pytest.mark.parametrize(("version", "completes"), [("4.2.1", False), ("4.3.1", True)])
+def test_f_60(version: str, completes: bool) -> None:
+    """Broker 2 joins while broker 1 is down: is the move from 0 and 1 to 1 and 2 complete?"""
+    brokers = (KafkaBroker(0, 100), KafkaBroker(1, 101, True, True), KafkaBroker(2, 102))
+    partition = KafkaPartition(
+        (0, 1), (0,), leader=0, leader_epoch=3, partition_epoch=3, directories=(0, 0)
+    )
+    setup = Setup(brokers, partition, elr=True, cluster_min_isr=2)
+    (joined,) = last(version, setup, (Reassign((1, 2)), AlterPartition(0, (Member(0), Member(2)))))
+    if completes:
+        assert (joined.partition.replicas, joined.partition.isr) == ((1, 2), (2,))
+    else:
+        assert (joined.partition.replicas, joined.partition.isr) == ((1, 2, 0), (0, 2))
+
+
+@pytest.mark.parametrize("elr", [True, False])
+def test_f_61(elr: bool) -> None:
+    """Cancelled with 0 and 2 in the ISR; the control is a cancellation with 0 and 1 in it."""
+    brokers = tuple(KafkaBroker(b, 100 + b) for b in range(3))
+    setup = Setup(brokers, LED, elr=elr, cluster_min_isr=2)
+    moved, stays = last(
+        "4.2.1", setup,
+        (Reassign((2, 1)), Fence(1), AlterPartition(0, (Member(0), Member(2))), Reassign(None)),
+        (Reassign((2, 1)), Reassign(None)),
+    )  # fmt: skip
+    assert set(moved.partition.replicas) == {0, 1} and moved.partition.isr == (0,)
+    assert set(stays.partition.replicas) == {0, 1} and set(stays.partition.isr) == {0, 1}
