@@ -61,6 +61,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "audit": (
         "elrcheck audit /var/lib/kafka/__cluster_metadata-0",
         "elrcheck audit dump.txt --strict -o audit.json",
+        "elrcheck audit --bootstrap localhost:9092 --format json",
     ),
     "reproduce": (
         "elrcheck reproduce F-20 --kafka 4.1.2",

@@ -26,8 +26,8 @@ PACKAGE = Path(__file__).resolve().parents[2]
 EXTRA = "pip install 'elrcheck[live]'"
 CONNECT = 10.0
 """Seconds for a first connection."""
-PATIENCE = 30.0
-"""Seconds for an answer while brokers are not ready."""
+PATIENCE = 60.0
+"""Seconds for an answer while brokers are not ready. One that hangs is given up after ten of them."""
 INTERVAL = 0.2
 TOPIC = "TOPIC"
 
@@ -202,3 +202,5 @@ class _Client:
                     message = f"the cluster did not answer: {type(fault).__name__}"
                     raise EnvironmentFault("cluster-unreachable", message, excerpt=str(fault)) from fault
             time.sleep(INTERVAL)
+            # With KRaft, the "controller" of the library is any broker, which may be the one that hangs.
+            self._admin._controller_id = None

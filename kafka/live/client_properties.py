@@ -37,7 +37,11 @@ OTHERS = (
     "ssl.endpoint.identification.algorithm",
 )  # fmt: skip
 KNOWN = (*NUMBERS, *TEXTS, *OTHERS)
-LIBRARY_DEFAULTS: Mapping[str, object] = {"client_id": "elrcheck", "bootstrap_timeout_ms": 30_000}
+LIBRARY_DEFAULTS: Mapping[str, object] = {
+    "client_id": "elrcheck",
+    "bootstrap_timeout_ms": 30_000,
+    "request_timeout_ms": 10_000,
+}
 CONVERT = (
     "only PEM can be read: convert the store (keytool -importkeystore -deststoretype PKCS12, then openssl"
     " pkcs12), and set the type to PEM"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.kafka.asked import NO_LEADER
 from elrcheck.kafka.live.admin_client import Answer, ClusterClient, NotSeen
 from elrcheck.kafka.log.cluster_state import (
@@ -79,7 +79,18 @@ class Snapshot:
 def take_snapshot(
     client: ClusterClient, seen: Callable[[int], None] = lambda _: None, topics: Sequence[str] = ()
 ) -> Snapshot:
-    """Ask for everything, of all topics if none is named. seen: told how many partitions were read so far."""
+    """Ask for everything, of all topics if none is named. seen: told how many partitions were read so far.
+
+    Raises EnvironmentFault without an answer about features, partitions or brokers.
+    """
+    try:
+        return _taken(client, seen, topics)
+    except NotSeen as fault:
+        message = f"the brokers do not say which features, partitions and brokers there are: {fault}"
+        raise EnvironmentFault("cluster-unreachable", message) from fault
+
+
+def _taken(client: ClusterClient, seen: Callable[[int], None], topics: Sequence[str]) -> Snapshot:
     found = Snapshot()
     _features(client, found)
     _quorum(client, found)

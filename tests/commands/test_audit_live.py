@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from live_cluster import FakeCluster, partition, shrunk, topic
 
-from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
+from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.commands.audit.rules import NEXT_STEPS
 
 FENCED_1 = {0: False, 1: True, 2: True, 3: False}
@@ -162,6 +162,12 @@ def test_what_cannot_be_seen_is_said_and_leaves_the_verdict_open(denied: str, sa
     report = FakeCluster(denied=frozenset({denied})).audited()
     assert report.exit_code is ExitCode.INCONCLUSIVE and report.cluster is not None
     assert any(text.startswith(said) and "may not ask" in text for text in report.cluster.unseen)
+
+
+@pytest.mark.parametrize("denied", ["features", "cluster"])
+def test_without_features_or_brokers_nothing_can_be_judged(denied: str) -> None:
+    with pytest.raises(EnvironmentFault, match="the user may not ask this"):
+        FakeCluster(denied=frozenset({denied})).audited()
 
 
 def test_a_cluster_without_kraft_or_without_topics_is_refused() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import ssl
 from pathlib import Path
 
 import pytest
 from live_cluster import FakeCluster, partition, shrunk, topic
-from wire_broker import WireBroker, listening
+from wire_broker import WireBroker, library_or_skip, listening
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.progress import Silent
@@ -149,6 +150,23 @@ def test_something_else_listens(tmp_path: Path, capsys: pytest.CaptureFixture[st
     with pytest.raises(EnvironmentFault, match="does not answer as a broker"):
         asked(Deaf(FakeCluster()), config)
     assert capsys.readouterr().err == ""
+
+
+def test_a_broker_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Deaf(WireBroker):
+        def answer(self, frame: bytes) -> bytes | None:
+            self.heard.append("something")
+            return None
+
+    library_or_skip()
+    manager = importlib.import_module("kafka.net.manager").KafkaConnectionManager
+    monkeypatch.setitem(manager.DEFAULT_CONFIG, "socket_connection_setup_timeout_ms", 300)
+    deaf, broker = Deaf(FakeCluster()), WireBroker(FakeCluster())
+    with listening(deaf) as address:
+        broker.others = [(1, "127.0.0.1", int(address.rpartition(":")[2]), None)]
+        report = asked(broker)
+    assert report.verdict == "holds" and report.cluster is not None and report.cluster.unseen == ()
+    assert deaf.heard
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "localhost:", "localhost:0", "localhost:65536", "a b:9092",

@@ -47,6 +47,8 @@ class WireBroker:
         self.cluster, self.lacks, self.password = cluster, lacks, password
         self.heard: list[str] = []
         self.port = 0
+        self.others: list[tuple[int, str, int, None]] = []
+        """Further brokers in the answer to Metadata. The first is named as the controller at first."""
 
     def answer(self, frame: bytes) -> bytes | None:
         key, version = int.from_bytes(frame[:2], signed=True), int.from_bytes(frame[2:4], signed=True)
@@ -104,9 +106,12 @@ class WireBroker:
             for each in self.cluster.topics()
         ]  # fmt: skip
         wanted = request.topics is None
+        first = self.heard.count("Metadata") <= 2  # the library's own request, then that for the controller
+        controller = self.others[0][0] if self.others and first else 0
         return {
-            "throttle_time_ms": 0, "brokers": [(0, "127.0.0.1", self.port, None)], "cluster_id": "c",
-            "controller_id": 0, "topics": topics if wanted else [], "error_code": 0,
+            "throttle_time_ms": 0, "brokers": [(0, "127.0.0.1", self.port, None), *self.others],
+            "cluster_id": "c", "controller_id": controller, "error_code": 0,
+            "topics": topics if wanted else [],
         }  # fmt: skip
 
     def _DescribeCluster(self, _: Any, version: int) -> dict[str, Any]:
