@@ -37,7 +37,7 @@ PAGE = 2000
 """Partitions in an answer: the most that a broker gives (max.request.partition.size.limit)."""
 TOPICS_AT_ONCE = 500
 """Of which settings are asked in one request."""
-OWN, OF_ALL = "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"
+OWN, OF_ALL, IN_FILE = "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG"
 """Where a value comes from: ConfigEntry.ConfigSource."""
 Found = TypeVar("Found")
 
@@ -107,7 +107,7 @@ def _taken(client: ClusterClient, seen: Callable[[int], None], topics: Sequence[
     for broker, behind in sorted(found.lag.items()):
         if fenced.get(broker) is False and behind > BEHIND:
             found.unseen.append(
-                f"the present, if broker {broker} answered: its metadata is {behind:.0f} s old"
+                f"the present, if broker {broker} answered: its metadata is old"
             )
     _settings(client, found, sorted({topic["name"] for topic in answers}))
     for topic in answers:
@@ -217,15 +217,18 @@ def _settings(client: ClusterClient, found: Snapshot, topics: Sequence[str]) -> 
 
 
 def _min_isr(found: Snapshot, topic: str, told: Answer) -> None:
-    """The topic's own value and that of all brokers. The controller asks for no value of one broker."""
+    """The topic's own value and that of all brokers. The controller asks for no value of one broker.
+
+    Without a value of all brokers the controller takes the one in its own file, which cannot be asked for;
+    the one in a broker's file stands for it.
+    """
     values = {each["source"]: each["value"] for each in told.get("synonyms", ())}
     values.setdefault(told.get("config_source", ""), told["value"])
-    for source, resource in ((OWN, (TOPIC, topic)), (OF_ALL, (BROKER, EVERY_BROKER))):
-        if source in values:
-            found.apply(
-                "CONFIG_RECORD",
-                resourceType=resource[0], resourceName=resource[1], name=MIN_ISR, value=values[source],
-            )  # fmt: skip
+    of_all = values.get(OF_ALL, values.get(IN_FILE))
+    for value, resource in ((values.get(OWN), (TOPIC, topic)), (of_all, (BROKER, EVERY_BROKER))):
+        if value is not None:
+            kind, name = resource
+            found.apply("CONFIG_RECORD", resourceType=kind, resourceName=name, name=MIN_ISR, value=value)
 
 
 def _partition(

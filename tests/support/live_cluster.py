@@ -52,6 +52,9 @@ class FakeCluster:
     """Whether each is fenced."""
     moving: dict[tuple[str, int], Answer] = field(default_factory=dict)
     min_isr: str = "2"
+    min_isr_source: str = "DYNAMIC_TOPIC_CONFIG"
+    min_isr_below: str = "DYNAMIC_DEFAULT_BROKER_CONFIG"
+    """Where another value comes from, which is 1 and of no account."""
     unclean: str = "false"
     lag: dict[int, int] = field(default_factory=dict)
     """Milliseconds by which brokers are behind."""
@@ -122,9 +125,9 @@ class FakeCluster:
 
     def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
         self._note("configs")
-        own = {"source": "DYNAMIC_TOPIC_CONFIG", "value": self.min_isr}
-        rest = {"source": "DYNAMIC_DEFAULT_BROKER_CONFIG", "value": "1"}
-        min_isr = {"value": self.min_isr, "config_source": "DYNAMIC_TOPIC_CONFIG", "synonyms": [own, rest]}
+        own = {"source": self.min_isr_source, "value": self.min_isr}
+        rest = {"source": self.min_isr_below, "value": "1"}
+        min_isr = {"value": self.min_isr, "config_source": self.min_isr_source, "synonyms": [own, rest]}
         unclean = {"value": self.unclean, "config_source": "DYNAMIC_TOPIC_CONFIG", "synonyms": []}
         return {name: dict(zip(names, (min_isr, unclean), strict=True)) for name in topics}
 
