@@ -6,16 +6,19 @@ about the cluster: brokers, topics, features, settings, transactions (`spark_tas
 
 from __future__ import annotations
 
+import itertools
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.findings import report_of
-from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Tasks, run_tasks
+from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
 from elrcheck.commands.audit.spark_files import Found, files_on_spark
 from elrcheck.commands.audit.spark_tasks import (
     CUT,
@@ -35,6 +38,8 @@ from elrcheck.results.audit_report import AuditReport
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+POLL = 0.1
+"""Seconds between two looks for an interruption."""
 BUCKETS = 2
 """Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
 many replicas its partition 0 has."""
@@ -48,11 +53,17 @@ def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
     conf = parse_conf(spark.conf)
     choice = SparkChoice(spark.master, conf, verbose=spark.verbose, app_name="elrcheck audit")
     progress.stage(f"starting Spark ({choice.master})")
-    with spark_session(choice) as session:
-        return audit_in_session(session, request, progress)
+    with spark_session(choice) as session, Interrupts() as interrupted:
+        return audit_in_session(session, request, progress, interrupted)
 
 
-def audit_in_session(session: SparkSession, request: AuditRequest, progress: Progress) -> AuditReport:
+def audit_in_session(
+    session: SparkSession,
+    request: AuditRequest,
+    progress: Progress,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> AuditReport:
+    """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
     started = time.monotonic()
     progress.stage("listing files")
     found: dict[str, Found] = {}
@@ -62,45 +73,57 @@ def audit_in_session(session: SparkSession, request: AuditRequest, progress: Pro
         else:
             found.update({each.path: each for each in files_on_spark(session, path)})
     logs = sorted_into_logs({name: each.dump for name, each in found.items()})
-    tasks = SparkAudit(session, logs, found)
+    tasks = SparkAudit(session, logs, found, interrupted)
     try:
-        findings, timelines = run_tasks(tasks, progress)
+        findings, timelines, stopped = run_tasks(tasks, progress)
+    except Stopped:
+        raise KeyboardInterrupt from None
     finally:
         tasks.close()
-    return report_of(findings, timelines, started, strict=request.strict)
+    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped)
 
 
 class SparkAudit(Tasks):
     """The tasks as jobs of Spark."""
 
     def __init__(
-        self, session: SparkSession, logs: Sequence[MetadataLog], found: Mapping[str, Found]
+        self,
+        session: SparkSession,
+        logs: Sequence[MetadataLog],
+        found: Mapping[str, Found],
+        interrupted: Callable[[], bool],
     ) -> None:
         super().__init__(logs)
+        self.interrupted = interrupted
         self.session = session
         self.found = found
         self.records: DataFrame | None = None
+        self._numbers = itertools.count()
 
     def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
         files = self._frame(places)
         self.records = files.mapInArrow(partial(cut_files, logs=self.logs), CUT).persist()
         rows = self.records.where("topic is null").select("log", "part", "item")
-        for row in rows.toLocalIterator():
+        for row in self._done(rows.collect):
             yield row.log, row.part, bytes(row.item)
 
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
         assert self.records is not None
         context, logs = self.session.sparkContext, self.logs
+        width = max(int(context.defaultParallelism), 1)
         told = context.broadcast(shared)
         bodies = (
             self.records.where("topic is not null")
-            .repartition(BUCKETS * int(context.defaultParallelism), "log", "topic")
+            .repartition(BUCKETS * width, "log", "topic")
             .select(*Row._fields)
             .sortWithinPartitions("log", "part", "piece", "offset")
             .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value), FOUND)
-        )
-        for row in bodies.toLocalIterator():
-            yield row.log, bytes(row.body)
+        ).rdd
+        buckets = range(bodies.getNumPartitions())
+        for start in range(0, len(buckets), width):  # what is found so far is kept after an interruption
+            some = list(buckets[start : start + width])
+            for row in self._done(partial(context.runJob, bodies, list, some)):
+                yield row.log, bytes(row.body)
         told.destroy()
 
     def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
@@ -112,17 +135,50 @@ class SparkAudit(Tasks):
             topic = F.lit(bytearray(topic_bytes(key.topic_id)))
             wanted = wanted | ((F.col("topic") == topic) & (F.col("partition") == key.partition))
         rows = self.records.where((F.col("log") == number) & wanted).select(*Row._fields)
-        for row in rows.toLocalIterator():
+        for row in self._done(rows.collect):
             yield Row(**row.asDict())
 
     def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         read = partial(read_dumps, logs=self.logs, answer=answer)
-        for row in self._frame(places).mapInArrow(read, FOUND).toLocalIterator():
+        for row in self._done(self._frame(places).mapInArrow(read, FOUND).collect):
             yield row.log, bytes(row.body)
 
     def close(self) -> None:
         if self.records is not None:
             self.records.unpersist()
+
+    def _done(self, job: Callable[[], list[Any]]) -> list[Any]:
+        """Run a job in a thread, so that it can be cancelled."""
+        from pyspark import InheritableThread
+
+        context = self.session.sparkContext
+        group = f"elrcheck-audit-{next(self._numbers)}"
+        answer: list[Any] = []
+        fault: list[BaseException] = []
+
+        def work() -> None:
+            context.setJobGroup(group, "audit", interruptOnCancel=True)
+            try:
+                answer.extend(job())
+            except BaseException as problem:
+                fault.append(problem)
+
+        thread: threading.Thread = InheritableThread(target=work, daemon=True)
+        thread.start()
+        stopped = False
+        try:
+            while thread.is_alive() and not stopped:
+                thread.join(POLL)
+                stopped = thread.is_alive() and self.interrupted()
+        finally:
+            if thread.is_alive():
+                context.cancelJobGroup(group)
+                thread.join()
+        if stopped:
+            raise Stopped
+        if fault:
+            raise fault[0]
+        return answer
 
     def _frame(self, places: Sequence[Place]) -> DataFrame:
         """Files for the tasks: those with a path are opened there, Spark reads the others."""

@@ -15,6 +15,7 @@ from elrcheck.commands.audit.spark_tasks import Placed, Row, Shared, audited_who
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.history import Read
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import AuditTimeline
@@ -25,8 +26,15 @@ DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
 """What is asked about the text of a dump."""
 
 
+class Stopped(Exception):
+    """The audit was interrupted while a task was awaited."""
+
+
 class Tasks(ABC):
-    """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order."""
+    """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order.
+
+    Each method raises Stopped after an interruption.
+    """
 
     def __init__(self, logs: Sequence[MetadataLog]) -> None:
         self.logs = logs
@@ -48,13 +56,21 @@ class Tasks(ABC):
         """The answer about every dump, by log."""
 
 
-def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline]]:
-    """What is found in each log, and the time lines."""
+def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
+    """What is found in each log, the time lines, and whether the rest is missing, by an interruption.
+
+    Raises Stopped if nothing was judged yet.
+    """
     shared = _cut(tasks, progress)
     progress.stage("[2/3] judging partitions")
-    findings = _judged(tasks, shared)
+    findings, whole = _judged(tasks, shared)
+    if not whole:
+        return findings, [], True
     progress.stage("[3/3] time lines")
-    return findings, list(_timelines(tasks, shared, findings))
+    try:
+        return findings, list(_timelines(tasks, shared, findings)), False
+    except Stopped:
+        return findings, [], True
 
 
 def _cut(tasks: Tasks, progress: Progress) -> Shared:
@@ -73,7 +89,8 @@ def _cut(tasks: Tasks, progress: Progress) -> Shared:
     return shared
 
 
-def _judged(tasks: Tasks, shared: Shared) -> list[LogFindings]:
+def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
+    """What the buckets found, and whether all of them were judged."""
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
         if log.dump is None:
@@ -82,14 +99,19 @@ def _judged(tasks: Tasks, shared: Shared) -> list[LogFindings]:
                 pass
             by_log[number] = audit.findings()
     alone = {n: (found.read.records, frozenset(found.damage)) for n, found in by_log.items()}
-    for number, body in tasks.judge(shared):
-        _add(by_log[number], pickle.loads(body), *alone[number])
-    for number, found in _dumps(tasks, audited_whole):
-        by_log[number] = found
-    for number, found in by_log.items():
-        found.log = tasks.logs[number]
+    whole = True
+    try:
+        for number, body in tasks.judge(shared):
+            _add(by_log[number], pickle.loads(body), *alone[number])
+        for number, found in _dumps(tasks, audited_whole):
+            by_log[number] = found
+    except Stopped:
+        whole = False
+    for number, log in enumerate(tasks.logs):
+        found = by_log.setdefault(number, LogFindings(log, Read()))
+        found.log = log
         found.sort()
-    return [by_log[number] for number in range(len(tasks.logs))]
+    return [by_log[number] for number in range(len(tasks.logs))], whole
 
 
 def _add(whole: LogFindings, bucket: LogFindings, shared: int, known: frozenset[Damage]) -> None:

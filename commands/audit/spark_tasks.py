@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.log_audit import LogAudit
-from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint
 from elrcheck.kafka.log.dump_text import read_dump_text
-from elrcheck.kafka.log.entries import Entry, Item, decoded
+from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
-from elrcheck.kafka.log.metadata_records import FRAME_VERSION
+from elrcheck.kafka.log.metadata_records import CHANGES, CREATIONS, FRAME_VERSION, REST, START
 from elrcheck.kafka.log.record_table import BY_NAME
 from elrcheck.kafka.log.segments import Batch, read_pieces
 
@@ -44,6 +43,7 @@ FOUND = "log int, body binary"
 ROWS = 4096
 ABOUT_A_PARTITION = {BY_NAME[name].key: BY_NAME[name].newest for name in (
     "PARTITION_RECORD", "PARTITION_CHANGE_RECORD")}  # fmt: skip
+ABOUT = CHANGES | CREATIONS
 """Both start with the number of the partition and the id of its topic. Keys, with the newest version."""
 
 
@@ -62,20 +62,27 @@ END = 1 << 62
 
 def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog]) -> Iterator[pa.RecordBatch]:
     """Cut files into records. logs: all logs, by number."""
-    import pyarrow as pa
-
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for batch in batches:
         for row in batch.to_pylist():
             log, part = row["log"], row["part"]
             with closing(_open(row["path"], row["content"])) as file:
                 for each in _cut(file, logs[log].parts[part]):
-                    rows.append({"log": log, "part": part, **each})
+                    rows.append((log, part, *each))
                     if len(rows) >= ROWS:
-                        yield pa.RecordBatch.from_pylist(rows, _kinds())
+                        yield _columns(rows)
                         rows = []
     if rows:
-        yield pa.RecordBatch.from_pylist(rows, _kinds())
+        yield _columns(rows)
+
+
+def _columns(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    schema = _kinds()
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _kinds() -> pa.Schema:
@@ -95,7 +102,8 @@ def _open(path: str, content: bytes | None) -> BinaryIO:
         raise EnvironmentFault("executor", f"{path}: {fault.strerror or fault}") from fault
 
 
-def _cut(file: BinaryIO, part: LogPart) -> Iterator[dict[str, Any]]:
+def _cut(file: BinaryIO, part: LogPart) -> Iterator[tuple[Any, ...]]:
+    """The columns of each row from `piece` on."""
     size = file.seek(0, io.SEEK_END)
     reached = -1
     for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
@@ -109,27 +117,21 @@ def _cut(file: BinaryIO, part: LogPart) -> Iterator[dict[str, Any]]:
                 item = decoded(part.path, piece.position, stored, piece.control)
                 yield _shared(Placed(number, stored.offset, item))
                 continue
-            yield {
-                "piece": number,
-                "offset": stored.offset,
-                "time": stored.time,
-                "position": piece.position,
-                "topic": topic[0],
-                "partition": topic[1],
-                "value": stored.value,
-            }
+            yield number, stored.offset, stored.time, piece.position, *topic, stored.value, None
     if reached >= 0:
         yield _shared(Placed(END, reached, Reached(reached)))
 
 
-def _shared(placed: Placed) -> dict[str, Any]:
-    return {"piece": placed.piece, "offset": placed.offset, "item": pickle.dumps(placed)}
+def _shared(placed: Placed) -> tuple[Any, ...]:
+    return placed.piece, placed.offset, None, None, None, None, None, pickle.dumps(placed)
 
 
 def _partition_of(value: bytes | None) -> tuple[bytes, int] | None:
     """The topic's id and the number of the partition that a record is about; None if of none, or unclear."""
     if value is None:
         return None
+    if value[:START] in ABOUT and len(value) >= REST:
+        return value[START + 4 : REST], int.from_bytes(value[START : START + 4], signed=True)
     try:
         frame, at = unsigned_varint(value, 0)
         key, at = unsigned_varint(value, at)
@@ -205,8 +207,8 @@ class _Waiting:
     def of(self, part: int, path: str) -> Iterator[Placed]:
         while self._next is not None and self._next.part == part:
             row = self._next
-            stored = StoredRecord(row.offset, row.time, None, row.value)
-            yield Placed(row.piece, row.offset, decoded(path, row.position, stored))
+            run = Run(path, row.position, row.time, (row.offset,), (row.value,), ends_batch=False)
+            yield Placed(row.piece, row.offset, run)
             self._next = next(self._rows, None)
 
 
@@ -229,15 +231,29 @@ def _merged(some: Iterable[Placed], others: Iterable[Placed]) -> Iterator[Placed
 
 
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
-    """Mark the last record of each batch, whichever of its records are here."""
+    """Join the rows of each batch, and mark the last record of it, whichever of its records are here."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
-        here = [placed.item for placed in group]
+        here: list[PartItem] = []
+        for is_row, some in groupby((placed.item for placed in group), key=_time_of_row):
+            same = list(some)
+            here += same if is_row is None else [_joined(same)]
         for number in range(len(here) - 1, -1, -1):
-            entry = here[number]
-            if isinstance(entry, Entry):
-                here[number] = entry._replace(ends_batch=True)
+            item = here[number]
+            if isinstance(item, Entry | Run):
+                here[number] = item._replace(ends_batch=True)
                 break
         yield from here
+
+
+def _time_of_row(item: PartItem) -> int | None:
+    return item.time if isinstance(item, Run) else None
+
+
+def _joined(rows: Iterable[PartItem]) -> Run:
+    """Rows that follow each other in one batch, and were written at the same time."""
+    runs = [row for row in rows if isinstance(row, Run)]
+    offsets = tuple(run.offsets[0] for run in runs)
+    return runs[0]._replace(offsets=offsets, values=tuple(run.values[0] for run in runs))
 
 
 # ---------------------------------------------------------------------------- dumps

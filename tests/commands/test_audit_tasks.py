@@ -17,7 +17,7 @@ from random_logs import written_at_random
 
 from elrcheck.base.progress import Silent
 from elrcheck.commands.audit.findings import report_of
-from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Tasks, run_tasks
+from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
 from elrcheck.commands.audit.spark_tasks import (
     Row,
     Shared,
@@ -76,8 +76,8 @@ def _answers(batch: pa.RecordBatch) -> Iterator[tuple[int, bytes]]:
 
 
 def both(*paths: Path) -> tuple[AuditReport, AuditReport]:
-    findings, timelines = run_tasks(Here(logs_of(paths)), Silent())
-    spread = report_of(findings, timelines, time.monotonic(), strict=False)
+    findings, timelines, stopped = run_tasks(Here(logs_of(paths)), Silent())
+    spread = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
     return replace(audited(*paths), seconds=0.0), replace(spread, seconds=0.0)
 
 
@@ -96,3 +96,27 @@ def test_random_logs_with_snapshots_transactions_and_damage(tmp_path: Path) -> N
     assert plain == spread
     assert len(plain.flags) > 100 and len(plain.damage) > 3 and len(plain.timelines) > 20
     assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}
+
+
+class Interrupted(Here):
+    """An interruption after one of two buckets."""
+
+    buckets = 2
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        for number, answer in enumerate(super().judge(shared)):
+            if number == 1:
+                raise Stopped
+            yield answer
+
+
+def test_after_an_interruption_the_report_has_the_buckets_judged_so_far(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    written_at_random(folder, random.Random(3))
+    plain, _ = both(folder, MADE / "dump.txt")
+    findings, timelines, stopped = run_tasks(Interrupted(logs_of([folder, MADE / "dump.txt"])), Silent())
+    partial = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
+    assert partial.interrupted and partial.exit_code == 130 and partial.timelines == ()
+    assert 0 < len(partial.flags) < len(plain.flags) and set(partial.flags) <= set(plain.flags)
+    assert [log.name for log in partial.logs] == [log.name for log in plain.logs]
+    assert 0 < partial.records < plain.records

@@ -48,6 +48,23 @@ def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession,
     assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}
 
 
+def test_after_an_interruption_the_report_is_partial(spark: SparkSession) -> None:
+    said: list[str] = []
+
+    class Noted(Silent):
+        def stage(self, text: str) -> None:
+            said.append(text)
+
+    judging = lambda: any(text.startswith("[2/3]") for text in said)  # noqa: E731
+    report = audit_in_session(spark, AuditRequest((LOST,)), Noted(), judging)
+    assert report.interrupted and report.exit_code == 130 and report.timelines == ()
+    assert 0 < report.records < 77
+    said.clear()
+    with pytest.raises(KeyboardInterrupt):
+        audit_in_session(spark, AuditRequest((LOST,)), Noted(), lambda: True)
+    assert audit_in_session(spark, AuditRequest((LOST,)), Silent()).records == 77
+
+
 def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
     """file:// stands for every file system that Spark reads: listed and read by Spark alone."""
     inner = tmp_path / "__cluster_metadata-0"
