@@ -33,13 +33,12 @@ def known_brokers(
     ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
 ) -> tuple[KnownBroker, ...]:
     """What is known of these brokers, each with the log directory that has its replica of the partition."""
-    directories = dict(zip(stored.shape.lists.replicas, stored.directories, strict=True))
-    found = []
-    for broker in ids:
-        now = brokers.get(broker)
-        if now is None:
-            found.append(KnownBroker())
-            continue
-        online = now.has_online(directories.get(broker, UNASSIGNED))
-        found.append(KnownBroker(True, now.fenced, now.in_controlled_shutdown, online))
-    return tuple(found)
+    directories = dict(stored.shape.homes)
+    return tuple([known_broker(brokers.get(broker), directories.get(broker, UNASSIGNED)) for broker in ids])
+
+
+def known_broker(broker: StoredBroker | None, directory: str) -> KnownBroker:
+    """What is known of a broker whose replica is in this directory; None is one that is not registered."""
+    if broker is None:
+        return KnownBroker()
+    return KnownBroker(True, broker.fenced, broker.in_controlled_shutdown, broker.has_online(directory))

@@ -16,7 +16,9 @@ from typing import NamedTuple, TypeAlias
 
 from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
+from elrcheck.commands.audit.known_broker import known_broker
 from elrcheck.commands.audit.record_check import RecordCheck
+from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
     EVERY_BROKER,
@@ -24,17 +26,25 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
     Key,
     Shape,
-    StoredBroker,
     StoredPartition,
 )
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.history import Applied
-from elrcheck.kafka.log.metadata_records import CHANGES, CREATIONS, REST, START, topic_and_number
+from elrcheck.kafka.log.metadata_records import (
+    CHANGES,
+    CREATIONS,
+    REST,
+    START,
+    MetadataRecord,
+    read_record,
+    topic_and_number,
+)
 
 MOST_KNOWN = 1 << 17
 """Circumstances that are remembered."""
 MOST_KEYS = 1 << 20
 
+Ranks: TypeAlias = tuple[object, ...]
 Step: TypeAlias = tuple[Shape, int]
 """What a change makes of the partition, and what it adds to the leader epoch."""
 
@@ -49,14 +59,27 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
+class Alike:
+    """Partitions that differ only in the ids of their brokers, and the world around them.
+
+    sound: by the number of what there is to say of the topic, whether they break no rule. explained, created:
+    what changes of them, and their creation, come to, if nothing else comes of it.
+    """
+
+    sound: dict[int, bool] = field(default_factory=dict)
+    explained: set[tuple[Ranks, int, int]] = field(default_factory=set)
+    created: set[tuple[int, int, int]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Circumstances:
     """A shape, the brokers that it names and the cluster's settings as they are, and were before the batch.
 
-    Both by the number of what there is to say of the topic. steps: also by the record, without its partition.
+    steps: by the record, without its partition, and the number of what there is to say of the topic.
     """
 
+    alike: Alike
     steps: dict[tuple[bytes, int], Step] = field(default_factory=dict)
-    sound: dict[int, bool] = field(default_factory=dict)
 
 
 class Quiet:
@@ -89,9 +112,10 @@ class Quiet:
         self._world: tuple[object, ...] = ()
         self._known: dict[tuple[object, ...], Circumstances] = {}
         self._now: dict[Shape, Circumstances] = {}
+        self._alikes: dict[tuple[object, ...], Alike] = {}
         self._created: dict[tuple[bytes, int], StoredPartition] = {}
         self._keys: dict[bytes, Key] = {}
-        self._brokers: dict[int, int] = {}
+        self._brokers: dict[tuple[int, str], int] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         """Of what can be said of a broker, or of a topic."""
         self._topics: dict[str, int] = {}
@@ -140,7 +164,7 @@ class Quiet:
             topic = topics.get(key[0])
             if topic is None:
                 topic = self._topic(state, key)
-            step = here.steps.get((value[REST:], topic))
+            step = here.steps.get((value[REST:], topic)) or self._derived(state, here, before, value, topic)
             if step is None:
                 self._asked = (run.offsets[at], value, topic)
                 break
@@ -157,10 +181,10 @@ class Quiet:
             if value[:START] != self._start or len(value) < REST:
                 break
             key = Key(*topic_and_number(value, START))
-            if key in state.partitions or key in self._flagged or key in self._ghosts:
+            if key.partition < 0 or key in state.partitions or key in self._flagged or key in self._ghosts:
                 break
             topic = self._topic(state, key)
-            created = self._created.get((value[REST:], topic))
+            created = self._created.get((value[REST:], topic)) or self._derived_creation(state, value, topic)
             if created is None:
                 self._asked = (run.offsets[at], value, topic)
                 break
@@ -182,13 +206,52 @@ class Quiet:
         if after is None or not self.is_sound(state, key):
             return
         _, value, topic = asked
+        alike = self._circumstances((before or after).shape).alike
         if before is None:
-            if len(self._created) >= MOST_KNOWN:
-                self._created.clear()
+            alike.created.add((after.leader_epoch, after.partition_epoch, topic))
             self._created[value[REST:], topic] = after
         elif _stays(before.shape, after.shape):
             step = (after.shape, after.leader_epoch - before.leader_epoch)
             self._circumstances(before.shape).steps[value[REST:], topic] = step
+            if after.shape.brokers == before.shape.brokers:
+                alike.explained.add((after.shape.ranks, step[1], topic))
+
+    def _derived(
+        self, state: ClusterState, here: Circumstances, before: StoredPartition, value: bytes, topic: int
+    ) -> Step | None:
+        """What a change comes to, if nothing else came of it where the brokers have other ids."""
+        if not here.alike.explained:
+            return None
+        record = _read(value)
+        if record is None:
+            return None
+        after = state.changed(before, record.fields)
+        old, new, elected = before.shape, after.shape, after.leader_epoch - before.leader_epoch
+        if (
+            new.brokers != old.brokers
+            or (new.ranks, elected, topic) not in here.alike.explained
+            or (old.lists.elr and not new.lists.elr)  # depends on what else the record says
+            or not _stays(old, new)
+            or not (self._now.get(new) or self._circumstances(new)).alike.sound.get(topic)
+        ):
+            return None
+        step = here.steps[value[REST:], topic] = (new, elected)
+        return step
+
+    def _derived_creation(self, state: ClusterState, value: bytes, topic: int) -> StoredPartition | None:
+        record = _read(value)
+        if record is None:
+            return None
+        after = state.created(record.fields)
+        alike = self._circumstances(after.shape).alike
+        if (after.leader_epoch, after.partition_epoch, topic) not in alike.created or not alike.sound.get(
+            topic
+        ):
+            return None
+        if len(self._created) >= MOST_KNOWN:
+            self._created.clear()
+        self._created[value[REST:], topic] = after
+        return after
 
     def taken(self) -> Iterator[tuple[Key, Place]]:
         """The partitions that were changed in this batch without notice, and where. They are given back."""
@@ -217,10 +280,10 @@ class Quiet:
         topic = self._topics.get(key.topic_id)
         if topic is None:
             topic = self._topic(state, key)
-        sound = here.sound.get(topic)
+        sound = here.alike.sound.get(topic)
         if sound is None:
             sound = not any(True for _ in state_signs(state, key, frozenset(), self._judge))
-            here.sound[topic] = sound
+            here.alike.sound[topic] = sound
         return sound
 
     def _renew(self, state: ClusterState) -> None:
@@ -245,23 +308,33 @@ class Quiet:
             self._topics.pop(topic_id, None)
 
     def _circumstances(self, shape: Shape) -> Circumstances:
-        brokers = tuple([self._broker(broker) for broker in shape.brokers])
+        numbers = self._brokers
+        brokers = tuple([numbers.get(home) or self._broker(*home) for home in shape.homes])
         place = (shape, brokers, self._start, self._world)
         here = self._known.get(place)
         if here is None:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
                 self._now.clear()
-            here = self._known[place] = Circumstances()
+            here = self._known[place] = Circumstances(self._alike(shape, brokers))
         self._now[shape] = here
         return here
 
-    def _broker(self, broker: int) -> int:
-        number = self._brokers.get(broker)
-        if number is None:
-            assert self._state is not None
-            now, start = self._state.brokers.get(broker), self._check.brokers.get(broker)
-            number = self._brokers[broker] = self._number("broker", _said(now), _said(start))
+    def _alike(self, shape: Shape, brokers: tuple[int, ...]) -> Alike:
+        place = (shape.ranks, brokers, self._world)
+        alike = self._alikes.get(place)
+        if alike is None:
+            if len(self._alikes) >= MOST_KNOWN:
+                self._alikes.clear()
+            alike = self._alikes[place] = Alike()
+        return alike
+
+    def _broker(self, broker: int, directory: str) -> int:
+        """The number of what is known of a broker, now and before the batch."""
+        assert self._state is not None
+        now, start = self._state.brokers.get(broker), self._check.brokers.get(broker)
+        known = (known_broker(now, directory), known_broker(start, directory))
+        number = self._brokers[broker, directory] = self._number("broker", *known)
         return number
 
     def _topic(self, state: ClusterState, key: Key) -> int:
@@ -275,7 +348,7 @@ class Quiet:
         return number
 
     def _number(self, *said: object) -> int:
-        return self._numbers.setdefault(said, len(self._numbers))
+        return self._numbers.setdefault(said, len(self._numbers) + 1)
 
     def _key(self, value: bytes, state: ClusterState) -> Key | None:
         """The partition that a change names; None if there is none."""
@@ -288,8 +361,12 @@ class Quiet:
         return key
 
 
-def _said(broker: StoredBroker | None) -> tuple[object, ...] | None:
-    return None if broker is None else (broker.fenced, broker.in_controlled_shutdown, broker.directories)
+def _read(value: bytes) -> MetadataRecord | None:
+    try:
+        record = read_record(value)
+    except Malformed:
+        return None
+    return record if isinstance(record, MetadataRecord) else None
 
 
 def _stays(before: Shape, after: Shape) -> bool:

@@ -40,9 +40,11 @@ class Shape:
 
     Partitions with the same content have the same object, so that it can be looked up quickly.
     directories: for each replica the id of its log directory. brokers: all that the lists name, ascending.
+    homes: each with the directory of its replica. ranks: the lists with the place of each broker among these,
+    so that partitions of other brokers are alike.
     """
 
-    __slots__ = ("brokers", "directories", "lists")
+    __slots__ = ("brokers", "directories", "homes", "lists", "ranks")
 
     def __init__(self, lists: KafkaPartition, directories: tuple[str, ...]) -> None:
         self.lists = lists
@@ -50,6 +52,11 @@ class Shape:
         p = lists
         named = {*p.replicas, *p.isr, *p.elr, *p.last_known_elr, *p.adding, *p.removing, p.leader}
         self.brokers = tuple(sorted(named - {NO_LEADER}))
+        directory_of = dict(zip(p.replicas, directories, strict=True))
+        self.homes = tuple([(broker, directory_of.get(broker, UNASSIGNED)) for broker in self.brokers])
+        rank = {broker: place for place, broker in enumerate(self.brokers)} | {NO_LEADER: NO_LEADER}
+        lists_in_order = (p.replicas, p.isr, p.elr, p.last_known_elr, p.adding, p.removing, (p.leader,))
+        self.ranks = (p.recovery, *[tuple([rank[broker] for broker in ids]) for ids in lists_in_order])
 
 
 class StoredPartition(NamedTuple):
@@ -168,6 +175,10 @@ class ClusterState:
         key = Key(r["topicId"], r["partitionId"])
         if key.partition < 0:
             raise Impossible(f"a partition of {self.name_of(key)} has number {key.partition}")
+        return [self._put(key, self.created(r))]
+
+    def created(self, r: Fields) -> StoredPartition:
+        """The partition that a record creates."""
         lists = KafkaPartition(
             replicas=r["replicas"],
             isr=r["isr"],
@@ -178,14 +189,17 @@ class ClusterState:
             leader=r["leader"],
             recovery=RECOVERY.get(r["leaderRecoveryState"], "RECOVERED"),
         )
-        after = StoredPartition(self._shape(lists, r["directories"]), r["leaderEpoch"], r["partitionEpoch"])
-        return [self._put(key, after)]
+        return StoredPartition(self._shape(lists, r["directories"]), r["leaderEpoch"], r["partitionEpoch"])
 
     def _change(self, r: Fields) -> list[PartitionChanged]:
         key = Key(r["topicId"], r["partitionId"])
         before = self.partitions.get(key)
         if before is None:
             raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
+        return [self._put(key, self.changed(before, r))]
+
+    def changed(self, before: StoredPartition, r: Fields) -> StoredPartition:
+        """What a record makes of a partition."""
         shape, leader_epoch, partition_epoch = before
         p = shape.lists
         changed = r["leader"] != NO_CHANGE
@@ -200,8 +214,7 @@ class ClusterState:
             recovery=RECOVERY.get(r["leaderRecoveryState"], p.recovery),
         )
         told = shape.directories if r["directories"] is None else r["directories"]
-        after = StoredPartition(self._shape(lists, told), leader_epoch + changed, partition_epoch + 1)
-        return [self._put(key, after)]
+        return StoredPartition(self._shape(lists, told), leader_epoch + changed, partition_epoch + 1)
 
     def _clear_elr(self, r: Fields) -> list[PartitionChanged]:
         keys = self.keys_of(r["topicName"]) if r["topicName"] else sorted(self.partitions)
