@@ -26,8 +26,12 @@ MARK = (
 )
 
 
-def finding_page(finding: Finding, flags: Sequence[str], recipes: Sequence[Recipe]) -> str:
-    """The page in Markdown. flags: the rules under which `audit` flags it; recipes: of `reproduce`."""
+def finding_page(
+    finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]
+) -> str:
+    """The page in Markdown. flags: the rules under which `audit` flags it, before: those by which it says
+    that the finding is one step away; recipes: of `reproduce`.
+    """
     lines = [f"# {finding.id}: {finding.title}", "", MARK.format(finding=finding.id), ""]
     lines += paragraphs(f"**Lost:** {finding.lost}. **Kafka:** {finding.versions}.")
     lines += paragraphs(f"Public issue: {finding.issue}.")
@@ -36,7 +40,7 @@ def finding_page(finding: Finding, flags: Sequence[str], recipes: Sequence[Recip
     lines += _steps(finding.by_hand)
     lines += ["## Cause", "", *paragraphs(finding.cause)]
     lines += _patch(finding.patch)
-    lines += _see(finding, flags, recipes)
+    lines += _see(finding, flags, before, recipes)
     lines += ["## What operators can do meanwhile", ""]
     lines += paragraphs(finding.meanwhile or "Nothing is known that helps.")
     return "\n".join(lines).rstrip() + "\n"
@@ -109,12 +113,18 @@ def _in_model(patch: Patch) -> str:
     return f"The model: {names}; none of the properties breaks in the controls below."
 
 
-def _see(finding: Finding, flags: Sequence[str], recipes: Sequence[Recipe]) -> Iterator[str]:
+def _see(
+    finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]
+) -> Iterator[str]:
     yield "## How to see it"
     yield ""
     if flags:
         names = ", ".join(f"`{name}`" for name in flags)
         yield from paragraphs(f"In the metadata log of a cluster: `elrcheck audit PATH` flags {names}.")
+    if before:
+        names = ", ".join(f"`{name}`" for name in before)
+        asked = "`elrcheck audit --bootstrap HOST:PORT`"
+        yield from paragraphs(f"One step before, on a cluster that runs: {asked} flags {names}.")
     if recipes:
         yield from paragraphs("On a cluster that is started for it, with a control beside it:")
         yield from ("```sh", *map(_reproduce, recipes), "```", "")

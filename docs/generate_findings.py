@@ -19,7 +19,7 @@ from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
 from elrcheck.catalogue.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.commands.audit.rules import RULES
+from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
 PAGES = PAGE.with_suffix("")
@@ -65,11 +65,17 @@ def pages() -> dict[str, str]:
     return {"table.md": version_page(table), "causes.md": sorted_out} | {
         f"{finding.id}.md": finding_page(
             finding,
-            [rule.name for rule in RULES.values() if rule.hazard == finding.id],
+            [name for name in _rules(finding) if name not in NEXT_STEPS],
+            [name for name in _rules(finding) if name in NEXT_STEPS],
             [recipe for recipe in packaged_recipes() if recipe.finding == finding.id],
         )
         for finding in found
     }
+
+
+def _rules(finding: Finding) -> list[str]:
+    """The rules of the audit that are about it."""
+    return [rule.name for rule in RULES.values() if rule.hazard == finding.id]
 
 
 def reproduced(text: str) -> str:
