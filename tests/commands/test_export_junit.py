@@ -34,7 +34,9 @@ from elrcheck.traces.tracefile import write_trace
 
 FINDINGS = {finding.id: finding for finding in map(read_finding, finding_files())}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
-VERSIONS = ("4.0.0", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.3.0", "4.3.1", "4.4.0")
+VERSIONS = (
+    "4.0.0", "4.0.1", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.3.0", "4.3.1", "4.4.0",
+)  # fmt: skip
 
 
 class Silent:
