@@ -25,7 +25,7 @@ CHECKED_FROM = 21
 MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
-MOST_PLAIN = 1 << 14
+MOST_PLAIN = 1 << 17
 """Records of a batch whose starts are prepared."""
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
@@ -103,7 +103,7 @@ def values_of(head: Head, data: bytes) -> list[bytes] | None:
         return None
     found = []
     try:
-        for start in islice(_starts(), count):
+        for start in islice(_starts(count.bit_length()), count):
             length = data[at]
             at += 1
             if length > 0x7F:
@@ -136,11 +136,11 @@ def values_of(head: Head, data: bytes) -> list[bytes] | None:
 
 
 @cache
-def _starts() -> tuple[bytes, ...]:
+def _starts(bits: int) -> tuple[bytes, ...]:
     """What stands between the length of a record and that of its value: no attributes, the time of the batch,
-    the offset in it, and no key.
+    the offset in it, and no key. bits: of the number of records.
     """
-    return tuple(b"\0\0" + _zigzag(number << 1) + b"\x01" for number in range(MOST_PLAIN))
+    return tuple(b"\0\0" + _zigzag(number << 1) + b"\x01" for number in range(1 << bits))
 
 
 def _zigzag(number: int) -> bytes:
