@@ -135,8 +135,10 @@ def calls_of(function: Callable[..., Any], ghosts: Collection[str]) -> set[str]:
 
 def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Made]:
     match node:
-        case ast.Compare(ops=[operator]):
+        case ast.Compare(ops=[operator], comparators=[least]):
             for other in _NEAR[type(operator)]:
+                if isinstance(operator, ast.Eq) and other is ast.LtE and _is_least(least):
+                    continue
                 yield "comparison", ast.Compare(node.left, [other()], node.comparators)
         case ast.Compare():  # a < b < c: each half
             for k, operator in enumerate(node.ops):
@@ -177,6 +179,14 @@ def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Made]:
             yield from _forced(node, test)
         case ast.comprehension(ifs=[_, *_]):
             yield "condition", None
+
+
+def _is_least(node: ast.expr) -> bool:
+    """Whether only the value itself is less or equal: the empty set, and 0, as no number is negative."""
+    match node:
+        case ast.Name(id="EMPTY") | ast.Constant(value=0):
+            return not (isinstance(node, ast.Constant) and isinstance(node.value, bool))
+    return False
 
 
 def _changed_calls(node: ast.Call) -> Iterator[Made]:

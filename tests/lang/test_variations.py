@@ -75,3 +75,12 @@ def test_a_change_of_one_function_leaves_the_model_alone(model: Model) -> None:
     known = dict(model.fns)
     altered(model, one.function, one.tree, affected(model, one.function))
     assert model.fns == known
+
+
+def test_the_least_value_is_not_compared_in_vain(model: Model) -> None:
+    """Only the empty set is a subset of the empty set, and no number is less than 0."""
+    found = changes(model, "reassignment_completes")
+    assert not any(name.endswith("<= EMPTY") for name in found)
+    assert any(name.endswith(">= EMPTY") for name in found)
+    written = [one.after for name in ("last_epoch", "reassign") for one in changes(model, name).values()]
+    assert "len(wanted) >= 0" in written and "len(wanted) <= 0" not in written
