@@ -1,8 +1,9 @@
 """The exact counts of the packaged suites: a file that `elrcheck suite --record` writes.
 
 A property says what must never happen, not how often something may. So a change of the model that breaks no
-property still shows: a configuration has other states or steps than were recorded. Whoever changes the model
-on purpose records the counts again, and the difference is part of the change.
+property still shows: a configuration has other states or steps than were recorded, or walks through one that
+is too large to search have another digest. Whoever changes the model on purpose records the counts again, and
+the difference is part of the change.
 """
 
 from __future__ import annotations
@@ -20,14 +21,22 @@ NAME = "suite_counts.json"
 SCHEMA = "elrcheck.suite-counts/1"
 
 
-class Counts(Record, frozen=True):
-    """What a complete search of a configuration found. diameter: the greatest depth of a state."""
+class Counts(Record, frozen=True, omit_defaults=True):
+    """What a complete search of a configuration found. diameter: the greatest depth of a state.
+
+    Of walks: the steps that were possible, the states they met, the steps of the longest, and the digest of
+    all of it.
+    """
 
     generated: int
     distinct: int
     diameter: int
+    digest: str | None = None
 
     def __str__(self) -> str:
+        if self.digest is not None:
+            met = f"{self.generated:,} possible steps in {self.distinct:,} states"
+            return f"{met}, walks of {self.diameter} steps, digest {self.digest}"
         return f"{self.generated:,} generated, {self.distinct:,} distinct, diameter {self.diameter}"
 
 

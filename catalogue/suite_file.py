@@ -28,6 +28,10 @@ A file of `catalogue/suites/` describes a family of configurations::
     name = "five-brokers"
     set = { broker_count = 5 }
 
+    [walk]                            # walk through the configurations instead of searching them
+    walks = 400
+    steps = 50
+
     [[violates]]                      # what breaks, where, and why: exactly this
     properties = ["P-8"]
     in = ["reassign+*/crash"]
@@ -44,7 +48,7 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -61,7 +65,7 @@ from elrcheck.model.config import Config
 
 KEYS = (
     "variants", "together", "deep", "max-states", "reaches", "set", "operations", "faults", "configuration",
-    "narrowed", "violates",
+    "narrowed", "violates", "walk",
 )  # fmt: skip
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 FINDING = re.compile(r"F-\d+[a-z]?")
@@ -78,10 +82,20 @@ class Because:
 
 
 @dataclass(frozen=True)
+class Walk:
+    """Random walks of a configuration too large to search: how many, and how long they are."""
+
+    walks: int
+    steps: int
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class SuiteCase:
     """One configuration. name: `family/operations/fault`, and the variant if the family has several.
 
-    violates: property -> why it breaks; reaches: witnesses that the search must find.
+    violates: property -> why it breaks; reaches: witnesses that the search must find. walk: instead of a
+    search, if it is too large for one; then no property is judged.
     """
 
     name: str
@@ -92,6 +106,7 @@ class SuiteCase:
     max_states: int
     violates: Mapping[str, Because]
     reaches: tuple[str, ...]
+    walk: Walk | None = None
 
 
 @dataclass(frozen=True)
@@ -123,11 +138,13 @@ class _Narrowed:
 
 @dataclass(frozen=True)
 class _Plain:
-    """A configuration before the variant: its name and its values beyond the scope."""
+    """A configuration before the variants of its family: its name and its values beyond the scope."""
 
     name: str
     values: Mapping[str, Any]
     reaches: tuple[str, ...] = ()
+    variant: str | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -138,6 +155,7 @@ class _Defaults:
     max_states: int
     reaches: tuple[str, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
+    walk: Walk | None = None
 
 
 def packaged_suites() -> tuple[Family, ...]:
@@ -165,6 +183,7 @@ def read_family(file: Path | Traversable) -> Family:
         max_states=top.maybe("max-states", Node.positive, MOST_STATES),
         reaches=top.maybe("reaches", Node.texts, ()),
         values={**base, **shared},
+        walk=top.maybe("walk", _walk, None),
     )
     plain = [*_combined(top, defaults, fields), *_single(top, fields)]
     _reject_twice(plain, top)
@@ -172,12 +191,17 @@ def read_family(file: Path | Traversable) -> Family:
     cases = tuple(
         _case(name, one, variant, shared, defaults, expected)
         for one in plain
-        for variant in defaults.variants
+        for variant in ((one.variant,) if one.variant else defaults.variants)
     )
     if not cases:
         top.fail("there is no configuration", "give operations and faults, or [[configuration]]")
     _reject_stale(name, cases, expected)
     return Family(name, top["description"].text(), cases, str(file))
+
+
+def _walk(node: Node) -> Walk:
+    node.object(("walks", "steps"))
+    return Walk(node["walks"].positive(), node["steps"].positive())
 
 
 def _values(node: Node, fields: Mapping[str, type]) -> dict[str, Any]:
@@ -235,11 +259,18 @@ def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[
 
 def _single(top: Node, fields: Mapping[str, type]) -> Iterator[_Plain]:
     for node in top.get("configuration", []).items():
-        node.object(("name",), ("set", "reaches"))
+        node.object(("name",), ("set", "reaches", "variant", "seed"))
         name = node["name"].text()
         if not NAME.fullmatch(name):
             node["name"].bad("small letters, digits and -")
-        yield _Plain(name, _values(node.get("set", {}), fields), node.maybe("reaches", Node.texts, ()))
+        variant = node.maybe("variant", Node.text, None)
+        yield _Plain(
+            name=name,
+            values=_values(node.get("set", {}), fields),
+            reaches=node.maybe("reaches", Node.texts, ()),
+            variant=None if variant is None else find_variant(variant).name,
+            seed=node.maybe("seed", Node.natural, 0),
+        )
 
 
 def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
@@ -269,7 +300,7 @@ def _case(
     values = {**shared, **one.values}
     knobs = find_variant(variant).knobs
     selection = Selection(variant, defaults.scope, tuple(f"{k}={_word(v)}" for k, v in values.items()))
-    name = one.name if len(defaults.variants) == 1 else f"{one.name}@{variant}"
+    name = one.name if one.variant or len(defaults.variants) == 1 else f"{one.name}@{variant}"
     violates: dict[str, Because] = {}
     for rule in expected:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in rule.patterns):
@@ -292,6 +323,7 @@ def _case(
         max_states=defaults.max_states,
         violates=violates,
         reaches=(*defaults.reaches, *one.reaches),
+        walk=None if defaults.walk is None else replace(defaults.walk, seed=one.seed),
     )
 
 

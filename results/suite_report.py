@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.results.trace_view import Scalar
 
-RunVerdict: TypeAlias = Literal["holds", "violated", "inconclusive", "failed"]
+RunVerdict: TypeAlias = Literal["holds", "violated", "walked", "inconclusive", "failed"]
 SuiteVerdict: TypeAlias = Literal["expected", "unexpected", "inconclusive", "nothing"]
 
 
@@ -47,6 +47,8 @@ class SuiteRun:
     problems: what is not as expected, in words. recorded: the counts that a packaged configuration should
     have, in words, null if it has them or if none were compared. searched: false if the result of an earlier
     run with the same model was used. command: repeats the search.
+    digest: of random walks, which a configuration too large to search has instead (verdict `walked`); then
+    generated counts the steps that were possible, diameter those of the longest walk, no property is judged.
     """
 
     name: str
@@ -65,6 +67,7 @@ class SuiteRun:
     unreached: tuple[str, ...] = ()
     reason: str | None = None
     recorded: str | None = None
+    digest: str | None = None
     problems: tuple[str, ...] = ()
     command: str = ""
 

@@ -20,6 +20,7 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.commands.suite.walked_case import WalkAnswer
 from elrcheck.commands.sweep.job import Answer
 from elrcheck.commands.sweep.ledger import model_digest
 
@@ -32,24 +33,30 @@ class KeptAnswers:
         self.fresh = fresh
         self.model = f"{__version__} {model_digest()}"
 
-    def find(self, number: int, case: SuiteCase) -> Answer | None:
+    def find(self, number: int, case: SuiteCase) -> Answer | WalkAnswer | None:
         """The answer for a configuration; None if there is none, or it cannot be read."""
         if self.fresh:
             return None
         try:
             text = self._file(case).read_text(encoding="utf-8")
+            if case.walk is not None:
+                return structs.replace(from_text(text, WalkAnswer), number=number)
             return structs.replace(from_text(text, Answer), number=number)
         except (OSError, ValueError):
             return None
 
-    def add(self, case: SuiteCase, answer: Answer) -> None:
-        """Keep the answer of a complete search; a full disk is no reason to fail."""
-        if answer.report is None or not answer.report["search"]["complete"]:
+    def add(self, case: SuiteCase, answer: Answer | WalkAnswer) -> None:
+        """Keep the answer of walks or of a complete search; a full disk is no reason to fail."""
+        if isinstance(answer, Answer) and (
+            answer.report is None or not answer.report["search"]["complete"]
+        ):
             return
         with contextlib.suppress(OSError, ElrError):
             write_file(self._file(case), to_text(answer))
 
     def _file(self, case: SuiteCase) -> Path:
         values = {"variant": case.selected.variant, "scope": case.selected.scope}
-        asked = json.dumps([self.model, values, config_values(case.selected.config)], sort_keys=True)
+        walk = None if case.walk is None else [case.walk.walks, case.walk.steps, case.walk.seed]
+        parts = [self.model, values, config_values(case.selected.config), *([walk] if walk else [])]
+        asked = json.dumps(parts, sort_keys=True)
         return self.folder / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"

@@ -1,6 +1,7 @@
 """`elrcheck suite`: check many small configurations and compare what breaks with the explanations.
 
 Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as `check` does.
+One that is too large for that is walked through instead, and only compared with what was recorded.
 Answers are kept by a digest of model, properties and configuration, so that an unchanged configuration is not
 searched again, whether the run before was interrupted or not.
 """
@@ -12,7 +13,7 @@ import fnmatch
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
+from elrcheck.base.worker_pool import each
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.commands.suite.kept_answers import KeptAnswers
+from elrcheck.commands.suite.walked_case import WalkAnswer, task_of, walk_case
 from elrcheck.commands.sweep.estimate import states
 from elrcheck.commands.sweep.job import Answer, Job
 from elrcheck.commands.sweep.pool import check_all, processors
@@ -54,7 +57,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     for case in cases:
         demand_known(model, case)
     kept = KeptAnswers(request.fresh)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, Answer | WalkAnswer] = {}
     searched: set[int] = set()
     for number, case in enumerate(cases):
         if (answer := kept.find(number, case)) is not None:
@@ -65,14 +68,13 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     workers = min(request.workers or processors(), max(1, len(left)))
     work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))
     try:
-        jobs = [job_of(number, cases[number]) for number in left]
-        with stop, contextlib.closing(check_all(jobs, workers, work)) as ticks:
-            for tick in ticks:
-                for answer in tick.answers:
+        with stop, contextlib.closing(_answered(cases, left, workers, work)) as ticks:
+            for arrived, current in ticks:
+                for answer in arrived:
                     answers[answer.number] = answer
                     searched.add(answer.number)
                     kept.add(cases[answer.number], answer)
-                _tell(progress, cases, answers, tick.current, started)
+                _tell(progress, cases, answers, current, started)
                 if stop.wanted:
                     break
     finally:
@@ -94,6 +96,23 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         interrupted=stop.wanted and len(answers) < len(cases),
         run_dir=str(place) if stored else None,
     )
+
+
+def _answered(
+    cases: Sequence[SuiteCase], left: Sequence[int], workers: int, work: Path
+) -> Generator[tuple[Sequence[Answer | WalkAnswer], dict[int, int]], None, None]:
+    """Answers as they arrive, and the states so far of what is being searched: searches, and then walks."""
+    jobs = [job_of(number, cases[number]) for number in left if cases[number].walk is None]
+    with contextlib.closing(check_all(jobs, min(workers, max(1, len(jobs))), work)) as ticks:
+        for tick in ticks:
+            yield tick.answers, tick.current
+    tasks = [task_of(number, cases[number], walk) for number in left if (walk := cases[number].walk)]
+    walks = each(walk_case, tasks, min(workers, max(1, len(tasks))))
+    try:
+        for answer in walks:
+            yield (answer,), {}
+    finally:
+        walks.close()  # type: ignore[attr-defined]
 
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
@@ -147,7 +166,7 @@ def job_of(number: int, case: SuiteCase) -> Job:
 
 
 def run_of(
-    model: Model, case: SuiteCase, answer: Answer, searched: bool, place: Path,
+    model: Model, case: SuiteCase, answer: Answer | WalkAnswer, searched: bool, place: Path,
     recorded: Mapping[str, Counts] | None = None,
 ) -> SuiteRun:  # fmt: skip
     """Compares an answer with what is expected; stores the traces of unexplained violations.
@@ -157,10 +176,17 @@ def run_of(
     plain = SuiteRun(
         name=case.name, verdict="failed", as_expected=False, variant=case.selected.variant,
         scope=case.selected.scope, settings=_settings(case), distinct=0, generated=0, diameter=0, seconds=0.0,
-        searched=searched, reason=answer.refused or answer.error, command=_command(case),
+        searched=searched, command=_command(case),
     )  # fmt: skip
+    if isinstance(answer, WalkAnswer):
+        met = answer.counts
+        run = replace(
+            plain, verdict="walked", distinct=met.distinct, generated=met.generated, diameter=met.diameter,
+            digest=met.digest, seconds=answer.seconds,
+        )  # fmt: skip
+        return _compared(run, recorded)
     if answer.report is None:
-        return _judged(plain)
+        return _judged(replace(plain, reason=answer.refused or answer.error))
     search, found = answer.report["search"], answer.report["properties"]
     violations = _violations(model, case, found, search["complete"])
     violations = [_stored(one, case, answer, place) for one in violations]
@@ -175,8 +201,13 @@ def run_of(
         violations=tuple(violations), dead=tuple(w for w in case.reaches if w in unreached),
         unreached=unreached, reason=search["stopped_by"], command=plain.command,
     )  # fmt: skip
-    found_counts = counts_of(run)
-    if recorded is None or found_counts is None or found_counts == (known := recorded.get(case.name)):
+    return _compared(run, recorded)
+
+
+def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
+    """The run, and what was recorded for it if that is something else."""
+    found = counts_of(run)
+    if recorded is None or found is None or found == (known := recorded.get(run.name)):
         return _judged(run)
     return _judged(replace(run, recorded="not recorded" if known is None else str(known)))
 
@@ -189,10 +220,10 @@ def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
 
 
 def counts_of(run: SuiteRun) -> Counts | None:
-    """The counts of a complete search, None for any other."""
-    if run.verdict not in ("holds", "violated") or run.reason is not None:
+    """The counts of walks or of a complete search, None for any other."""
+    if run.verdict not in ("holds", "violated", "walked") or run.reason is not None:
         return None
-    return Counts(run.generated, run.distinct, run.diameter)
+    return Counts(run.generated, run.distinct, run.diameter, run.digest)
 
 
 def _judged(run: SuiteRun) -> SuiteRun:
@@ -255,7 +286,7 @@ def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
 
 def _never_reached(model: Model, runs: Sequence[SuiteRun]) -> tuple[str, ...]:
     """Witnesses that no run reaches: properties about them may pass over nothing."""
-    whole = [set(run.unreached) for run in runs if run.verdict != "failed"]
+    whole = [set(run.unreached) for run in runs if run.verdict not in ("failed", "walked")]
     return tuple(fn.ident for fn in model.sometimes if whole and all(fn.ident in one for one in whole))
 
 
@@ -265,16 +296,19 @@ def _settings(case: SuiteCase) -> dict[str, Any]:
 
 
 def _command(case: SuiteCase) -> str:
+    if case.walk is not None:
+        return f"elrcheck suite --only {case.name} --fresh"
     sets = "".join(f" --set {pair}" for pair in case.selection.overrides)
     variant = "" if case.selected.variant == "kip_full" else f" --variant {case.selected.variant}"
     return f"elrcheck check{variant} --scope {case.selected.scope}{sets}"
 
 
 def _tell(
-    progress: Progress, cases: Sequence[SuiteCase], answers: dict[int, Answer], current: dict[int, int],
-    started: float,
+    progress: Progress, cases: Sequence[SuiteCase], answers: Mapping[int, Answer | WalkAnswer],
+    current: dict[int, int], started: float,
 ) -> None:  # fmt: skip
-    reports = [answer.report for answer in answers.values() if answer.report is not None]
+    given = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
+    reports = [report for report in given if report is not None]
     progress.points(
         PointsDone(
             done=len(answers),

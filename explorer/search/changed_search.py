@@ -7,15 +7,16 @@ Small state spaces are searched in a fraction of the time that compiling the cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, Successors
-from elrcheck.explorer.search.vector import Rows, VectorSearch, all_hold, evaluate_columns
+from elrcheck.explorer.search.vector import Ints, Rows, VectorSearch, all_hold, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import Relowered
 
 CHUNK = 4096
@@ -26,7 +27,8 @@ def differs(original: Search, change: Relowered) -> bool:
 
     If none does, both programs reach the same states by the same steps, so no search could tell them apart.
     """
-    return any(_differ(original, change, rows) for rows in _chunks(original))
+    layout, program = original.layout, original.program
+    return any(differs_in(program, change, layout.columns(rows), len(rows)) for rows in _chunks(original))
 
 
 def _chunks(search: Search) -> Iterator[Rows]:
@@ -36,12 +38,14 @@ def _chunks(search: Search) -> Iterator[Rows]:
                 yield rows[start : start + CHUNK]
 
 
-def _differ(original: Search, change: Relowered, rows: Rows) -> bool:
-    """Evaluates all nodes that differ in one go: they share most of what is below them."""
+def differs_in(original: Program, change: Relowered, columns: Sequence[Ints], count: int) -> bool:
+    """Whether the change shows in one of `count` states; columns[i] has the values of leaf i.
+
+    All nodes that differ are evaluated in one go: they share most of what is below them.
+    """
     pairs = list(_compared(original, change))
     nodes = {id(node): node for guards, x, y in pairs for node in (*guards, x, y)}
-    columns = original.layout.columns(rows)
-    values = evaluate_columns(list(nodes.values()), columns, len(rows))
+    values = evaluate_columns(list(nodes.values()), columns, count)
     at = dict(zip(nodes, values, strict=True))
     for guards, x, y in pairs:
         other = at[id(x)] != at[id(y)]
@@ -52,11 +56,11 @@ def _differ(original: Search, change: Relowered, rows: Rows) -> bool:
     return False
 
 
-def _compared(original: Search, change: Relowered) -> Iterator[tuple[tuple[Node, ...], Node, Node]]:
+def _compared(original: Program, change: Relowered) -> Iterator[tuple[tuple[Node, ...], Node, Node]]:
     """Nodes that must be equal in every state in which the guards hold."""
-    dag, program = original.program.dag, change.program
+    dag, program = original.dag, change.program
     for check in change.checks:
-        old_node, new_node = original.program.checks[check].node, program.checks[check].node
+        old_node, new_node = original.checks[check].node, program.checks[check].node
         assert old_node is not None and new_node is not None
         yield (), old_node, new_node
     for old, new in change.instances:

@@ -71,7 +71,7 @@ def _trace(one: SuiteViolation, report: SuiteReport) -> str | None:
 
 
 def _print_verdict(report: SuiteReport, page: Page) -> None:
-    words = ("violated", "holds", "inconclusive", "failed")
+    words = ("violated", "holds", "walked", "inconclusive", "failed")
     counts = [f"{report.count(word)} {word}" for word in words if report.count(word)]  # type: ignore[arg-type]
     page.verdict_line(report.verdict, f"{len(report.runs)} configurations: {', '.join(counts)}")
     odd = [run for run in report.runs if not run.as_expected]

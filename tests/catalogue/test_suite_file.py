@@ -87,6 +87,8 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
         ('name = "alone"', 'name = "Alone"', "small letters"),
         ('["P-1", "P-8"]', '["P-1", "P-1"]', "explained twice"),
         ("[faults.kill]", "[fault.kill]", "unknown key `fault`"),
+        ("[set]", "[walk]\nwalks = 0\nsteps = 5\n[set]", "expected a whole number, 1 or more"),
+        ('name = "alone"', 'name = "alone"\nvariant = "leagcy"', "legacy"),
         ("broker_count = 3", "broker_count = 9", "expected 1 to 8"),
         ("[[configuration]]", '[[configuration]]\nname = "alone"\n[[configuration]]', "called `alone`"),
     ],

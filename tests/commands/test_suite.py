@@ -164,6 +164,45 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
         run_suite(SuiteRequest(only=one), Silent())
 
 
+WALK = """
+[walk]
+walks = 20
+steps = 10
+[[configuration]]
+name = "large"
+variant = "legacy"
+seed = 3
+set = { broker_count = 3, crashes = 1, fences = 1 }
+"""
+
+
+def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
+    report = suite(tmp_path, WALK, record=tmp_path / "counts.json")
+    (run,) = report.runs
+    assert (report.verdict, run.verdict, run.variant, run.diameter) == ("expected", "walked", "legacy", 10)
+    assert run.generated > run.distinct > 20 and run.searched and not run.violations
+    assert read_counts(tmp_path / "counts.json")["small/large"].digest == run.digest
+    assert "digest" in str(read_counts(tmp_path / "counts.json")["small/large"])
+    (kept,) = suite(tmp_path, WALK).runs
+    assert kept == replace(run, searched=False)
+    (other,) = suite(tmp_path, WALK.replace("seed = 3", "seed = 4")).runs
+    assert other.searched and other.digest != run.digest
+    assert "1 walked" in render(report, "text")
+    for form in ("text", "junit", "markdown", "html", "jsonl"):
+        assert render(report, form), form
+
+
+def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    record = tmp_path / "counts.json"
+    name = next(case.name for family in packaged_suites() for case in family.cases if case.walk)
+    known = read_counts(packaged_counts())[name]
+    record_counts(record, {name: Counts(known.generated, known.distinct, known.diameter, "0" * 16)})
+    monkeypatch.setattr("elrcheck.commands.suite.suite.packaged_counts", lambda: record)
+    report = run_suite(SuiteRequest(only=(name,)), Silent())
+    assert report.verdict == "unexpected" and "digest 0000" in report.runs[0].problems[0]
+    assert report.runs[0].digest == known.digest
+
+
 def test_every_packaged_configuration_has_its_counts() -> None:
     names = {case.name for family in packaged_suites() for case in family.cases if not case.deep}
     assert names <= set(read_counts(packaged_counts()))

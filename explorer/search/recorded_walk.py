@@ -1,0 +1,190 @@
+"""Random walks whose steps are recorded by a digest: a change of a rule shows where no search could end.
+
+A configuration with every operation and fault in it has far more states than can be searched. Walks through
+it still meet most of what the rules do. In each state of each walk every step that is possible counts: its
+action, and where it leads. So a model that allows one more step, or one less, or leads elsewhere, has another
+digest.
+
+The digest depends on names only: on paths of the state, actions and arguments, never on how states are packed
+or in which order steps are listed. A part of the state that keeps its initial value adds nothing to it. The
+next step is drawn by a hash of the seed, the walk and the step, first among the actions and then among their
+choices, so that an action with one choice is as likely as one with twenty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.search.vector import Ints, evaluate_columns
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Instance, Program
+
+Words = npt.NDArray[np.uint64]
+NEVER = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What the walks met. generated: steps that were possible; distinct: states; steps: of the longest walk.
+
+    columns[i] has the values of leaf i in all distinct states.
+    """
+
+    generated: int
+    distinct: int
+    steps: int
+    digest: str
+    columns: tuple[npt.NDArray[np.int32], ...]
+
+
+class Walker:
+    """The walks of one program; every walk is in one state at a time, and all take a step together."""
+
+    def __init__(self, program: Program, seed: int, walks: int, steps: int) -> None:
+        self.program, self.seed, self.walks, self.steps = program, seed, walks, steps
+        self.factors = [_hashed(f"leaf {leaf.path}") | np.uint64(1) for leaf in program.leaves]
+        self.labels = np.array([_hashed(_label(one)) for one in program.instances], np.uint64)
+        actions = sorted({one.action for one in program.instances})
+        self.action_words = np.array([_hashed(f"action {name}") for name in actions], np.uint64)
+        self.action_of = [actions.index(one.action) for one in program.instances]
+        self.roots: list[Node] = []
+        self.conditions: list[range] = []
+        self.updates: list[dict[int, int]] = []
+        for one in program.instances:
+            self.conditions.append(self._rooted((*one.guards, *one.within)))
+            at = self._rooted(tuple(one.updates.values()))
+            self.updates.append(dict(zip(one.updates, at, strict=True)))
+
+    def _rooted(self, nodes: Sequence[Node]) -> range:
+        start = len(self.roots)
+        self.roots += nodes
+        return range(start, len(self.roots))
+
+    def run(self) -> Walked:
+        columns = [np.full(self.walks, value, np.int64) for value in self.program.init[0]]
+        walk = np.arange(self.walks, dtype=np.uint64)
+        met: dict[int, None] = {}
+        kept: list[list[Ints]] = []
+        generated, total, longest = 0, np.uint64(0), 0
+        for step in range(self.steps + 1):
+            words = self._words(columns)
+            new = [k for k, word in enumerate(words.tolist()) if _first(met, word)]
+            kept.append([column[new].astype(np.int32) for column in columns])
+            if step == self.steps:
+                break
+            chosen, after, edges, said = self._step(columns, words, walk, step)
+            generated += edges
+            total += said
+            moves = chosen >= 0
+            if not moves.any():
+                break
+            longest = step + 1
+            columns = [column[moves] for column in after]
+            walk = walk[moves]
+        joined = tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
+        return Walked(generated, len(met), longest, f"{int(total):016x}", joined)
+
+    def _words(self, columns: Sequence[Ints]) -> Words:
+        """A hash of each state: a leaf that has its initial value adds 0."""
+        words = np.zeros(len(columns[0]), np.uint64)
+        for column, start, factor in zip(columns, self.program.init[0], self.factors, strict=True):
+            words += _mixed((column - start).astype(np.uint64) * factor)
+        return words
+
+    def _step(
+        self, columns: list[Ints], words: Words, walk: Words, step: int
+    ) -> tuple[Ints, list[Ints], int, np.uint64]:
+        """For each walk the step that it takes (-1: none) and the state after; all possible steps, hashed."""
+        count = len(walk)
+        values = evaluate_columns(self.roots, columns, count)
+        turn = _mixed(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
+        best = np.full((2, count), NEVER)
+        chosen = np.full(count, -1, np.int64)
+        edges, said = 0, np.uint64(0)
+        for index, conditions in enumerate(self.conditions):
+            at = self._possible(index, conditions, values, count)
+            if not len(at):
+                continue
+            edges += len(at)
+            after = self._after(index, columns, values, at, words)
+            said += _mixed(_mixed(words[at] ^ self.labels[index]) + after).sum(dtype=np.uint64)
+            by_action = _mixed(turn[at] ^ self.action_words[self.action_of[index]])
+            by_choice = _mixed(turn[at] ^ self.labels[index])
+            wins = (by_action < best[0, at]) | ((by_action == best[0, at]) & (by_choice < best[1, at]))
+            took = at[wins]
+            best[0, took], best[1, took], chosen[took] = by_action[wins], by_choice[wins], index
+        moved = [column.copy() for column in columns]
+        for index, updates in enumerate(self.updates):
+            took = np.nonzero(chosen == index)[0]
+            for leaf, root in updates.items():
+                moved[leaf][took] = values[root][took]
+        return chosen, moved, edges, said
+
+    def _possible(self, index: int, conditions: range, values: Sequence[Ints], count: int) -> Ints:
+        """Walks in which an instance can take its step: it is enabled, and ends inside the bounds."""
+        holds = np.ones(count, np.bool_)
+        for root in conditions:
+            holds &= values[root] != 0
+        for leaf, root in self.updates[index].items():
+            bounds = self.program.leaves[leaf]
+            holds &= (values[root] >= bounds.lo) & (values[root] <= bounds.hi)
+        return np.nonzero(holds)[0]
+
+    def _after(
+        self, index: int, columns: Sequence[Ints], values: Sequence[Ints], at: Ints, words: Words
+    ) -> Words:
+        """The hashes of the states after a step."""
+        after = words[at].copy()
+        for leaf, root in self.updates[index].items():
+            start, factor = self.program.init[0][leaf], self.factors[leaf]
+            for column, sign in ((columns[leaf][at], -1), (values[root][at], 1)):
+                part = _mixed((column - start).astype(np.uint64) * factor)
+                after = after + part if sign > 0 else after - part
+        return after
+
+
+def walked(program: Program, *, seed: int, walks: int, steps: int) -> Walked:
+    """Walk through a program: the same on every machine, as long as the rules of the model are the same.
+
+    walks: how many start in the initial state; steps: the length of each, unless it ends in a deadlock.
+    """
+    with np.errstate(over="ignore"):
+        return Walker(program, seed, walks, steps).run()
+
+
+def _first(met: dict[int, None], word: int) -> bool:
+    """Whether a state was not met before; then it is from now on."""
+    before = len(met)
+    met[word] = None
+    return len(met) > before
+
+
+def _hashed(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
+
+
+def _mixed(words: Words) -> Words:
+    """The finaliser of SplitMix64: every bit of the result depends on every bit of the word."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _label(instance: Instance) -> str:
+    return f"{instance.action}({', '.join(_texts(instance.args))})"
+
+
+def _texts(args: Sequence[object]) -> Iterator[str]:
+    for arg in args:
+        if isinstance(arg, Enum):
+            yield arg.name
+        elif isinstance(arg, frozenset):
+            yield str(sorted(arg))
+        else:
+            yield repr(arg)
