@@ -3,7 +3,8 @@
 Kafka's answers come first because they take the least time. A configuration is searched once without the
 change. A change that leaves the same program there, or the same steps from every reachable state, needs no
 search; otherwise the changed program is searched until a property breaks that holds without the change. Each
-finding is replayed in plain Python. A change that shows in none of them is tried in larger ones.
+finding is replayed in plain Python. A change that shows in none of them is tried in larger ones, and then in
+the states that random walks meet in those that are too large to search, and at last in the scenarios.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.mutate.rule_answers import RULE_FAULTS, AnswerBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
 from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
+from elrcheck.commands.mutate.rule_scenarios import ScenarioBench
+from elrcheck.commands.mutate.rule_walks import WalkBench
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search
@@ -52,7 +55,8 @@ UNDEFINED = (ReplayError, *RULE_FAULTS)
 
 
 class MutantTask(Record, frozen=True):
-    """One change to judge. wider: configurations for a change that shows in none of the others.
+    """One change to judge. wider: configurations for a change that shows in none of the others; walks: those
+    that are walked through, for one that shows in none of these either.
 
     seconds: limit of each search; controller: also by `prove --controller`; answers: first by the packaged
     answers of Kafka.
@@ -62,6 +66,7 @@ class MutantTask(Record, frozen=True):
     name: str
     configurations: tuple[str, ...]
     wider: tuple[str, ...]
+    walks: tuple[str, ...]
     seconds: float
     controller: bool
     answers: bool = True
@@ -144,6 +149,16 @@ class RuleBench:
         self.controller: ControllerBench | None = None
 
     @cached_property
+    def walks(self) -> WalkBench:
+        """The walked configurations, made when they are first needed."""
+        return WalkBench(self.model, self.cases)
+
+    @cached_property
+    def scenarios(self) -> ScenarioBench:
+        """The packaged scenarios, read when they are first needed."""
+        return ScenarioBench(self.model)
+
+    @cached_property
     def answers(self) -> AnswerBench:
         """Kafka's answers, read when they are first needed."""
         return AnswerBench(frozenset(self.mutants.functions))
@@ -186,6 +201,10 @@ class RuleBench:
         answer = self._over_suite(plain, changed, task.configurations, task.seconds)
         if answer.verdict == "unaffected":
             answer = _both(answer, self._over_suite(plain, changed, task.wider, task.seconds))
+        if answer.verdict == "unaffected":
+            answer = self._over_walks(answer, changed, task.walks)
+        if answer.verdict == "unaffected" and task.walks:
+            answer = self._over_scenarios(answer, changed)
         if answer.verdict in ("unaffected", "counted") and task.controller:
             answer = self._by_proof(answer, changed)
         return _with(answer, seconds=round(time.perf_counter() - started, 3))
@@ -218,6 +237,28 @@ class RuleBench:
             if kept is None or TOLD.index(answer.verdict) > TOLD.index(kept.verdict):
                 kept = answer
         return _with(kept or plain, compared=compared, differs=differing, same=same)
+
+    def _over_walks(self, answer: MutantAnswer, changed: Changed, names: Sequence[str]) -> MutantAnswer:
+        for name in names:
+            try:
+                told, verdict = self.walks.told(name, changed), TOLD[-1]
+            except UNDEFINED as fault:
+                told, verdict = f"a step is undefined: {fault}", "undefined"
+            answer = _with(answer, compared=answer.compared + 1)
+            if told is not None:
+                differs = answer.differs + 1
+                return _with(answer, verdict=verdict, configuration=name, reason=told, differs=differs)
+        return answer
+
+    def _over_scenarios(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
+        try:
+            told = self.scenarios.told(changed)
+        except UNDEFINED as fault:
+            return _with(answer, verdict="undefined", reason=f"a step is undefined: {fault}")
+        if told is None:
+            return answer
+        ident, said = told
+        return _with(answer, verdict="found", by=ident, configuration=f"scenario {ident}", reason=said)
 
     def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
         """How the change shows in a configuration.

@@ -62,16 +62,18 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     chosen = list(mutants.names(functions) if functions else every)
     if request.sample is not None and request.sample < len(chosen):
         chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
-    names, wider = _configurations(request, progress)
+    names, wider, walks = _configurations(request, progress)
+    compared = (*names, *wider, *walks)
+    seconds = request.timeout or 60.0
     tasks = [
-        MutantTask(function, name, names, wider, request.timeout or 60.0, request.controller, request.answers)
+        MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers)
         for function, name in chosen
     ]
-    place = request.run_dir or RUNS / f"rules-{_digest((*names, *wider), request)}"
+    place = request.run_dir or RUNS / f"rules-{_digest(compared, request)}"
     place.mkdir(parents=True, exist_ok=True)
     stop = Interrupts()
     with alone_in(place, True):
-        ledger = _Ledger(place, (*names, *wider), request)
+        ledger = _Ledger(place, compared, request)
         left = [task for task in tasks if task.name not in ledger.done]
         resumed = len(tasks) - len(left)
         with stop:
@@ -84,7 +86,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         possible=len(every),
         chosen=len(tasks),
         ill_typed=sum(not answer.typed for answer in answers),
-        configurations=(*names, *wider),
+        configurations=compared,
         controller=request.controller,
         resumed=resumed,
         interrupted=len(answers) < len(tasks),
@@ -92,8 +94,10 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     return RuleRun(survey, found, place)
 
 
-def _configurations(request: MutateRequest, progress: Progress) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the configurations and of wider ones; all must be as expected without a change.
+def _configurations(
+    request: MutateRequest, progress: Progress
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names of the configurations, of wider ones and of walked ones; all as expected without a change.
 
     The largest of the first come first; the smallest of the wider ones do.
     """
@@ -101,7 +105,7 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[tuple[s
     asked = SuiteRequest(only=request.configurations, workers=request.workers)
     report: SuiteReport = run_suite(asked, progress)
     if report.interrupted:
-        return (), ()
+        return (), (), ()
     odd = [run.name for run in report.runs if not run.as_expected and run.verdict != "inconclusive"]
     if odd:
         raise UsageFault(
@@ -112,12 +116,14 @@ def _configurations(request: MutateRequest, progress: Progress) -> tuple[tuple[s
     largest = request.max_states or LARGEST
     names = [case.name for case in selected_cases(asked) if case.name in size]
     cases = [name for name in names if size[name] <= largest]
+    walks = tuple(run.name for run in report.runs if run.verdict == "walked")
     if not cases:
         raise NothingChecked("no-configuration", f"no configuration has at most {largest:,} states")
     wider = [name for name in names if largest < size[name] <= WIDER * largest]
     if not request.configurations:
         cases, wider = _representative(cases, size), _representative(wider, size)
-    return tuple(sorted(cases, key=lambda name: -size[name])), tuple(sorted(wider, key=size.__getitem__))
+    wider = sorted(wider, key=size.__getitem__)
+    return tuple(sorted(cases, key=lambda name: -size[name])), tuple(wider), walks
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:

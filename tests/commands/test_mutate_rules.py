@@ -30,7 +30,7 @@ def mutants() -> RuleMutants:
 def test_changes_are_found_kept_and_explained(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: ((CONFIGURATION,), ()))
+    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: ((CONFIGURATION,), (), ()))
     code, out, _ = invoke(*ASK, "-f", "json")
     report = json.loads(out)
     verdicts = {rule["name"]: rule["verdict"] for rule in report["rules"]}
@@ -55,7 +55,7 @@ def test_changes_are_found_kept_and_explained(
     assert told[found["name"]] == "contradicted" and code == 1
     assert all(told[name] == "equivalent" for name in survivors)
     # The folder of another question is refused.
-    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: (("pairs/elect+unregister/kill",), ()))
+    monkeypatch.setattr(rule_survey, "_configurations", lambda *_: (("pairs/elect+unregister/kill",), (), ()))
     code, _, said = invoke(*ASK)
     assert code == 2 and "resume-mismatch" in said
 

@@ -1,0 +1,49 @@
+"""One change of a rule in the scenarios: stories from KIPs and issues, and what is true after each step.
+
+A scenario goes where no search ends, because it takes one path and as many steps as it needs. It is replayed
+in plain Python with the changed function in its place.
+"""
+
+from __future__ import annotations
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
+from elrcheck.commands.mutate.rule_mutants import Changed
+from elrcheck.commands.scenario.scenario import replay
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.results.scenario_report import ScenarioReport
+
+
+class ScenarioBench:
+    """The packaged scenarios that are as expected without a change."""
+
+    def __init__(self, model: Model) -> None:
+        read = [read_scenario(file) for file in scenario_files()]
+        self.scenarios = [one for one in read if replay(one, model)[0].verdict != "unexpected"]
+
+    def told(self, changed: Changed) -> tuple[str, str] | None:
+        """The first scenario that is no longer as expected, and in what; None if all still are."""
+        with planted(changed.original, changed.plain):
+            for scenario in self.scenarios:
+                said = _unexpected(scenario, changed.model)
+                if said is not None:
+                    return scenario.id, said
+        return None
+
+
+def _unexpected(scenario: Scenario, model: Model) -> str | None:
+    try:
+        report = replay(scenario, model)[0]
+    except UsageFault as fault:  # the story does not fit the changed model at all
+        return str(fault)
+    return None if report.verdict != "unexpected" else _what(report)
+
+
+def _what(report: ScenarioReport) -> str:
+    run = next(run for run in report.runs if run.verdict == "unexpected")
+    odd = next(iter(run.mismatches), None)
+    if odd is None:
+        return f"{run.label}: {run.actual}, not {run.expected}"
+    where = "" if odd.step is None else f", step {odd.step}"
+    return f"{run.label}{where}: {odd.what} is {odd.actual}, not {odd.expected}"
