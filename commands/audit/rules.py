@@ -123,7 +123,7 @@ _RULES = (
     Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
     Rule("last-known-only", "medium", WAIT_FOR_IT),
-    Rule("stored-none", "medium", NO_BROKER, "F-26"),
+    Rule("stored-none", "medium", NO_BROKER, "F-59"),
     Rule("unexplained-record", "low", UNEXPLAINED),
 )
 _NEXT_STEPS = (
