@@ -351,7 +351,7 @@ class Quiet:
         return self._numbers.setdefault(said, len(self._numbers) + 1)
 
     def _key(self, value: bytes, state: ClusterState) -> Key | None:
-        """The partition that a change names; None if there is none."""
+        """The partition that a change names, or None."""
         if len(value) < REST:
             return None
         key = Key(*topic_and_number(value, START))

@@ -39,9 +39,8 @@ class KeptAnswers:
             return None
         try:
             text = self._file(case).read_text(encoding="utf-8")
-            if case.walk is not None:
-                return structs.replace(from_text(text, WalkAnswer), number=number)
-            return structs.replace(from_text(text, Answer), number=number)
+            kind: type[Answer | WalkAnswer] = Answer if case.walk is None else WalkAnswer
+            return structs.replace(from_text(text, kind), number=number)
         except (OSError, ValueError):
             return None
 

@@ -21,6 +21,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.walk_memory import MIX_1, MIX_2
 from elrcheck.explorer.search.vector import Ints, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
@@ -93,9 +94,13 @@ class Walker:
     def _words(self, columns: Sequence[Ints]) -> Words:
         """A hash of each state: a leaf that has its initial value adds 0."""
         words = np.zeros(len(columns[0]), np.uint64)
-        for column, start, factor in zip(columns, self.program.init[0], self.factors, strict=True):
-            words += _mixed((column - start).astype(np.uint64) * factor)
+        for leaf, column in enumerate(columns):
+            words += self._term(leaf, column)
         return words
+
+    def _term(self, leaf: int, column: Ints) -> Words:
+        """What the values of one leaf add to the hashes of their states."""
+        return _mixed((column - self.program.init[0][leaf]).astype(np.uint64) * self.factors[leaf])
 
     def _step(
         self, columns: list[Ints], words: Words, walk: Words, step: int
@@ -142,10 +147,7 @@ class Walker:
         """The hashes of the states after a step."""
         after = words[at].copy()
         for leaf, root in self.updates[index].items():
-            start, factor = self.program.init[0][leaf], self.factors[leaf]
-            for column, sign in ((columns[leaf][at], -1), (values[root][at], 1)):
-                part = _mixed((column - start).astype(np.uint64) * factor)
-                after = after + part if sign > 0 else after - part
+            after += self._term(leaf, values[root][at]) - self._term(leaf, columns[leaf][at])
         return after
 
 
@@ -171,8 +173,8 @@ def _hashed(text: str) -> np.uint64:
 
 def _mixed(words: Words) -> Words:
     """The finaliser of SplitMix64: every bit of the result depends on every bit of the word."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(MIX_1)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(MIX_2)
     return words ^ (words >> np.uint64(31))
 
 
