@@ -14,13 +14,8 @@ from elrcheck.base.requests import (
 )
 from elrcheck.console.completion import completer, stored_traces, traced_runs
 from elrcheck.console.help import Commands, Verb
-from elrcheck.console.options import (
-    EXIT_CODES,
-    chosen_selection,
-    duration,
-    output_options,
-    selection_options,
-)
+from elrcheck.console.option_values import duration
+from elrcheck.console.options import EXIT_CODES, chosen_selection, output_options, selection_options
 from elrcheck.console.shell import Shell
 
 TRACE_FORMATS = ("tla", "itf", "json", "mermaid", "dot")

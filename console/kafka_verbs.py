@@ -13,10 +13,10 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
+from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
-    duration,
     located_options,
     reject_given,
     verdict_options,

@@ -15,11 +15,11 @@ from elrcheck.base.requests import (
     ProveRequest,
 )
 from elrcheck.console.help import Verb
+from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
     chosen_selection,
-    duration,
     located_options,
     mutation_options,
     property_option,

@@ -14,7 +14,8 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.console.completion import commands, completer
 from elrcheck.console.help import Commands, Verb
-from elrcheck.console.options import EXIT_CODES, REDUCTIONS, duration, format_option, output_options
+from elrcheck.console.option_values import duration
+from elrcheck.console.options import EXIT_CODES, REDUCTIONS, format_option, output_options
 from elrcheck.console.shell import Shell
 
 if TYPE_CHECKING:

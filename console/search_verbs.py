@@ -22,10 +22,10 @@ from elrcheck.base.requests import (
     SimulateRequest,
 )
 from elrcheck.console.help import Verb
+from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
     EXIT_CODES,
     chosen_selection,
-    duration,
     engine_choices,
     engine_options,
     fail_on_option,

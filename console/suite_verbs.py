@@ -11,7 +11,8 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.console.completion import completer, configurations
 from elrcheck.console.help import Verb
-from elrcheck.console.options import EXIT_CODES, case_options, worker_count
+from elrcheck.console.option_values import worker_count
+from elrcheck.console.options import EXIT_CODES, case_options
 from elrcheck.console.shell import Shell
 
 

@@ -13,6 +13,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import Limits, SweepRequest
 from elrcheck.console.completion import complete_axis
 from elrcheck.console.help import Verb
+from elrcheck.console.option_values import output_file, worker_count
 from elrcheck.console.options import (
     EXIT_CODES,
     REDUCTIONS,
@@ -20,11 +21,9 @@ from elrcheck.console.options import (
     chosen_selection,
     html_option,
     limit_options,
-    output_file,
     property_option,
     reject_given,
     selection_options,
-    worker_count,
 )
 from elrcheck.console.shell import Shell
 

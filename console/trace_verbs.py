@@ -12,11 +12,11 @@ import click
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.console.completion import actions, completer, properties, stored_traces
 from elrcheck.console.help import Commands, Verb
+from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
     chosen_selection,
-    duration,
     output_options,
     page_options,
     property_option,

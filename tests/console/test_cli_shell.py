@@ -5,12 +5,10 @@ The jobs themselves are replaced by stand-ins, so these tests say nothing about 
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,9 +18,6 @@ import pytest
 from elrcheck import __version__
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.base.requests import CheckRequest, ProveRequest, TlcRequest
-from elrcheck.base.strict import Node
-from elrcheck.cli import cli
-from elrcheck.console.shell import run
 from elrcheck.lang.source import ModelError
 from elrcheck.results.check_report import CheckReport, EngineReport, SearchReport
 
@@ -40,45 +35,6 @@ HEAVY = {
     "msgspec",
 }  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    """Runs a command in an empty folder with no settings in the environment."""
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("ELRCHECK_") or name in ("TLA2TOOLS_JAR", "NO_COLOR", "FORCE_COLOR"):
-            monkeypatch.delenv(name)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, argv)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
-@pytest.fixture
-def job(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, Any], list[Any]]:
-    """Puts a stand-in where a command looks for the owner of its job; returns the calls it got."""
-
-    def replace(module: str, function: str, result: Any) -> list[Any]:
-        calls: list[Any] = []
-
-        def stand_in(*arguments: Any) -> Any:
-            calls.append(arguments)
-            if isinstance(result, BaseException):
-                raise result
-            return result(*arguments) if callable(result) else result
-
-        fake = types.ModuleType(module)
-        setattr(fake, function, stand_in)
-        monkeypatch.setitem(sys.modules, module, fake)
-        return calls
-
-    return replace
-
-
 Job = Callable[[str, str, Any], list[Any]]
 
 
@@ -324,61 +280,6 @@ def test_the_process_exits_as_the_commands_say(tmp_path: Path) -> None:
     assert command("--version", cwd=tmp_path).returncode == 0
     wrong = command("check", "--nope", cwd=tmp_path)
     assert (wrong.returncode, wrong.stdout) == (2, "")
-
-
-# --------------------------------------------------------------------------------- what-if
-
-
-def what_if(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
-    return invoke("what-if")
-
-
-def echo(question: Node) -> dict[str, Any]:
-    for broker in question.get("bad", []).items():
-        broker.fail("no such broker", code="what-if-unknown-id")
-    return {"error": "NONE", "got": question.value}
-
-
-def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
-    code, out, _ = what_if(invoke, monkeypatch, b'{\n "a": [1,\n 2]\n}\n')
-    assert code == 0
-    assert json.loads(out) == {"error": "NONE", "got": {"a": [1, 2]}}
-    assert out.count("\n") == 1
-
-
-def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
-    code, out, _ = what_if(invoke, monkeypatch, b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\r\n{"a":3}')
-    assert code == 0
-    assert [json.loads(line)["got"]["a"] for line in out.splitlines()] == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("raw", "where", "answers"),
-    [
-        (b"", "<stdin>", 0),
-        (b" \n", "<stdin>", 0),
-        (b'{"a":1}\n{"a":', "<stdin>:2:6", 1),
-        (b'{"a":1}\n{"a" 2}\n{"a":3}\n', "<stdin>:2:6", 1),
-        (b'{"a":1}\n[1]\n', "<stdin>:2", 1),
-        (b'{"a":1,"a":2}', "<stdin>:1", 0),
-        (b'{"a":NaN}', "<stdin>:1", 0),
-        (b'{"a":1}\n{"bad":\n[1]}\n{"a":3}\n', "<stdin>:3: bad[0]", 1),
-        (b'{"a":"\xff"}', "<stdin>:1", 0),
-        (b'{"a":' + b"[" * 200_000, "<stdin>:1", 0),
-        (b'{"a":' + b"1" * 5000 + b"}", "<stdin>:1", 0),
-    ],
-)
-def test_it_stops_at_the_first_bad_object(
-    invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch, raw: bytes, where: str, answers: int
-) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
-    code, out, err = what_if(invoke, monkeypatch, raw)
-    assert code == 2
-    assert out.count("\n") == answers
-    assert f"  --> {where}\n" in err
 
 
 # --------------------------------------------------------------------- list, show, completion

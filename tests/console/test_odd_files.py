@@ -27,7 +27,7 @@ from elrcheck.base.progress import Lines
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes
 from elrcheck.cli import cli
-from elrcheck.console.options import duration, size
+from elrcheck.console.option_values import duration, size
 from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.report.ci.sheet import Case, Sheet, Suite

@@ -18,7 +18,7 @@ from places import TESTS
 from report_samples import CHECK, MUTATE, PROVE, TRACE
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.console.options import output_file
+from elrcheck.console.option_values import output_file
 from elrcheck.console.shell import Shell
 from elrcheck.report.ci.github import message, value
 from elrcheck.report.ci.junit import legal

@@ -1,0 +1,75 @@
+"""What a value of an option may look like: durations, sizes, numbers of workers, output files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from elrcheck.report.formats import EVERY, SUFFIXES
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 10_000 * _SECONDS["d"]  # waiting functions overflow beyond a few hundred years
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def duration(text: str) -> float:
+    """Parses a duration such as ``90``, ``90s``, ``1.5m`` or ``1h30m``; returns seconds."""
+    word = text.strip().lower()
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", word)
+    if not parts or "".join(number + unit for number, unit in parts) != word:
+        raise click.BadParameter(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
+    if len(parts) > 1 and any(not unit for _, unit in parts):
+        raise click.BadParameter(f"{text!r}: each part needs a unit, as in 1h30m")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not 0 < seconds <= _LONGEST:
+        raise click.BadParameter("a duration must be more than 0 and at most 10000d")
+    return seconds
+
+
+def size(text: str) -> int:
+    """Parses a size such as ``4GiB``, ``512M`` or ``1000000`` (powers of 1024); returns bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
+    number = float(found[1]) * 1024.0 ** _POWERS[found[2]]
+    if not 1 <= number < 2**63:
+        raise click.BadParameter("a size must be more than 0 and less than 8388608T")
+    return int(number)
+
+
+def worker_count(text: str) -> int | None:
+    """Parses a number of workers; returns None for ``auto``."""
+    word = text.strip().lower()
+    if word == "auto":
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,3}", word):
+        raise click.BadParameter(f"{text!r} is neither a number of workers nor auto")
+    return int(word)
+
+
+def output_file(
+    forms: Sequence[str],
+    text: str,
+    every: Sequence[str] = EVERY,
+    endings: Mapping[str, str] = SUFFIXES,
+) -> tuple[str, Path]:
+    """Parses ``FILE`` or ``FORMAT:FILE`` into (format, path); the folder must already exist.
+
+    forms: the formats of this command; every: all known formats; endings: file name ending -> format.
+    """
+    form, colon, rest = text.partition(":")
+    if not colon or form not in every:
+        form, rest = "", text
+    path = Path(rest)
+    if not rest or os.path.isdir(path):
+        raise click.BadParameter(f"{text!r} is not a file name")
+    if not os.path.isdir(path.parent):
+        raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
+    form = form or endings.get(path.suffix, "text")
+    if form not in forms:
+        raise click.BadParameter(f"{text!r}: no format {form} here; choose from {', '.join(forms)}")
+    return form, path
