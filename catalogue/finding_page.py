@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.finding_file import ByHand, Finding, JunitRun, Patch
 from elrcheck.catalogue.finding_text import broken, command
-from elrcheck.catalogue.recipe_file import Recipe
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 
 WIDTH = 120
 LEVEL = {

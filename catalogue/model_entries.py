@@ -18,7 +18,7 @@ from elrcheck.catalogue.finding_file import ByHand, finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.recipe_file import RecipeStep, packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import RecipeStep, packaged_recipes
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.load import Model

@@ -98,7 +98,7 @@ def configurations(_: click.Context | None = None) -> Words:
 
 def recipes(_: click.Context | None = None) -> Words:
     """Findings that can be reproduced, and every recipe."""
-    from elrcheck.catalogue.recipe_file import packaged_recipes
+    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 
     found = packaged_recipes()
     yield from ((recipe.finding, recipe.title) for recipe in found if recipe.default)

@@ -17,7 +17,7 @@ from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
-from elrcheck.catalogue.recipe_file import packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
 

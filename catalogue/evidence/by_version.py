@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elrcheck.catalogue.evidence.released_search import RELEASED, FindingSearch, packaged_searches
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
-from elrcheck.catalogue.recipe_file import Recipe, packaged_recipes
-from elrcheck.catalogue.recipe_seen import Outcome
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
 from elrcheck.results.finding_table import LEVELS, CellState, FindingRow, FindingTable, Level, TableCell
 
 NOT_TRIED = "not tried"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.recipe_file import Recipe, RecipeStep, Side
-from elrcheck.catalogue.recipe_steps import (
+from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
     Answered,
     Configure,
@@ -33,6 +32,7 @@ from elrcheck.catalogue.recipe_steps import (
     Unregister,
     Wait,
 )
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.commands.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused

@@ -10,7 +10,7 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import ReproduceRequest
-from elrcheck.catalogue.recipe_file import Recipe, Side, find_recipe
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.commands.conform.kafka_source import numbers
 from elrcheck.commands.reproduce.driven_cluster import Cluster
 from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult

@@ -22,7 +22,7 @@ from elrcheck.catalogue.evidence.released_search import (
     released_searches,
 )
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
-from elrcheck.catalogue.recipe_file import packaged_recipes, read_recipe
+from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.results.finding_table import FindingRow

@@ -8,8 +8,8 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.finding_file import finding_files
-from elrcheck.catalogue.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
-from elrcheck.catalogue.recipe_steps import Create, Reassign, Seen, Wait
+from elrcheck.catalogue.recipe_notation.recipe_actions import Create, Reassign, Seen, Wait
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
 from elrcheck.commands.conform.kafka_source import numbers
 
 SMALL = """\

@@ -16,8 +16,8 @@ from places import SCHEMAS
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import ReproduceRequest
-from elrcheck.catalogue import recipe_file
-from elrcheck.catalogue.recipe_steps import Seen
+from elrcheck.catalogue.recipe_notation import recipe_file
+from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.commands.reproduce import reproduce
 from elrcheck.commands.reproduce.recipe_run import fits, ranges
 from elrcheck.kafka.cluster.cluster import ClusterFault

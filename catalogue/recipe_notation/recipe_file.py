@@ -55,11 +55,10 @@ from typing import Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.recipe_seen import SeenRun, read_seen
-from elrcheck.catalogue.recipe_steps import (
+from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create
+from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun, read_seen
+from elrcheck.catalogue.recipe_notation.recipe_steps import (
     STEPS,
-    Action,
-    Create,
     kind_of,
     partition,
     read_action,

@@ -1,4 +1,4 @@
-"""The steps of a recipe: a class for each kind, and how it is read from TOML.
+"""How the steps of a recipe are read from TOML.
 
 Which kind a step is, its first key says. `STEPS` lists the kinds; a step has no other keys than those there.
 """
@@ -8,214 +8,39 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
+from elrcheck.catalogue.recipe_notation.recipe_actions import (
+    Action,
+    Answered,
+    Configure,
+    Create,
+    DeleteCleanStopFiles,
+    Directory,
+    Elect,
+    Exited,
+    Feature,
+    Leaderless,
+    LogEnd,
+    MoveDirectory,
+    Produce,
+    Reassign,
+    Said,
+    Seen,
+    Send,
+    Signal,
+    Sleep,
+    Start,
+    Throttle,
+    Unregister,
+    Wait,
+)
 
 PARTITION = re.compile(r"[a-z0-9]+-\d+")
 PATIENCE = 60.0
 START = 240.0
 NO_LEADER = -1
-
-
-@dataclass(frozen=True)
-class Create:
-    """A topic with these replicas for each partition."""
-
-    topic: str
-    partitions: tuple[tuple[int, ...], ...]
-    config: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Produce:
-    """Numbered records with acks=all. size: how many bytes each has besides its number."""
-
-    partition: str
-    records: int
-    size: int
-
-
-@dataclass(frozen=True)
-class Send:
-    """One record with acks=all, without waiting for an answer."""
-
-    partition: str
-
-
-@dataclass(frozen=True)
-class Answered:
-    """Wait until the record that was sent last is acknowledged."""
-
-    partition: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Reassign:
-    """to: the replicas; None cancels."""
-
-    partition: str
-    to: tuple[int, ...] | None
-
-
-@dataclass(frozen=True)
-class Elect:
-    """via: the broker that is asked; None for any, which may take long if one is paused."""
-
-    partition: str
-    kind: str
-    via: int | None
-
-
-@dataclass(frozen=True)
-class Configure:
-    """kind: topic or broker; name: empty for all brokers; an empty value removes the setting."""
-
-    kind: str
-    name: str
-    values: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Throttle:
-    """Bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
-
-    rate: int
-
-
-@dataclass(frozen=True)
-class Feature:
-    name: str
-    level: int
-    kind: str
-
-
-@dataclass(frozen=True)
-class Unregister:
-    broker: int
-
-
-@dataclass(frozen=True)
-class Signal:
-    """kind: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP), resume (SIGCONT).
-
-    wait: until the process has ended.
-    """
-
-    kind: str
-    broker: int
-    wait: bool
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Exited:
-    """Wait until a broker that was stopped with `wait = false` has ended."""
-
-    broker: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Start:
-    """Start a broker, unless it runs. wait: until it is unfenced."""
-
-    broker: int
-    wait: bool
-    seconds: float
-
-
-@dataclass(frozen=True)
-class MoveDirectory:
-    """Move a replica into another log directory of its broker, unless it is there."""
-
-    partition: str
-    broker: int
-    directory: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Directory:
-    """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
-
-    kind: str
-    broker: int
-    directory: int
-
-
-@dataclass(frozen=True)
-class DeleteCleanStopFiles:
-    """Delete the files by which a broker knows that it stopped in order."""
-
-    broker: int
-
-
-@dataclass(frozen=True)
-class Sleep:
-    seconds: float
-    because: str
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What DescribeTopicPartitions says; None for what does not matter. leader: one of these, -1 for none.
-
-    The order counts for replicas only. isr_size: how many.
-    """
-
-    leader: tuple[int, ...] | None = None
-    replicas: tuple[int, ...] | None = None
-    isr: tuple[int, ...] | None = None
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    isr_size: int | None = None
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Wait for a predicted state. decides: without it the finding is not reproduced."""
-
-    partition: str
-    seen: Seen
-    seconds: float
-    decides: bool
-
-
-@dataclass(frozen=True)
-class Leaderless:
-    """The partition is unavailable if it has no leader for so long; the steps continue in either case."""
-
-    partition: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Said:
-    """Wait until a node has printed a line that matches, since its last start or since the last such step."""
-
-    node: int
-    pattern: str
-    seconds: float
-
-
-@dataclass(frozen=True)
-class LogEnd:
-    """Wait until the log of a replica ends there; None: until the broker has no replica of it any more."""
-
-    partition: str
-    broker: int
-    end: int | None
-    seconds: float
-
-
-Action: TypeAlias = (
-    Create | Produce | Send | Answered | Reassign | Elect | Configure | Throttle | Feature | Unregister
-    | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | Sleep | Wait | Leaderless
-    | Said | LogEnd
-)  # fmt: skip
 
 
 def read_action(node: Node, kind: str) -> Action:

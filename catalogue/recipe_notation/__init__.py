@@ -1,0 +1,1 @@
+"""How recipes are written: the file, its steps, and what runs of it reported."""
