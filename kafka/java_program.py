@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from elrcheck.base.atomic import write_bytes
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.java import Java, find_java
@@ -28,6 +31,7 @@ JDK = (
     "or set JAVA_HOME to one; a runtime without compiler is not enough"
 )
 COMPILER_PATIENCE = 300.0
+JAR = "program.jar"
 SHOWN = 12  # lines of a compiler's complaint
 
 
@@ -107,6 +111,18 @@ def compiled(
     if not kept.is_dir():
         raise EnvironmentFault("cannot-write", f"the compiled classes could not be kept in {kept}")
     return kept
+
+
+def program_jar(classes: Path) -> Path:
+    """Return a jar of compiled classes, kept beside them: class data sharing takes no folders."""
+    jar = classes / JAR
+    if not jar.is_file():
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w") as archive:
+            for file in sorted(classes.rglob("*.class")):
+                archive.write(file, str(file.relative_to(classes)))
+        write_bytes(jar, data.getvalue())
+    return jar
 
 
 def _compile(program: JavaProgram, class_path: ClassPath, jdk: Jdk, draft: Path) -> None:

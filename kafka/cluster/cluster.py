@@ -9,6 +9,7 @@ Leaving the block leaves no process and no file (`guarded.py`), however it is le
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -16,8 +17,10 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from elrcheck.kafka.cluster.class_archive import DRAFT, PATIENCE, WRITTEN, ClassArchive
 from elrcheck.kafka.cluster.cluster_clients import ClusterClients, Refused
 from elrcheck.kafka.cluster.elect_request import elect_by_request
 from elrcheck.kafka.cluster.free_ports import Ports
@@ -26,7 +29,7 @@ from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, Cluster
 from elrcheck.kafka.cluster.replica_log import log_end
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
-from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk
+from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk, program_jar
 
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
@@ -108,6 +111,19 @@ class KafkaCluster:
         log = self.layout.log_dir(CONTROLLER) / "__cluster_metadata-0"
         if log.is_dir():
             shutil.copytree(log, folder / log.name, dirs_exist_ok=True)
+
+    def write_classes(self, archive: ClassArchive) -> None:
+        """Have a broker write the classes that it has loaded, for the nodes of later runs."""
+        running = [name for name, code in self._guarded.exit_codes().items() if code is None]
+        name = next((name for name in running if name != str(CONTROLLER)), None)
+        if name is None:
+            return
+        self.resume(int(name))
+        draft, start = self.layout.folder / DRAFT, self.said_so_far(int(name))
+        self._guarded.tell(name, str(draft))
+        with contextlib.suppress(ClusterFault):
+            wait_for(lambda: self.said(int(name), WRITTEN, start), PATIENCE * self._patience, "the classes")
+            archive.keep(draft)
 
     # -- one broker
 
@@ -238,13 +254,16 @@ def start_cluster(
 ) -> Iterator[KafkaCluster]:
     """Start a cluster. patience: a factor for all time limits; keep: a folder for what it logs."""
     jdk = find_jdk(environ)
-    classes = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
+    environ = os.environ if environ is None else environ
+    program = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
+    class_path = replace(class_path, jars=(program_jar(program), *class_path.jars))
+    archive = ClassArchive.of(class_path, jdk, environ)
     with ExitStack() as stack:
         ports = stack.enter_context(Ports(1 + shape.brokers))
         guarded = stack.enter_context(Guarded())
         layout = Layout(guarded.folder, shape, ports.numbers)
-        entries = os.pathsep.join(map(str, (classes, *class_path.jars)))
-        java = (str(jdk.java.path), *NODE_OPTIONS, *layout.write_logger(), "-cp", entries)
+        options = (*NODE_OPTIONS, *archive.options(), *layout.write_logger())
+        java = (str(jdk.java.path), *options, "-cp", str(class_path))
         cluster = KafkaCluster(layout, guarded, java, patience)
         for node in (CONTROLLER, *range(shape.brokers)):
             layout.write(node)
@@ -253,7 +272,7 @@ def start_cluster(
                 layout.format_log_dir(broker, number)
 
         def open_clients() -> ClusterClients:
-            process = stack.enter_context(_client_process(jdk, class_path, classes, layout))
+            process = stack.enter_context(_client_process(jdk, class_path, layout))
             return ClusterClients(process, START * patience)
 
         if keep is not None:
@@ -261,8 +280,10 @@ def start_cluster(
         cluster.format_controller((*java, STORAGE_TOOL))
         cluster.start_all(open_clients)
         yield cluster
+        if not archive.there:
+            cluster.write_classes(archive)
 
 
-def _client_process(jdk: Jdk, class_path: ClassPath, classes: Path, layout: Layout) -> LineProcess:
-    entries = (classes, *class_path.jars)
-    return LineProcess.start(jdk, CLIENT_MAIN, entries, layout.broker_addresses, layout.controller_address)
+def _client_process(jdk: Jdk, class_path: ClassPath, layout: Layout) -> LineProcess:
+    addresses = layout.broker_addresses, layout.controller_address
+    return LineProcess.start(jdk, CLIENT_MAIN, class_path.jars, *addresses)

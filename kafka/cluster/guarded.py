@@ -64,6 +64,10 @@ class Guarded:
         """Send a signal; nothing happens if the process has ended."""
         self._ask({"signal": name, "number": int(number)})
 
+    def tell(self, name: str, line: str) -> None:
+        """Write a line to the input of a process; nothing happens if it has ended."""
+        self._ask({"tell": name, "line": line})
+
     def exit_codes(self) -> dict[str, int | None]:
         """The exit code of every process that was started, None while it runs; negative for a signal."""
         return self._ask({"poll": True})

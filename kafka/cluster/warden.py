@@ -8,6 +8,7 @@ Its first line of output names a new folder. Each line of input is a command in 
 
     {"start": "0", "command": ["java", ..], "output": "0.txt"}    -> {}
     {"signal": "0", "number": 15}                                -> {}
+    {"tell": "0", "line": "text"}                                -> {}        a line of its input
     {"poll": true}                                               -> {"0": null, "1": 143}
     {"end": true}                                                -> {}        all processes are killed
 
@@ -52,6 +53,8 @@ class Warden:
             process = self._running.get(command["signal"])
             if process is not None and process.poll() is None:
                 process.send_signal(command["number"])
+        elif "tell" in command:
+            self._tell(command["tell"], command["line"])
         elif "poll" in command:
             codes: dict[str, Any] = {name: process.poll() for name, process in self._running.items()}
             return {**self._codes, **codes}
@@ -70,6 +73,13 @@ class Warden:
             except OSError as fault:
                 sink.write(f"{command[0]}: {fault}\n".encode())
                 self._codes[name] = MISSING
+
+    def _tell(self, name: str, line: str) -> None:
+        process = self._running.get(name)
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has ended
+                process.stdin.write(line.encode() + b"\n")
+                process.stdin.flush()
 
     def kill_all(self) -> None:
         for process in self._running.values():

@@ -86,6 +86,18 @@ def test_processes_are_told_and_end_with_the_block() -> None:
     guarded.close()
 
 
+def test_a_line_reaches_the_input_of_a_process() -> None:
+    reader = (sys.executable, "-c", "print('heard ' + input(), flush=True)")
+    with Guarded() as guarded:
+        guarded.start("a", reader)
+        guarded.tell("a", "something")
+        assert soon(lambda: guarded.output("a").read_text() == "heard something\n")
+        assert soon(lambda: guarded.exit_codes()["a"] == 0)
+        guarded.tell("a", "too late")
+        guarded.tell("b", "no such process")
+        assert guarded.exit_codes() == {"a": 0}
+
+
 def test_everything_can_be_killed_before_the_files_go() -> None:
     with Guarded() as guarded:
         guarded.start("a", SLEEPER)
