@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from elrcheck.kafka.log.binary import Malformed, part, varlong
@@ -25,8 +24,6 @@ CHECKED_FROM = 21
 MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
-MOST_PLAIN = 1 << 17
-"""Records of a batch whose starts are prepared."""
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
 
@@ -80,71 +77,18 @@ class Head:
         )
 
 
-def head_of(data: bytes) -> Head | None:
-    """The header with which these bytes start; None if they are too few."""
-    if len(data) < HEADER.size:
+def head_of(data: bytes, at: int = 0) -> Head | None:
+    """The header that starts there; None if the bytes are too few."""
+    if len(data) - at < HEADER.size:
         return None
     base, length, epoch, magic, checksum, attributes, last, first_time, _, _, _, _, count = (
-        HEADER.unpack_from(data)
+        HEADER.unpack_from(data, at)
     )
     return Head(base, length + BEFORE_LENGTH, epoch, magic, checksum, attributes, last, first_time, count)
 
 
 def checksum_holds(head: Head, data: bytes) -> bool:
     return crc32c(data[CHECKED_FROM:]) == head.checksum
-
-
-def values_of(head: Head, data: bytes) -> list[bytes] | None:
-    """The values of a batch as a controller writes it: an offset for each record, one time for all of them,
-    neither keys nor headers. None if anything is otherwise, which `records_of` then reads.
-    """
-    count, end, at = head.count, len(data), HEADER.size
-    if head.attributes & (CODEC | CONTROL) or count != head.last_delta + 1 or count > MOST_PLAIN:
-        return None
-    found = []
-    try:
-        for start in islice(_starts(count.bit_length()), count):
-            length = data[at]
-            at += 1
-            if length > 0x7F:
-                high = data[at]
-                if high > 0x7F:
-                    return None
-                length = length & 0x7F | high << 7
-                at += 1
-            stop = at + (length >> 1)
-            if length & 1 or not data.startswith(start, at):
-                return None
-            at += len(start)
-            length = data[at]
-            at += 1
-            if length > 0x7F:
-                high = data[at]
-                if high > 0x7F:
-                    return None
-                length = length & 0x7F | high << 7
-                at += 1
-            value = data[at : at + (length >> 1)]
-            at += length >> 1
-            if length & 1 or at + 1 != stop or data[at]:
-                return None
-            at = stop
-            found.append(value)
-    except IndexError:
-        return None
-    return found if at == end else None
-
-
-@cache
-def _starts(bits: int) -> tuple[bytes, ...]:
-    """What stands between the length of a record and that of its value: no attributes, the time of the batch,
-    the offset in it, and no key. bits: of the number of records.
-    """
-    return tuple(b"\0\0" + _zigzag(number << 1) + b"\x01" for number in range(1 << bits))
-
-
-def _zigzag(number: int) -> bytes:
-    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + _zigzag(number >> 7)
 
 
 def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:

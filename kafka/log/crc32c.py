@@ -87,3 +87,72 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.intp], tuple[list[int], ..
         shifted = with_a_zero(shifted)
     places = np.arange(BLOCK, dtype=np.intp) * 256
     return contributions.ravel(), places, tuple(row.tolist() for row in shifted)
+
+
+# ---------------------------------------------------------------------------- of many at once
+
+LANE = 64
+"""Bytes that are read one pair after the other, for all lanes at the same time."""
+
+
+def crc32c_of_each(data: bytes, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """The checksums of these parts of the data, each of four bytes or more.
+
+    Each is cut into lanes that end where it ends, with zeros before it. The checksum of a lane is then
+    carried over the lanes behind it, and all are added.
+    """
+    lanes = -(-(stops - starts) // LANE)
+    ends = np.cumsum(lanes)
+    padded = np.zeros(int(ends[-1]) * LANE, dtype=np.uint8)
+    octets = np.frombuffer(data, dtype=np.uint8)
+    for start, stop, end in zip(starts.tolist(), stops.tolist(), (ends * LANE).tolist(), strict=True):
+        padded[end - stop + start : end] = octets[start:stop]
+    first = ends * LANE - (stops - starts)
+    for place in range(4):  # the initial value
+        padded[first + place] ^= 0xFF
+    pairs = np.ascontiguousarray(padded.view("<u2").reshape(-1, LANE // 2).T)
+    table = _pair_table()
+    crc = np.zeros(pairs.shape[1], dtype=np.uint32)
+    for pair in pairs:
+        crc = table.take((crc & np.uint32(0xFFFF)) ^ pair) ^ (crc >> np.uint32(16))
+    behind = np.repeat(ends, lanes) - 1 - np.arange(len(crc))
+    bit = 0
+    while (behind >> bit).any():
+        far = np.flatnonzero(behind >> bit & 1)
+        tables, some = _over_lanes(bit), crc[far]
+        crc[far] = (
+            tables[0].take(some & np.uint32(0xFF))
+            ^ tables[1].take(some >> np.uint32(8) & np.uint32(0xFF))
+            ^ tables[2].take(some >> np.uint32(16) & np.uint32(0xFF))
+            ^ tables[3].take(some >> np.uint32(24))
+        )
+        bit += 1
+    found: NDArray[np.uint32] = np.bitwise_xor.reduceat(crc, ends - lanes) ^ np.uint32(0xFFFFFFFF)
+    return found
+
+
+@cache
+def _pair_table() -> NDArray[np.uint32]:
+    """What two bytes make of a checksum that is 0 but for them."""
+    table = np.array(TABLE, dtype=np.uint32)
+    pairs = np.arange(1 << 16, dtype=np.uint32)
+    one = table[pairs & np.uint32(0xFF)] ^ (pairs >> np.uint32(8))
+    two: NDArray[np.uint32] = table[one & np.uint32(0xFF)] ^ (one >> np.uint32(8))
+    return two
+
+
+@cache
+def _over_lanes(bit: int) -> tuple[NDArray[np.uint32], ...]:
+    """What so many lanes of zeros, two to this power, make of each byte of a checksum."""
+    shifted = np.arange(256, dtype=np.uint32)[None, :] << np.array([[0], [8], [16], [24]], dtype=np.uint32)
+    if bit:
+        before = _over_lanes(bit - 1)
+        for _ in range(2):
+            shifted = np.bitwise_xor.reduce(
+                [before[n].take(shifted >> np.uint32(8 * n) & np.uint32(0xFF)) for n in range(4)]
+            )
+        return tuple(shifted)
+    table = np.array(TABLE, dtype=np.uint32)
+    for _ in range(LANE):
+        shifted = table[shifted & np.uint32(0xFF)] ^ (shifted >> np.uint32(8))
+    return tuple(shifted)

@@ -22,11 +22,12 @@ from elrcheck.kafka.log.batches import (
     checksum_holds,
     head_of,
     records_of,
-    values_of,
 )
+from elrcheck.kafka.log.blocks import Values, plain_block, plain_heads
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
 CHUNK = 1 << 20
+FIRST_STRETCH = 1 << 12
 MAGIC_AT = 16
 FARTHEST = 1 << 32
 """Offsets to which a search for the next batch may jump."""
@@ -130,10 +131,17 @@ class _Segment:
         self.size = size
         self.expected = first_offset
         self.epoch = -1
+        self._stretch = FIRST_STRETCH
+        """Bytes to look at for plain batches: more, the longer there was nothing else."""
 
     def pieces(self) -> Iterator[Piece]:
         position = 0
         while position < self.size:
+            plain, behind = self._plain(position)
+            if plain:
+                yield from plain
+                position = behind
+                continue
             head, data = self._at(position)
             if head is None or not self._is_sound(head, data):
                 found = self._next_sound(position + 1)
@@ -166,14 +174,41 @@ class _Segment:
                 yield self._damage(at, head.base_offset, message)
             self.epoch = max(self.epoch, head.leader_epoch)
             self.expected = head.next_offset
-            values = values_of(head, data)
-            stored, faults = records_of(head, data) if values is None else ((), ())
+            stored, faults = records_of(head, data)
             yield Batch(
                 at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time,
-                values, stored,
+                None, stored,
             )  # fmt: skip
             for fault in faults:
                 yield self._damage(at, fault.offset, fault.message)
+
+    def _plain(self, position: int) -> tuple[list[Batch], int]:
+        """Batches of which nothing is to be said, and where they end; none if the next one is not like that,
+        or is the first of a file that may start at any offset.
+        """
+        if self.expected is None:
+            return [], position
+        self.file.seek(position)
+        data = self.file.read(self._stretch)
+        if (head := head_of(data)) is not None and len(data) < head.size <= self.size - position:
+            data += self.file.read(head.size - len(data))
+        heads = plain_heads(data, self.expected, self.epoch)
+        block, count = plain_block(data, heads) if heads else (None, 0)
+        self._stretch = min(2 * self._stretch, CHUNK) if count == len(heads) > 0 else FIRST_STRETCH
+        found: list[Batch] = []
+        if block is None or not count:
+            return found, position
+        first = 0
+        for head in heads[:count]:
+            values = Values(block, first, first + head.count)
+            found.append(
+                Batch(position, head.base_offset, head.next_offset, head.leader_epoch, False,
+                      head.first_time, values)
+            )  # fmt: skip
+            first += head.count
+            position += head.size
+        self.expected, self.epoch = found[-1].next_offset, found[-1].leader_epoch
+        return found, position
 
     def _at(self, position: int) -> tuple[Head | None, bytes]:
         """The header at a position, and the whole batch, or what there is of it."""
