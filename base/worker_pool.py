@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
@@ -23,8 +23,10 @@ def useful_workers(asked: int | None, tasks: int) -> int:
     return max(1, min(asked or os.cpu_count() or 1, tasks))
 
 
-def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterator[R]:
-    """Yield the results in the order of the tasks; one worker runs them in this process.
+def each(
+    function: Callable[[T], R], tasks: Sequence[T], workers: int, *, in_order: bool = True
+) -> Iterator[R]:
+    """Yield the results in the order of the tasks, or as they come; one worker runs them in this process.
 
     `function` must be a module-level function, and tasks and results must be picklable. Processes are
     spawned, because a solver must not be forked. They end when the caller stops early or is interrupted.
@@ -38,7 +40,8 @@ def each(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Iterat
     try:
         # Not pool.map: it cancels what is left when the caller stops, and Python 3.11 then prints a traceback
         # for each cancelled task of the workers that are terminated below.
-        for answer in [pool.submit(function, task) for task in tasks]:
+        answers = [pool.submit(function, task) for task in tasks]
+        for answer in answers if in_order else as_completed(answers):
             yield answer.result()
     except BrokenProcessPool as fault:
         raise EnvironmentFault(

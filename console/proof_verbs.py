@@ -56,7 +56,7 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         if all_variants or brokers is not None:
             option = "--all-variants" if all_variants else "--brokers"
             raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
-        from elrcheck.commands.prove import run_prove
+        from elrcheck.commands.prove.prove import run_prove
 
         request = ProveRequest(selection, properties, workers, timeout)
         with shell.open_progress() as progress:

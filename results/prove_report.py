@@ -78,11 +78,45 @@ class PhaseReport:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A property that was not attempted, and why."""
+    """What the proof leaves out, and why.
+
+    id: of a property; "action" for an action without any step here; "arguments" for choices of the arguments
+    of an action, which `name` names.
+    """
 
     id: str
     name: str
     reason: str
+
+
+@dataclass(frozen=True)
+class SettingCovered:
+    """The one value of a knob that the proof covers. variant: the variant's own; values: all there are."""
+
+    name: str
+    value: Scalar
+    variant: Scalar
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the claim of a proof is about. choices: of the arguments of actions.
+
+    replicas: the replica list, None if it changes. properties, all_properties: attempted ones, and all.
+    """
+
+    properties: int
+    all_properties: int
+    actions: int
+    all_actions: int
+    choices: int
+    all_choices: int
+    brokers: int
+    replicas: tuple[int, ...] | None
+    min_isr: int
+    log_slots: int
+    settings: tuple[SettingCovered, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +142,7 @@ class ProveReport:
     cells: tuple[CellReport, ...]
     implication: tuple[ObligationReport, ...]
     skipped: tuple[Skipped, ...] = ()
+    coverage: Coverage | None = None
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property

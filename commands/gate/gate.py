@@ -156,7 +156,7 @@ def check_request(entry: Entry, workers: int | None) -> CheckRequest:
 def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:
     if not entry.proof:
         return None
-    from elrcheck.commands.prove import run_prove
+    from elrcheck.commands.prove.prove import run_prove
 
     timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
     return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)

@@ -20,12 +20,19 @@ from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import CellVerdict
 
-FRAME = "Frame"
+FRAME, TYPES = "Frame", "Types"
+"""Obligations of every step beside the lemmas: constant scalars stay, others stay within their types."""
+
+Parts = Sequence[tuple[str, Any]]
+"""(path, formula): the conjuncts of an obligation, so that a counterexample can name what it breaks."""
 
 
 @dataclass(frozen=True)
 class Discharge:
-    """The answer to one obligation. before, after: plain states of a counterexample."""
+    """The answer to one obligation. before, after: plain states of a counterexample.
+
+    broken: paths of the scalars that leave their types, for `Types`.
+    """
 
     verdict: CellVerdict
     seconds: float
@@ -33,16 +40,23 @@ class Discharge:
     reason: str | None = None
     before: Any = None
     after: Any = None
+    broken: tuple[str, ...] = ()
 
 
 class Prover:
-    """Discharges the obligations of one model and configuration."""
+    """Discharges the obligations of one model and configuration.
+
+    What must hold after a step is evaluated once, over variables for the next state, and the terms of each
+    step are put in their place.
+    """
 
     def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
         self.ts, self.lemmas = transitions, tuple(lemmas)
         self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
+        self.typed = tuple(transitions.type_parts(transitions.next_scalars, transitions.next))
+        self._next: dict[str, Any] = {}
 
     def _solver(self) -> Any:
         solver = z3.Solver()
@@ -61,8 +75,15 @@ class Prover:
 
     def initiation(self, fn: Fn) -> Discharge:
         """The initial state satisfies the lemma."""
+        return self._initially(self.now[fn.name])
+
+    def initial_types(self) -> Discharge:
+        """Every scalar of the initial state is within its type."""
+        return self._initially(self.ts.type_invariant)
+
+    def _initially(self, formula: Any) -> Discharge:
         solver = self._solver()
-        solver.add(self.ts.initial(), z3.Not(self.now[fn.name]))
+        solver.add(self.ts.initial(), z3.Not(formula))
         return self._discharge(solver, (), None)
 
     def implication(self, fn: Fn) -> Discharge:
@@ -79,28 +100,43 @@ class Prover:
         """Return a solver that asserts the lemmas and the guard of a step."""
         return self._with_lemmas(instance.guard)
 
+    def goal(self, instance: Instance, fn: Fn) -> Any:
+        """What the step must satisfy: the lemma after it, or the step property, given `Frame`."""
+        return z3.substitute(self.over_next(fn), *instance.becomes)
+
+    def over_next(self, fn: Fn) -> Any:
+        """A lemma of the next state, or a step property, over the variables of both states."""
+        if fn.name not in self._next:
+            states = (self.ts.now, self.ts.next) if fn.is_step else (self.ts.next,)
+            self._next[fn.name] = self.ts.holds(fn, *states)
+        return self._next[fn.name]
+
     def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
         """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""
-        if fn.is_step:
-            goal = self.ts.holds(fn, self.ts.now, instance.after)
-        else:
-            goal = self.ts.holds(fn, instance.after)
-            if goal.eq(self.now[fn.name]):
-                return None
+        goal = self.goal(instance, fn)
+        if not fn.is_step and goal.eq(self.now[fn.name]):
+            return None
         return self._goal(solver, goal, instance)
 
     def frame(self, solver: Any, instance: Instance) -> Discharge:
         """The step keeps the scalars that lowering found constant."""
         return self._goal(solver, instance.keeps_constants, instance)
 
-    def _goal(self, solver: Any, goal: Any, instance: Instance) -> Discharge:
+    def types(self, solver: Any, instance: Instance) -> Discharge:
+        """The step leaves every scalar within its type, and the slots after the end of a sequence blank."""
+        parts = [(path, z3.substitute(part, *instance.becomes)) for path, part in self.typed]
+        return self._goal(solver, z3.And(*(part for _, part in parts)), instance, parts)
+
+    def _goal(self, solver: Any, goal: Any, instance: Instance, parts: Parts = ()) -> Discharge:
         solver.push()
         solver.add(z3.Not(goal))
-        done = self._discharge(solver, self.literals.values(), instance.after)
+        done = self._discharge(solver, self.literals.values(), instance.after, parts)
         solver.pop()
         return done
 
-    def _discharge(self, solver: Any, assumed: Iterable[Any], after: Mapping[str, Any] | None) -> Discharge:
+    def _discharge(
+        self, solver: Any, assumed: Iterable[Any], after: Mapping[str, Any] | None, parts: Parts = ()
+    ) -> Discharge:
         started = time.perf_counter()
         assumptions = list(assumed)
         answer = ask(solver, self.timeout, *assumptions)
@@ -116,8 +152,13 @@ class Prover:
             return Discharge("unknown", seconds, reason=solver.reason_unknown())
         small = self._small_model(solver, assumptions)
         before = self.ts.read(small, self.ts.now)
+        false = (path for path, part in parts if z3.is_false(small.eval(part, model_completion=True)))
         return Discharge(
-            "refuted", seconds, before=before, after=None if after is None else self.ts.read(small, after)
+            "refuted",
+            seconds,
+            before=before,
+            after=None if after is None else self.ts.read(small, after),
+            broken=tuple(dict.fromkeys(false)),
         )
 
     def _small_model(self, solver: Any, assumptions: list[Any]) -> Any:

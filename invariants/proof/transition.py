@@ -2,12 +2,12 @@
 
 Scalars that lowering finds constant in a configuration are constants here too, but only as an
 assumption: `Instance.keeps_constants` is a separate obligation, `Frame`, so the proof does not
-depend on the search.
+depend on the search. That every scalar stays within its type is the obligation `Types`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,17 +21,31 @@ from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.lower import Slot, lower
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
+from elrcheck.lang.types import Ty
 
 
 @dataclass(frozen=True)
 class Instance:
-    """An action with fixed arguments: when it is enabled, and the next state."""
+    """An action with fixed arguments: when it is enabled, and the next state.
+
+    becomes: (variable of the next state, its term) of every scalar that is not constant.
+    """
 
     action: str
     args: tuple[Any, ...]
     guard: Any
     after: Mapping[str, Any]
     keeps_constants: Any
+    becomes: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """An action with fixed arguments that no state enables in this configuration; the guard that fails."""
+
+    action: str
+    args: tuple[Any, ...]
+    guard: str
 
 
 class Transitions:
@@ -46,49 +60,55 @@ class Transitions:
         self.slots = lower(model, config, ()).slots
         self.scalars = [self._scalar(slot) for slot in self.slots]
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
-        self.type_invariant = self._type_invariant()
-        self.instances = [
-            i for fn in model.actions for args in instances(fn, config) if (i := self._instance(fn, args))
-        ]
+        self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
+        self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
+        self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)))
+        self.instances: list[Instance] = []
+        self.excluded: list[Excluded] = []
+        for fn in model.actions:
+            for args in instances(fn, config):
+                self._add(fn, args)
 
-    def _scalar(self, slot: Slot) -> Any:
+    def _scalar(self, slot: Slot, prime: str = "") -> Any:
         if slot.index is not None:
-            return variable(slot.path, slot.ty, self.config.broker_count)
+            return variable(slot.path + prime, slot.ty, self.config.broker_count)
         if slot.ty.kind == "set":
             return [bool(slot.initial >> i & 1) for i in range(self.config.broker_count)]
         return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
-    def _type_invariant(self) -> Any:
-        parts = []
-        for slot, scalar in zip(self.slots, self.scalars, strict=True):
+    def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """(path, formula) of all that the types say of a state: ranges, lengths, blank slots after an end."""
+        for slot, scalar in zip(self.slots, scalars, strict=True):
             if slot.index is not None:
-                parts += within_type(self.structure, slot.ty, scalar)
-        for length, slots in self._sequences(self.now, self.model.state_ty):
-            for k, value in enumerate(slots):
+                for part in within_type(self.structure, slot.ty, scalar):
+                    yield slot.path, formula(part)
+        for path, length, slots in _sequences(state, self.model.state_ty, ""):
+            for k, (value, ty) in enumerate(slots):
                 beyond = self.alg.cmp("le", length, k)
-                blank = self.structure.eq(value[0], self.structure.blank(value[1]), value[1])
-                parts.append(formula(self.alg.or_([self.alg.not_(beyond), blank])))
-        return z3.And(*parts)
+                blank = self.structure.eq(value, self.structure.blank(ty), ty)
+                yield f"{path}[{k}]", formula(self.alg.or_([self.alg.not_(beyond), blank]))
 
-    def _sequences(self, value: Any, ty: Any) -> Any:
-        """Return (length, [(slot, type)]) of every sequence in a value: slots after the end are blank."""
-        if ty.kind == "seq":
-            yield value[0], [(x, ty.elem) for x in value[1]]
-        elif ty.kind == "vec":
-            for x in value:
-                yield from self._sequences(x, ty.elem)
-        elif ty.kind in ("record", "state"):
-            for f, t in ty.fields.items():
-                yield from self._sequences(value[f], t)
-
-    def _instance(self, fn: Fn, args: tuple[Any, ...]) -> Instance | None:
+    def _add(self, fn: Fn, args: tuple[Any, ...]) -> None:
         given = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
         outcome = self.evaluator.action(fn, self.now, given)
-        guard = self.alg.and_([g for _, g in outcome.guards])
-        if guard is False or z3.is_false(z3.simplify(formula(guard))):
-            return None
+        guard = formula(self.alg.and_([g for _, g in outcome.guards]))
+        if z3.is_false(z3.simplify(guard)):
+            failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]
+            together = " and ".join(name for name, _ in outcome.guards)
+            self.excluded.append(Excluded(fn.name, args, failing[0] if failing else together))
+            return
         after = {**self.now, **outcome.fields}
-        return Instance(fn.name, args, formula(guard), after, formula(self._keeps(after)))
+        keeps = formula(self._keeps(after))
+        self.instances.append(Instance(fn.name, args, guard, after, keeps, tuple(self._becomes(after))))
+
+    def _becomes(self, after: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+        leaves = self.structure.leaves(after, self.model.state_ty)
+        for slot, primed, (_, _, new) in zip(self.slots, self.next_scalars, leaves, strict=True):
+            if slot.index is None:
+                continue
+            pairs = zip(primed, new, strict=True) if isinstance(primed, list) else ((primed, new),)
+            for name, term in pairs:
+                yield name, formula(term) if z3.is_bool(name) else self.alg.term(term)
 
     def _keeps(self, after: Mapping[str, Any]) -> Any:
         parts = []
@@ -130,3 +150,15 @@ class Transitions:
         return formula(
             self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
         )
+
+
+def _sequences(value: Any, ty: Ty, path: str) -> Iterator[tuple[str, Any, list[tuple[Any, Ty]]]]:
+    """(path, length, [(slot, type)]) of every sequence in a value."""
+    if ty.kind == "seq":
+        yield path, value[0], [(x, ty.elem) for x in value[1]]
+    elif ty.kind == "vec":
+        for i, x in enumerate(value):
+            yield from _sequences(x, ty.elem, f"{path}[{i}]")
+    elif ty.kind in ("record", "state"):
+        for f, t in ty.fields.items():
+            yield from _sequences(value[f], t, f"{path}.{f}" if path else f)

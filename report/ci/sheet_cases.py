@@ -117,7 +117,7 @@ def prove_sheet(report: ProveReport) -> Sheet:
         "initiation": tuple(obligation_case(o) for o in report.initiation),
         "consecution": tuple(cell_case(cell) for cell in report.cells),
         "implication": tuple(obligation_case(o) for o in report.implication),
-        "not attempted": tuple(_skipped_case(skipped) for skipped in report.skipped),
+        "not covered": tuple(_skipped_case(skipped) for skipped in report.skipped),
     }
     suites = tuple(
         Suite(f"{report.variant}, {name}", cases, brokers, sum(case.seconds for case in cases))
@@ -158,9 +158,9 @@ def obligation_case(found: ObligationReport) -> Case:
 
 
 def _skipped_case(skipped: Skipped) -> Case:
-    """The case of an action or property that the proof does not cover."""
-    ident = skipped.id if skipped.id != "action" else skipped.name
-    return Case(ident, skipped.name, "undecided", "not attempted", skipped.reason)
+    """The case of what the proof does not cover: a property, an action, or arguments of one."""
+    ident = skipped.name if skipped.id in ("action", "arguments") else skipped.id
+    return Case(ident, skipped.name, "undecided", "not covered", skipped.reason)
 
 
 def controller_sheet(report: ControllerReport) -> Sheet:

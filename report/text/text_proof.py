@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.prove_report import CellReport, ObligationReport, ProveReport
+from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport, ProveReport
 from elrcheck.results.tlc_report import Counts, TlcReport
 
 _COLUMNS = ("subject", "verdict", "seconds", "needed")
@@ -32,11 +32,42 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         )
         page.table(_COLUMNS, (_row(obligation) for obligation in report.initiation), right=("seconds",))
         page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
-    rest = f"{report.variant}, {report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
-    brokers, slots = report.config.get("broker_count"), report.config.get("log_slots")
-    if detail >= 0 and slots is not None:
-        page.line(f"{brokers} brokers, unbounded epochs and perturbations, logs of up to {slots} records")
-    page.verdict_line(report.verdict, rest)
+    if detail >= 0:
+        print_coverage(report.coverage, page)
+    rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
+    page.verdict_line(report.verdict, f"{report.variant}{claim(report)}, {rest}")
+
+
+def claim(report: ProveReport) -> str:
+    """How much of the model the verdict is about."""
+    covered = report.coverage
+    if report.verdict != "proved":
+        done = (*report.initiation, *report.cells, *report.implication)
+        return f": {sum(d.verdict != 'proved' for d in done)} of {len(done)} obligations open"
+    if covered is None:
+        return ""
+    return (
+        f": {covered.properties} of {covered.all_properties} properties,"
+        f" {covered.actions} of {covered.all_actions} actions"
+    )
+
+
+def print_coverage(covered: Coverage | None, page: Page) -> None:
+    """What the claim covers: the sizes, and the one value of each knob that matters."""
+    if covered is None:
+        return
+    replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
+    page.labelled(
+        "sizes",
+        f"{covered.brokers} brokers, replica list {replicas}, min ISR {covered.min_isr},"
+        f" logs of up to {covered.log_slots} records; epochs and disturbances without bound",
+    )
+    page.labelled("steps", f"{covered.choices} of {covered.all_choices} choices of arguments of all actions")
+    for one in covered.settings:
+        others = [value for value in one.values if value != one.value]
+        less = f", not {' or '.join(others)}" if others else ""
+        own = "" if one.value == one.variant else f" (the variant has {one.variant})"
+        page.labelled("setting", f"{one.name} is {one.value}{less}{own}")
 
 
 def print_obligation(obligation: ObligationReport, page: Page) -> None:
@@ -69,7 +100,7 @@ def _print_implications(report: ProveReport, page: Page) -> None:
         right=("seconds",),
     )
     page.table(
-        ("id", "not attempted", "reason"),
+        ("id", "not covered", "reason"),
         ((skipped.id, skipped.name, skipped.reason) for skipped in report.skipped),
     )
 

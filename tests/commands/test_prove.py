@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from dataclasses import replace
 from typing import Any
 
@@ -10,17 +11,26 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import ProveRequest, Selection
-from elrcheck.commands.prove import Proof, run_prove
+from elrcheck.commands.prove.covered import coverage, skipped
+from elrcheck.commands.prove.prove import Proof, run_prove
+from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.changed.altered import affected, altered, planted
+from elrcheck.lang.changed.variations import edited
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.model.state import Acks
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_report import print_report
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
+
+TINY = replace(SMALL, broker_count=2, kills=1)
 
 # fault -> (knobs, action that breaks, lemma it breaks)
 FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -45,13 +55,13 @@ def test_kip_full_is_proved() -> None:
     report = run_prove(ProveRequest(selection), Silent())
     assert report.verdict == "proved"
     assert {cell.verdict for cell in report.cells} == {"proved"}
-    assert [s.id for s in report.skipped if s.id != "action"] == [
+    assert [s.id for s in report.skipped if s.id not in ("action", "arguments")] == [
         "P-8", "P-9", "P-15", "P-16", "P-24", "P-26", "P-28", "P-29", "P-30", "P-31",
         "P-33", "P-34", "P-36", "P-37",
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 30
+    assert len(report.initiation) == 31
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 20
     also = {"Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories"}
@@ -59,6 +69,22 @@ def test_kip_full_is_proved() -> None:
     assert not actions & outside
     assert {"P-7", "P-14", "P-21", "P-25", "P-27"} <= {cell.lemma for cell in report.cells}
     assert len(report.implication) == 19
+    assert {cell.action for cell in report.cells if cell.lemma == "Types"} == actions
+    covered = report.coverage
+    assert covered is not None
+    assert (covered.properties, covered.actions) == (19 + 6, 20)
+    assert covered.all_actions == 20 + len(outside)
+    assert (covered.replicas, covered.log_slots) == ((0, 1, 2), 1)
+    assert {one.name: (one.value, one.variant) for one in covered.settings} == {
+        "unclean_recovery_strategy": ("DISABLED", "BALANCED"),
+        "metadata": ("LATEST", "LATEST"),
+    }
+    text = io.StringIO()
+    print_report(report, Page(open_console(text)))
+    said = text.getvalue()
+    claim = f"25 of {covered.all_properties} properties, 20 of {covered.all_actions} actions"
+    assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
+    assert "logs of up to 1 records" in said and "INCONCLUSIVE" not in said
 
 
 def test_no_cell_is_vacuous(model: Model) -> None:
@@ -113,6 +139,73 @@ def test_unfaulted_cells_are_proved(model: Model) -> None:
             if instance.action == action:
                 done = prover.consecution(prover.open_step(instance), instance, fns[lemma])
                 assert done is None or done.verdict == "proved", (action, lemma)
+
+
+def _planted(model: Model, action: str, before: str, after: str) -> tuple[Model, Any, Any]:
+    """The model with an edited action; the original, and the function to plant for the plain reading."""
+    original = next(fn for fn in model.actions if fn.name == action).source
+    change = edited(original, before, after)
+    changed, plain = altered(model, action, change.tree, affected(model, action))
+    return changed, original, plain
+
+
+# fault that leaves a type -> (action, expression, what it becomes, the part that leaves its type)
+OUTSIDE = {
+    "below 0": ("Kill", "s.spent.kills + 1", "s.spent.kills - 1", "spent.kills"),
+    "beyond the log": (
+        "Produce", "len(leader_broker.log) < c.log_slots", "len(leader_broker.log) <= c.log_slots",
+        "broker[0].log.length",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", OUTSIDE)
+def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None:
+    """All obligations assume the types before a step, so `Types` must prove them after it."""
+    action, before, after, path = OUTSIDE[fault]
+    changed, original, plain = _planted(model, action, before, after)
+    with planted(original, plain):
+        prover = Prover(Transitions(changed, TINY), changed.lemmas, None)
+        instance = next(i for i in prover.ts.instances if i.action == action and i.args[0] == 0)
+        done = prover.types(prover.open_step(instance), instance)
+        assert (done.verdict, path in done.broken) == ("refuted", True)
+        failure = step_failure(changed, TINY, instance, None, done)
+    assert failure.replayed and failure.conjunct is not None and path in failure.conjunct
+
+
+def test_what_no_configuration_enables_is_said(model: Model) -> None:
+    """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
+    lifted = "replace(appended, high_watermark=len(appended.log))"
+    usual = "with_high_watermark(c, s.settings, appended, leader)"
+    changed, original, plain = _planted(
+        model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}"
+    )
+    with planted(original, plain):
+        without = Transitions(changed, TINY)
+        rows = {one.name: one.reason for one in skipped(changed, without, ())}
+        assert "the scope has writes with acks=0" in rows["Produce(acks=ZERO)"]
+        prover = Prover(Transitions(changed, replace(TINY, acks_zero=1)), changed.lemmas, None)
+        instance = next(i for i in prover.ts.instances if i.args == (0, Acks.ZERO))
+        lemma = next(fn for fn in changed.lemmas if fn.name == "WatermarkCommitted")
+        contenders = next(fn for fn in changed.lemmas if fn.name == "ContendersComplete")
+        solver = prover.open_step(instance)
+        answers = [prover.consecution(solver, instance, fn) for fn in (lemma, contenders)]
+    assert "refuted" in [answer.verdict for answer in answers if answer is not None]
+
+
+@pytest.mark.parametrize("knobs", [{}, {"acks_zero": 1, "elections": 1, "feature_changes": 1}])
+def test_every_step_is_covered_or_left_out_by_name(model: Model, knobs: dict[str, Any]) -> None:
+    """Every action with every choice of arguments has obligations, or its exclusion is in the report."""
+    config = replace(TINY, **knobs)
+    transitions = Transitions(model, config)
+    rows = skipped(model, transitions, ())
+    claimed = coverage(model, transitions, (), "kip_full")
+    assert claimed.choices + len(transitions.excluded) == claimed.all_choices
+    inside = {instance.action for instance in transitions.instances}
+    assert {row.name for row in rows if row.id == "action"} == {fn.name for fn in model.actions} - inside
+    partly = {row.name.partition("(")[0] for row in rows if row.id == "arguments"}
+    assert partly == {one.action for one in transitions.excluded} & inside
+    assert all("`" in row.reason for row in rows)
 
 
 def test_timeout_is_inconclusive(model: Model) -> None:

@@ -60,7 +60,7 @@ def test_a_proof_and_mutations_as_junit() -> None:
         "kip_full, initiation": (1, 0, 0),
         "kip_full, consecution": (2, 1, 1),
         "kip_full, implication": (1, 0, 0),
-        "kip_full, not attempted": (1, 0, 1),
+        "kip_full, not covered": (1, 0, 1),
     }
     hazards, guards = JUnitXml.fromstring(render(MUTATE, "junit").encode())
     assert (hazards.tests, hazards.failures, hazards.skipped) == (3, 1, 1)

@@ -1,0 +1,1 @@
+"""`elrcheck prove`: the properties by induction."""

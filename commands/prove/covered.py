@@ -1,0 +1,107 @@
+"""What the claim of a proof covers and what it leaves out: properties, actions, arguments, settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from enum import Enum
+from itertools import groupby
+from typing import Any
+
+from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.catalogue.select import find_variant
+from elrcheck.invariants.proof.transition import Excluded, Transitions
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, domain
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+from elrcheck.results.prove_report import Coverage, SettingCovered, Skipped
+from elrcheck.traces.describe import arguments
+
+COVERED: dict[str, Any] = {
+    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+    "response_loss": True,
+    "fetch_loss": True,
+    "kills": 1,
+    "shutdowns": 1,
+    "shutdown_timeouts": 1,
+    "unregistrations": 1,
+    "directory_changes": 1,
+    "elections": 1,
+    "acks_zero": 1,
+}
+"""Settings of a proof: a budget above 0 enables its action, without any limit."""
+NEVER = "never enabled in this configuration"
+SHOWN = ("unclean_recovery_strategy", "metadata")
+"""Knobs with values that are protocols of their own: the report always says which one is covered."""
+
+
+def skipped(model: Model, transitions: Transitions, chosen: Sequence[Fn]) -> tuple[Skipped, ...]:
+    """Properties without an obligation, then actions and arguments that the configuration excludes."""
+    bounded = [Skipped(fn.ident, fn.name, fn.note) for fn in chosen if fn.note]
+    return (*bounded, *_actions(model, transitions))
+
+
+def _actions(model: Model, transitions: Transitions) -> Iterator[Skipped]:
+    inside = {instance.action for instance in transitions.instances}
+    by_name = {fn.name: fn for fn in model.actions}
+    excluded: dict[str, list[Excluded]] = {}
+    for one in transitions.excluded:
+        excluded.setdefault(one.action, []).append(one)
+    for action, dropped in excluded.items():
+        fn = by_name[action]
+        if action not in inside:
+            why = " or ".join(f"`{guard}`" for guard in dict.fromkeys(one.guard for one in dropped))
+            yield Skipped("action", action, f"{NEVER}: {why}")
+            continue
+        kept = [instance.args for instance in transitions.instances if instance.action == action]
+        for guard, group in groupby(sorted(dropped, key=lambda one: one.guard), lambda one: one.guard):
+            which = _which(fn, [one.args for one in group], kept)
+            yield Skipped("arguments", f"{action}({which})", f"{NEVER}: `{guard}`")
+
+
+def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]]) -> str:
+    """Name choices of arguments: by a value that no other choice has, or by their number and an example."""
+    for position, (name, _) in enumerate(fn.params):
+        values = {args[position] for args in dropped}
+        if not values & {args[position] for args in kept}:
+            shown = [arguments(fn, args)[position].value for args in dropped]
+            return f"{name}={' or '.join(dict.fromkeys(shown))}"
+    example = ", ".join(f"{given.name}={given.value}" for given in arguments(fn, dropped[0]))
+    return f"{example}: one of {len(dropped)} choices of {len(dropped) + len(kept)}"
+
+
+def coverage(model: Model, transitions: Transitions, chosen: Sequence[Fn], variant: str) -> Coverage:
+    """What the proof of the chosen properties is about."""
+    config: Any = transitions.config
+    slots = [slot for slot in transitions.slots if slot.path.startswith("partition.replicas")]
+    fixed = all(slot.index is None for slot in slots)
+    choices = (math.prod(len(domain(ty, config)) for _, ty in fn.params) for fn in model.actions)
+    return Coverage(
+        properties=sum(not fn.note for fn in chosen),
+        all_properties=len(model.always),
+        actions=len({instance.action for instance in transitions.instances}),
+        all_actions=len(model.actions),
+        choices=len(transitions.instances),
+        all_choices=sum(choices),
+        brokers=config.broker_count,
+        replicas=tuple(slot.initial for slot in slots[1 : 1 + slots[0].initial]) if fixed else None,
+        min_isr=config.min_isr,
+        log_slots=config.log_slots,
+        settings=tuple(_settings(config, variant)),
+    )
+
+
+def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
+    """The knobs of SHOWN, and every other that differs from the variant. Budgets only exclude actions."""
+    own = config_values(build_config(Config, find_variant(variant).knobs))
+    here = config_values(config)
+    rules = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
+    for part in fields(Config):
+        name = part.name
+        if name in SHOWN or (name in rules and own[name] != here[name]):
+            kind = type(part.default)
+            values = tuple(one.name for one in kind) if issubclass(kind, Enum) else ()
+            yield SettingCovered(name, here[name], own[name], values)

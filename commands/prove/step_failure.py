@@ -1,0 +1,55 @@
+"""Counterexamples to induction, replayed in plain Python, as reports show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elrcheck.invariants.proof.obligations import Discharge
+from elrcheck.invariants.proof.transition import Instance
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.results.prove_report import InductionFailure
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.describe import arguments, changes, leaves, talk
+from elrcheck.traces.replay import ReplayError, replay
+from elrcheck.traces.violation import explain
+
+
+def step_failure(
+    model: Model, config: ModelConfig, instance: Instance, goal: Fn | None, done: Discharge
+) -> InductionFailure:
+    """The solver's step that breaks the goal, or the types; ReplayError if plain Python says otherwise."""
+    label = Label(instance.action, instance.args)
+    after = done.after
+    if done.broken:
+        # A value outside its type may not survive the way back from the solver.
+        after = PlainModel(model, config).step(done.before, label)
+    behaviour = Behaviour(Origin(), (done.before, after), (label,))
+    if replay(model, config, behaviour, anywhere=True).rejection is not None:
+        raise ReplayError(f"the solver's step {label} is not the model's")
+    ty = model.state_ty
+    action = next(a for a in model.actions if a.name == instance.action)
+    given = arguments(action, instance.args)
+    return InductionFailure(
+        before=dict(leaves(done.before, ty)),
+        arguments=given,
+        changes=changes(done.before, after, ty),
+        conjunct=_broken_part(model, config, goal, done, after),
+        replayed=True,
+        source=action.place,
+        talk=talk(action, given),
+    )
+
+
+def _broken_part(
+    model: Model, config: ModelConfig, goal: Fn | None, done: Discharge, after: Any
+) -> str | None:
+    if goal is None:
+        return f"outside its type: {', '.join(done.broken)}" if done.broken else None
+    states = (done.before, after) if goal.is_step else (after,)
+    if PlainModel(model, config).holds(goal, *states):
+        raise ReplayError(f"{goal.name} holds after the solver's counterexample")
+    broken = explain(model, config, goal, states)
+    return ": ".join(part for part in (broken.conjunct, broken.witness) if part) or None
