@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from elrcheck.base.worker_pool import each
 from elrcheck.invariants.modules import load_proof_model
@@ -61,7 +61,8 @@ def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Ite
 
 def discharge(task: Task) -> tuple[int, list[Obligation]]:
     """Do the work of a task; runs in a worker process."""
-    prover = _prover(task.config, task.timeout)
+    config: Any = task.config  # frozen, and so hashable
+    prover = _prover(config, task.timeout)
     instance = prover.ts.instances[task.work.number]
     return task.work.number, list(obligations(prover, instance, task.work.goals))
 

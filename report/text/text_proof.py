@@ -42,8 +42,9 @@ def claim(report: ProveReport) -> str:
     """How much of the model the verdict is about."""
     covered = report.coverage
     if report.verdict != "proved":
-        done = (*report.initiation, *report.cells, *report.implication)
-        return f": {sum(d.verdict != 'proved' for d in done)} of {len(done)} obligations open"
+        verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
+        verdicts += [cell.verdict for cell in report.cells]
+        return f": {len(verdicts) - verdicts.count('proved')} of {len(verdicts)} obligations open"
     if covered is None:
         return ""
     return (
