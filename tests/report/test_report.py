@@ -284,7 +284,7 @@ def test_a_proof_shows_failed_cells_first_and_all_cells_when_verbose() -> None:
     assert "partition.isr: {0} -> {0,1}" in text
     assert "UNKNOWN  Restart" in text and "timeout" in text
     assert "needs budgets" in text
-    assert text.splitlines()[-1] == "REFUTED  kip_full, z3 4.13, 12.5 s"
+    assert text.splitlines()[-1] == "REFUTED  kip_full: 2 of 5 obligations open, z3 4.13, 12.5 s"
     assert "Fence   " not in text
     assert "Fence   " in text_of(PROVE, 1)
 
