@@ -37,7 +37,7 @@ def finding_page(
     lines += paragraphs(f"Public issue: {finding.issue}.")
     lines += paragraphs(finding.about)
     lines += _shown(finding)
-    lines += _steps(finding.by_hand)
+    lines += _steps(finding.by_hand, recipes)
     lines += ["## Cause", "", *paragraphs(finding.cause)]
     lines += _patch(finding.patch)
     lines += _see(finding, flags, before, recipes)
@@ -64,11 +64,12 @@ def _shown(finding: Finding) -> Iterator[str]:
         yield from paragraphs(f"Not tried in {' and '.join(missing)}.")
 
 
-def _steps(every: Sequence[ByHand]) -> Iterator[str]:
+def _steps(every: Sequence[ByHand], recipes: Sequence[Recipe]) -> Iterator[str]:
     yield "## Steps on a cluster"
     yield ""
     if not every:
-        yield from paragraphs("None are written down: it depends on timing, or on code that is not released.")
+        none = "None are written down: it depends on timing, or on code that is not released."
+        yield from paragraphs("`elrcheck reproduce` has them; they are below." if recipes else none)
         return
     yield from paragraphs(
         "The requests as a user types them; the runs sent the same ones through Kafka's Admin API. `$B` is"
@@ -146,7 +147,7 @@ def _see(
 
 
 def _reproduce(recipe: Recipe) -> str:
-    oldest, newest = recipe.versions
+    oldest, newest = recipe.versions or (USUAL, USUAL)
     kafka = USUAL if _numbers(oldest) <= _numbers(USUAL) <= _numbers(newest) else oldest
     call = f"elrcheck reproduce {recipe.finding}/{recipe.name} --kafka {kafka}"
     return f"{call}   # {recipe.title}"

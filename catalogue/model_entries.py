@@ -18,7 +18,7 @@ from elrcheck.catalogue.finding_file import ByHand, finding_files, read_finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.recipe_notation.recipe_file import RecipeStep, packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, packaged_recipes
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.load import Model
@@ -163,7 +163,7 @@ def recipe_entries() -> list[Entry]:
         {
             "id": recipe.id,
             "name": recipe.title,
-            "summary": f"{recipe.expects} on Kafka {recipe.versions[0]} to {recipe.versions[1]}",
+            "summary": f"{recipe.expects} on {_seen_on(recipe)}",
             "about": recipe.about,
             "control": None if recipe.control is None else recipe.control.title,
             "timing": recipe.timing or None,
@@ -173,6 +173,10 @@ def recipe_entries() -> list[Entry]:
         }
         for recipe in packaged_recipes()
     ]
+
+
+def _seen_on(recipe: Recipe) -> str:
+    return "no release" if recipe.versions is None else "Kafka {} to {}".format(*recipe.versions)
 
 
 def _step_text(step: RecipeStep) -> str:

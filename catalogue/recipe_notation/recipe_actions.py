@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Create:
-    """A topic with these replicas for each partition."""
+    """A topic with these replicas for each partition; `times` repeats them, for a topic with many."""
 
     topic: str
     partitions: tuple[tuple[int, ...], ...]
@@ -50,11 +50,15 @@ class Reassign:
 
 @dataclass(frozen=True)
 class Elect:
-    """via: the broker that is asked; None for any, which may take long if one is paused."""
+    """via: the broker that is asked; None for any, which may take long if one is paused.
+
+    refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
+    """
 
     partition: str
     kind: str
     via: int | None
+    refused: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,11 +93,11 @@ class Unregister:
 class Signal:
     """kind: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP), resume (SIGCONT).
 
-    wait: until the process has ended.
+    broker: None for the controller. wait: until the process has ended.
     """
 
     kind: str
-    broker: int
+    broker: int | None
     wait: bool
     seconds: float
 
@@ -108,9 +112,9 @@ class Exited:
 
 @dataclass(frozen=True)
 class Start:
-    """Start a broker, unless it runs. wait: until it is unfenced."""
+    """Start a node, unless it runs. broker: None for the controller; wait: until a broker is unfenced."""
 
-    broker: int
+    broker: int | None
     wait: bool
     seconds: float
 
@@ -138,6 +142,17 @@ class Directory:
 class DeleteCleanStopFiles:
     """Delete the files by which a broker knows that it stopped in order."""
 
+    broker: int
+
+
+@dataclass(frozen=True)
+class LoseLog:
+    """Delete the files of a replica whose broker does not run.
+
+    A power failure does the same to what the operating system had not written to the disk.
+    """
+
+    partition: str
     broker: int
 
 
@@ -174,7 +189,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Leaderless:
-    """The partition is unavailable if it has no leader for so long; the steps continue in either case."""
+    """The partition is unavailable if it has no leader for so long; the steps continue in either case.
+
+    A leader that is fenced is none: DescribeTopicPartitions does not name it.
+    """
 
     partition: str
     seconds: float
@@ -201,6 +219,6 @@ class LogEnd:
 
 Action: TypeAlias = (
     Create | Produce | Send | Answered | Reassign | Elect | Configure | Throttle | Feature | Unregister
-    | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | Sleep | Wait | Leaderless
-    | Said | LogEnd
+    | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog | Sleep | Wait
+    | Leaderless | Said | LogEnd
 )  # fmt: skip

@@ -6,7 +6,7 @@
     title = "Acknowledged records are lost by two reassignments and an orderly restart"
     about = "..."
     expects = "lost"                   # or "unavailable"
-    versions = ["4.0.0", "4.4.0"]      # the oldest and the newest release on which it was seen
+    versions = ["4.0.0", "4.4.0"]      # the oldest and the newest release on which it was seen; [] for none
     needs = "4.0.0"                    # the oldest release that knows what the recipe uses
     traces = ["F-20: P-1"]             # the search of a finding, or the scenario, that the steps follow
     timing = "..."                     # what depends on timing; left out where nothing does
@@ -105,7 +105,7 @@ class RecipeControl:
 
 @dataclass(frozen=True)
 class Recipe:
-    """versions: oldest and newest release on which it was seen; needs: the oldest that can run it."""
+    """versions: the oldest and the newest on which it was seen, if any; needs: the oldest that can run it."""
 
     finding: str
     name: str
@@ -113,7 +113,7 @@ class Recipe:
     title: str
     about: str
     expects: Literal["lost", "unavailable"]
-    versions: tuple[str, str]
+    versions: tuple[str, str] | None
     needs: str | None
     traces: tuple[str, ...]
     timing: str
@@ -203,8 +203,10 @@ def _version(node: Node) -> str:
     return text
 
 
-def _versions(node: Node) -> tuple[str, str]:
+def _versions(node: Node) -> tuple[str, str] | None:
     found = tuple(_version(one) for one in node.items())
+    if not found:
+        return None
     if len(found) != 2:
         node.expected("the oldest and the newest release")
     return found[0], found[1]

@@ -23,6 +23,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Feature,
     Leaderless,
     LogEnd,
+    LoseLog,
     MoveDirectory,
     Produce,
     Reassign,
@@ -41,6 +42,7 @@ PARTITION = re.compile(r"[a-z0-9]+-\d+")
 PATIENCE = 60.0
 START = 240.0
 NO_LEADER = -1
+CONTROLLER = "controller"
 
 
 def read_action(node: Node, kind: str) -> Action:
@@ -97,7 +99,7 @@ def _sleep(node: Node) -> Sleep:
 
 
 def _create(node: Node) -> Create:
-    replicas = tuple(ids(one) for one in node["partitions"].items())
+    replicas = tuple(ids(one) for one in node["partitions"].items()) * node.maybe("times", Node.positive, 1)
     if not replicas or not all(replicas):
         node["partitions"].expected("the replicas of every partition, such as [[0, 1, 2]]")
     topic = node["create"].text()
@@ -120,7 +122,8 @@ def _configure(node: Node) -> Configure:
 
 def _elect(node: Node) -> Elect:
     kind = node["type"].choice(("preferred", "unclean"))
-    return Elect(partition(node["elect"]), kind, node.maybe("via", Node.natural, None))
+    via, refused = node.maybe("via", Node.natural, None), node.maybe("refused", Node.text, None)
+    return Elect(partition(node["elect"]), kind, via, refused)
 
 
 def _feature(node: Node) -> Feature:
@@ -132,13 +135,18 @@ def _signal(kind: str) -> Callable[[Node], Signal]:
     def read(node: Node) -> Signal:
         ends = kind in ("stop", "kill")
         wait = node.maybe("wait", Node.boolean, ends)
-        return Signal(kind, node[kind].natural(), wait, _seconds(node, 120.0))
+        return Signal(kind, _running(node[kind]), wait, _seconds(node, 120.0))
 
     return read
 
 
+def _running(node: Node) -> int | None:
+    """A broker, or None for the controller."""
+    return None if node.value == CONTROLLER else node.natural()
+
+
 def _start(node: Node) -> Start:
-    return Start(node["start"].natural(), node.maybe("wait", Node.boolean, True), _seconds(node, START))
+    return Start(_running(node["start"]), node.maybe("wait", Node.boolean, True), _seconds(node, START))
 
 
 def _move(node: Node) -> MoveDirectory:
@@ -202,7 +210,7 @@ class StepKind:
 
 SEEN = ("leader", "replicas", "isr", "elr", "last-known-elr", "isr-size")
 STEPS: Mapping[str, StepKind] = {
-    "create": StepKind(_create, ("partitions",), ("config",)),
+    "create": StepKind(_create, ("partitions",), ("times", "config")),
     "produce": StepKind(_produce, ("records",), ("size",)),
     "send": StepKind(lambda node: Send(partition(node["send"]))),
     "answered": StepKind(
@@ -210,7 +218,7 @@ STEPS: Mapping[str, StepKind] = {
     ),
     "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
     "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
-    "elect": StepKind(_elect, ("type",), ("via",)),
+    "elect": StepKind(_elect, ("type",), ("via", "refused")),
     "configure": StepKind(_configure, ("set",)),
     "throttle": StepKind(lambda node: Throttle(node["throttle"].positive())),
     "feature": StepKind(_feature, ("level", "type")),
@@ -229,6 +237,9 @@ STEPS: Mapping[str, StepKind] = {
     "drop-directory": StepKind(_directory("drop"), ("directory",)),
     "delete-clean-stop-files": StepKind(
         lambda node: DeleteCleanStopFiles(node["delete-clean-stop-files"].natural())
+    ),
+    "lose-log": StepKind(
+        lambda node: LoseLog(partition(node["lose-log"]), node["broker"].natural()), ("broker",)
     ),
     "sleep": StepKind(_sleep, ("because",)),
     "wait": StepKind(_wait, (), (*SEEN, "seconds", "decides")),

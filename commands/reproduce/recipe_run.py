@@ -19,6 +19,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Feature,
     Leaderless,
     LogEnd,
+    LoseLog,
     MoveDirectory,
     Produce,
     Reassign,
@@ -36,6 +37,7 @@ from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, S
 from elrcheck.commands.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
+from elrcheck.kafka.cluster.node_settings import CONTROLLER
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
 READ_PATIENCE = 60.0
@@ -164,23 +166,36 @@ class RecipeRun:
             case Sleep():
                 time.sleep(action.seconds)
                 return action.because
-            case Reassign() | Elect() | Configure() | Throttle() | Feature() | Unregister():
+            case Elect():
+                return self._elect(action)
+            case Reassign() | Configure() | Throttle() | Feature() | Unregister():
                 self._operate(action)
             case Signal() | Start() | Exited():
                 self._process(action)
-            case MoveDirectory() | Directory() | DeleteCleanStopFiles():
+            case MoveDirectory() | Directory() | DeleteCleanStopFiles() | LoseLog():
                 self._directories(action)
         return ""
 
-    def _operate(self, action: Reassign | Elect | Configure | Throttle | Feature | Unregister) -> None:
+    def _elect(self, action: Elect) -> str:
+        """Ask for an election; where the finding predicts a refusal, anything else is its absence."""
+        try:
+            if action.via is None:
+                self._cluster.clients.elect(action.partition, action.kind)
+            else:
+                self._cluster.elect_by(action.via, action.partition, action.kind)
+        except Refused as refused:
+            if action.refused is None or action.refused not in str(refused):
+                raise
+            return str(refused)
+        if action.refused is not None:
+            raise _NotSeen(f"{action.partition}: the {action.kind} election is not refused")
+        return ""
+
+    def _operate(self, action: Reassign | Configure | Throttle | Feature | Unregister) -> None:
         clients = self._cluster.clients
         match action:
             case Reassign():
                 clients.reassign(action.partition, action.to)
-            case Elect(via=None):
-                clients.elect(action.partition, action.kind)
-            case Elect(via=int(broker)):
-                self._cluster.elect_by(broker, action.partition, action.kind)
             case Configure():
                 clients.configure(action.kind, action.name, action.values)
             case Throttle():
@@ -192,11 +207,12 @@ class RecipeRun:
                 clients.unregister(action.broker)
 
     def _process(self, action: Signal | Start | Exited) -> None:
-        broker = action.broker
+        broker = CONTROLLER if action.broker is None else action.broker
         match action:
             case Start():
                 self._heard[broker] = self._cluster.said_so_far(broker)
-                self._cluster.start(broker, wait=action.wait, seconds=action.seconds)
+                wait = action.wait and action.broker is not None
+                self._cluster.start(broker, wait=wait, seconds=action.seconds)
             case Exited():
                 self._cluster.await_exit(broker, action.seconds)
             case Signal(kind="stop"):
@@ -208,13 +224,15 @@ class RecipeRun:
             case Signal():
                 self._cluster.resume(broker)
 
-    def _directories(self, action: MoveDirectory | Directory | DeleteCleanStopFiles) -> None:
+    def _directories(self, action: MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog) -> None:
         cluster = self._cluster
         match action:
             case MoveDirectory():
                 self._move(action)
             case DeleteCleanStopFiles():
                 cluster.delete_clean_stop_files(action.broker)
+            case LoseLog():
+                cluster.lose_log(action.broker, action.partition)
             case Directory(kind="lose"):
                 cluster.lose_directory(action.broker, action.directory)
             case Directory(kind="replace"):

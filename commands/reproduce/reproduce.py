@@ -19,6 +19,8 @@ from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.results.reproduce_report import ControlReport, ReproduceReport
 
+ELR = "eligible.leader.replicas.version"
+ELR_KNOWN = (4, 0, 0)
 OpenCluster = Callable[[ClassPath, ClusterShape, float, Path | None], AbstractContextManager[Cluster]]
 
 
@@ -46,13 +48,12 @@ def run_reproduce(
         since = time.monotonic()
         compared = sides.follow("control")
         control = _control_report(recipe.control.title, compared, time.monotonic() - since)
-    oldest, newest = map(numbers, recipe.versions)
     return ReproduceReport(
         finding=recipe.finding,
         order=recipe.name,
         title=recipe.title,
         kafka=class_path.version,
-        expected=oldest <= numbers(class_path.version) <= newest,
+        expected=_expected(recipe, class_path.version),
         outcome=run.outcome,
         acknowledged=run.acknowledged,
         left=run.left,
@@ -96,7 +97,7 @@ class _Sides:
         self._progress, self._open = progress, open_cluster
 
     def follow(self, side: Side) -> SideResult:
-        shape = shape_of(self._recipe, side)
+        shape = shape_of(self._recipe, side, self._class_path.version)
         self._progress.stage(f"{side}: starting a controller and {shape.brokers} brokers")
         patience = self._request.patience
         keep = None if self._request.keep is None else self._request.keep / side
@@ -108,12 +109,14 @@ class _Sides:
             return SideResult("inconclusive", message=f"the cluster did not start: {fault}{excerpt}")
 
 
-def shape_of(recipe: Recipe, side: Side) -> ClusterShape:
-    """The cluster of one side."""
+def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
+    """The cluster of one side. A feature that the release does not know is off without being told."""
     cluster, control = recipe.cluster, recipe.control
     features: Mapping[str, int] = cluster.features
     if side == "control" and control is not None:
         features = {**features, **control.features}
+    if numbers(version) < ELR_KNOWN:
+        features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
     return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker)
 
 
@@ -129,6 +132,13 @@ def _control_report(title: str, result: SideResult, seconds: float) -> ControlRe
         steps=tuple(result.steps),
         seconds=round(seconds, 1),
     )
+
+
+def _expected(recipe: Recipe, version: str) -> bool:
+    if recipe.versions is None:
+        return False
+    oldest, newest = recipe.versions
+    return numbers(oldest) <= numbers(version) <= numbers(newest)
 
 
 def _reject_too_old(recipe: Recipe, version: str) -> None:

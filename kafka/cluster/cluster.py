@@ -149,11 +149,11 @@ class KafkaCluster:
             f"the exit of broker {broker}",
         )
 
-    def pause(self, broker: int) -> None:
-        self._guarded.signal(str(broker), signal.SIGSTOP)
+    def pause(self, node: int) -> None:
+        self._guarded.signal(str(node), signal.SIGSTOP)
 
-    def resume(self, broker: int) -> None:
-        self._guarded.signal(str(broker), signal.SIGCONT)
+    def resume(self, node: int) -> None:
+        self._guarded.signal(str(node), signal.SIGCONT)
 
     @property
     def broker_count(self) -> int:
@@ -210,6 +210,13 @@ class KafkaCluster:
     def delete_clean_stop_files(self, broker: int) -> None:
         for number in range(self.layout.shape.log_dirs):
             (self.layout.log_dir(broker, number) / CLEAN_STOP_FILE).unlink(missing_ok=True)
+
+    def lose_log(self, broker: int, partition: str) -> None:
+        """Delete the files of a replica; the directory and what else is in it stay."""
+        folder = self.replica_folder(broker, partition)
+        if folder is None:
+            raise ClusterFault(f"broker {broker} has no log of {partition} to lose")
+        shutil.rmtree(folder)
 
     # -- inside
 

@@ -20,6 +20,7 @@ from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.commands.reproduce import reproduce
 from elrcheck.commands.reproduce.recipe_run import fits, ranges
+from elrcheck.commands.reproduce.reproduce import shape_of
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.report.formats import render
@@ -148,6 +149,35 @@ def test_a_partition_without_leader_is_unavailable(follow: Follow) -> None:
     assert "orders-0 had no leader for 1 s: leader=none" in report.message
     assert report.states[-1].leader is None
     assert report.control is not None and report.control.outcome == "not-reproduced"
+
+
+def test_a_refusal_that_is_predicted(follow: Follow) -> None:
+    election = '[[step]]\nelect = "orders-0"\ntype = "unclean"\nrefused = "InvalidRequest"'
+    report = follow(FakeCluster(fails=["elect"], loses=1), sign=election, control=False)
+    (step,) = [step for step in report.steps if step.text.startswith("elect ")]
+    assert report.outcome == "lost" and step.result == "InvalidRequestException: elect is refused"
+    granted = follow(FakeCluster(), sign=election, control=False)
+    assert granted.outcome == "not-reproduced"
+    assert granted.message == "orders-0: the unclean election is not refused"
+    other = election.replace("InvalidRequest", "ElectionNotNeeded")
+    assert follow(FakeCluster(fails=["elect"]), sign=other, control=False).outcome == "inconclusive"
+
+
+def test_the_controller_and_the_log_of_a_replica(follow: Follow) -> None:
+    steps = "\n".join(f'[[step]]\n{one}' for one in (
+        'pause = "controller"', 'resume = "controller"', 'kill = "controller"', 'start = "controller"',
+        'lose-log = "orders-0"\nbroker = 1',
+    ))  # fmt: skip
+    cluster = FakeCluster()
+    follow(cluster, leaderless=steps, control=False)
+    wanted = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
+    assert [call for call in cluster.done if call in wanted] == wanted
+
+
+def test_a_release_is_not_told_of_a_feature_that_it_does_not_know() -> None:
+    (recipe,) = [one for one in recipe_file.packaged_recipes() if one.id == "F-61/cancel"]
+    assert shape_of(recipe, "run", "3.9.1").features == {}
+    assert shape_of(recipe, "run", "4.0.0").features == {"eligible.leader.replicas.version": 0}
 
 
 def test_a_step_that_kafka_refuses_is_named_and_the_control_left_out(follow: Follow) -> None:

@@ -98,11 +98,11 @@ class FakeCluster:
     def kill(self, broker: int, *, seconds: float = 1) -> None:
         self._do("kill", broker)
 
-    def pause(self, broker: int) -> None:
-        self._do("pause", broker)
+    def pause(self, node: int) -> None:
+        self._do("pause", node)
 
-    def resume(self, broker: int) -> None:
-        self._do("resume", broker)
+    def resume(self, node: int) -> None:
+        self._do("resume", node)
 
     def said(self, node: int, pattern: str, start: int = 0) -> bool:
         return True
@@ -130,6 +130,9 @@ class FakeCluster:
 
     def delete_clean_stop_files(self, broker: int) -> None:
         self._do("delete", broker)
+
+    def lose_log(self, broker: int, partition: str) -> None:
+        self._do("lose log", broker, partition)
 
     def keep(self, folder: Path) -> None:
         folder.mkdir(parents=True)

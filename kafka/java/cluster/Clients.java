@@ -52,7 +52,7 @@ final class Clients implements AutoCloseable {
     }
 
     /**
-     * patience: milliseconds for one request; a broker may be paused, the controller never is.
+     * patience: milliseconds for one request; a broker may be paused, the controller is not while it is asked.
      *
      * A client of 3.9 that learnt its nodes while some brokers had not started knows no others later, unless it is
      * told to ask again: when the brokers that it knows have stopped, it gets no answer any more.
