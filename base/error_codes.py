@@ -151,6 +151,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "java-too-old": "The Java that was found is too old.",
     "run-in-use": "Another elrcheck process is using the folder.",
     "no-storage": "The storage of a run on Spark cannot be used.",
+    "model-changed": "A file of the model changed while processes proved obligations of it.",
     "out-of-memory": "The process ran out of memory.",
     "package-missing": "A Python package is missing.",
     "spark-disk": "The disk of an executor is full.",

@@ -195,12 +195,16 @@ class ExploreRequest:
 
 @dataclass(frozen=True)
 class ProveRequest:
-    """Prove properties by induction. `timeout`: seconds per obligation; one that exceeds it is unknown."""
+    """Prove properties by induction. `timeout`: seconds per obligation; one that exceeds it is unknown.
+
+    fresh: prove again what an earlier run has proved.
+    """
 
     selection: Selection = field(default_factory=Selection)
     properties: tuple[str, ...] = ()
     workers: int | None = None
     timeout: float | None = None
+    fresh: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from elrcheck.console.shell import Shell
 @workers_option
 @click.option("--timeout", metavar="30s|5m", type=duration,
               help="Time limit of each obligation; one that reaches it is unknown.")
+@click.option("--fresh", is_flag=True, help="Prove again what an earlier run with the same rules has proved.")
 @click.option("--controller", is_flag=True,
               help="Prove instead that every controller event preserves the rules CT-1 to CT-20.")
 @click.option("--all-variants", is_flag=True, help="With --controller: prove every variant.")
@@ -44,8 +45,8 @@ from elrcheck.console.shell import Shell
 @located_options
 @click.pass_obj
 def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          properties: tuple[str, ...], workers: int | None, timeout: float | None, controller: bool,
-          all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+          properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
+          controller: bool, all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
     With --controller, proves that every controller event preserves the rules CT-1 to CT-20 from any legal
@@ -58,12 +59,14 @@ def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
             raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
         from elrcheck.commands.prove.prove import run_prove
 
-        request = ProveRequest(selection, properties, workers, timeout)
+        request = ProveRequest(selection, properties, workers, timeout, fresh)
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
     from elrcheck.commands.prove_controller import run_controller
 
+    if fresh:
+        raise UsageFault("usage-controller", "--fresh does nothing with --controller", help="leave it out")
     total = ControllerRequest(selection, all_variants, brokers, properties, workers, timeout)
     with shell.open_progress() as progress:
         report = run_controller(total, progress)

@@ -37,7 +37,7 @@ class InductionFailure:
 @dataclass(frozen=True)
 class CellReport:
     """One consecution obligation: `action` preserves `lemma`.  core: the lemmas that the proof needed;
-    source: location of the lemma.
+    source: location of the lemma. kept: all answers come from earlier runs, as do the seconds.
     """
 
     action: str
@@ -48,6 +48,7 @@ class CellReport:
     reason: str | None = None
     failure: InductionFailure | None = None
     source: str | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ class ObligationReport:
 
 @dataclass(frozen=True)
 class PhaseReport:
-    """Totals of one phase of a proof."""
+    """Totals of one phase of a proof. kept: proved ones whose answers come from earlier runs."""
 
     name: Literal["initiation", "consecution", "implication"]
     proved: int
     refuted: int
     unknown: int
     seconds: float
+    kept: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ there are no budgets. The log length is the only data bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -21,9 +21,11 @@ from elrcheck.base.worker_pool import useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.commands.prove.covered import COVERED, coverage, skipped
+from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.invariants.proof.consecution import Work, goal_names, in_processes, obligations
+from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
+from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
@@ -60,12 +62,21 @@ class _Cell:
     reason: str | None = None
     failure: InductionFailure | None = None
     source: str | None = None
+    kept: bool = True
 
     def report(self) -> CellReport:
         core = tuple(sorted(self.core))
         seconds = round(self.seconds, 3)
         return CellReport(
-            self.action, self.lemma, self.verdict, seconds, core, self.reason, self.failure, self.source
+            self.action,
+            self.lemma,
+            self.verdict,
+            seconds,
+            core,
+            self.reason,
+            self.failure,
+            self.source,
+            self.kept,
         )
 
 
@@ -80,6 +91,7 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     config = replace(config, **{name: to for name, to in wide.items() if name not in selected.overrides})
     proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
+    proof.keep(request.fresh)
     return proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
 
 
@@ -96,6 +108,12 @@ class Proof:
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config)
         self.prover = Prover(self.transitions, model.lemmas, timeout)
+        self.digests = Digests(self.prover)
+        self.kept: KeptCells | None = None
+
+    def keep(self, fresh: bool) -> None:
+        """Take over what earlier runs have proved, unless `fresh`, and keep what this one proves."""
+        self.kept = KeptCells(self.digests, fresh)
 
     def run(self, variant: str, workers: int = 1) -> ProveReport:
         """Run the whole proof; workers > 1 requires the packaged model, which each process loads itself."""
@@ -173,18 +191,33 @@ class Proof:
 
     def _answers(self, names: Sequence[str], workers: int) -> Iterator[tuple[int, str, Discharge | None]]:
         """The answer to every obligation: number of the instance, goal, None where nothing is to prove."""
-        if workers > 1:
-            work = [Work(number, tuple(names)) for number in range(len(self.transitions.instances))]
-            for number, answers in in_processes(self.config, self.timeout, work, workers):
-                yield from ((number, name, answer) for name, answer in answers)
-            return
+        work: list[Work] = []
         for number, instance in enumerate(self.transitions.instances):
-            for name, answer in obligations(self.prover, instance, names):
+            known = self.kept.find(instance, names) if self.kept is not None else {}
+            yield from ((number, name, answer) for name, answer in known.items())
+            if left := tuple(name for name in names if name not in known):
+                work.append(Work(number, left, self.digests.work(instance, left)))
+        for number, answers in self._done(work, min(workers, len(work))):
+            new: dict[str, Discharge | None] = {}
+            for name, answer in answers:
+                new[name] = answer
                 yield number, name, answer
+            if self.kept is not None:
+                self.kept.add(self.transitions.instances[number], new)
+
+    def _done(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
+        """The answers of each piece of work, in this process as they are asked for."""
+        if workers > 1:
+            yield from in_processes(self.config, self.timeout, work, workers)
+            return
+        for part in work:
+            instance = self.transitions.instances[part.number]
+            yield part.number, obligations(self.prover, instance, part.goals)
 
     def _merge(self, cell: _Cell, instance: Instance, fn: Fn | None, done: Discharge) -> None:
         cell.seconds += done.seconds
         cell.core |= done.core
+        cell.kept = cell.kept and done.kept
         if RANK[done.verdict] > RANK[cell.verdict]:
             cell.verdict, cell.reason = done.verdict, done.reason
             if done.before is not None:
@@ -194,7 +227,8 @@ class Proof:
 def _phase(name: PhaseName, done: Sequence[CellReport | ObligationReport]) -> PhaseReport:
     count = {verdict: sum(d.verdict == verdict for d in done) for verdict in RANK}
     seconds = round(sum(d.seconds for d in done), 3)
-    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds)
+    kept = sum(isinstance(d, CellReport) and d.kept for d in done)
+    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, kept)
 
 
 def _verdict(done: Sequence[CellReport | ObligationReport]) -> ProofVerdict:

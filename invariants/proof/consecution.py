@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.worker_pool import each
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.load import Model
@@ -26,10 +28,14 @@ ALWAYS_ASKED = (FRAME, TYPES)
 
 @dataclass(frozen=True)
 class Work:
-    """Obligations of one instance. goals: function names of lemmas and step properties, or ALWAYS_ASKED."""
+    """Obligations of one instance. goals: function names of lemmas and step properties, or ALWAYS_ASKED.
+
+    digest: of all that is asked, so that another process can tell that it means the same.
+    """
 
     number: int
     goals: tuple[str, ...]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,6 @@ def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
 
 def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Iterator[Obligation]:
     """Discharge the goals of one instance."""
-    known = {fn.name: fn for fn in (*prover.lemmas, *prover.ts.model.always)}
     solver = prover.open_step(instance)
     for name in goals:
         if name == FRAME:
@@ -56,21 +61,25 @@ def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Ite
         elif name == TYPES:
             yield name, prover.types(solver, instance)
         else:
-            yield name, prover.consecution(solver, instance, known[name])
+            yield name, prover.consecution(solver, instance, prover.goals[name])
 
 
 def discharge(task: Task) -> tuple[int, list[Obligation]]:
-    """Do the work of a task; runs in a worker process."""
+    """Do the work of a task; runs in a worker process. EnvironmentFault if the model is another one here."""
     config: Any = task.config  # frozen, and so hashable
-    prover = _prover(config, task.timeout)
-    instance = prover.ts.instances[task.work.number]
-    return task.work.number, list(obligations(prover, instance, task.work.goals))
+    digests = _digests(config, task.timeout)
+    instances, work = digests.prover.ts.instances, task.work
+    if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
+        raise EnvironmentFault(
+            "model-changed", "a file of the model changed while the proof ran", help="run it again"
+        )
+    return work.number, list(obligations(digests.prover, instances[work.number], work.goals))
 
 
 @functools.lru_cache(maxsize=1)
-def _prover(config: ModelConfig, timeout: float) -> Prover:
+def _digests(config: ModelConfig, timeout: float) -> Digests:
     model = load_proof_model()
-    return Prover(Transitions(model, config), model.lemmas, timeout)
+    return Digests(Prover(Transitions(model, config), model.lemmas, timeout))
 
 
 def in_processes(

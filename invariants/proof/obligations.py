@@ -31,7 +31,7 @@ Parts = Sequence[tuple[str, Any]]
 class Discharge:
     """The answer to one obligation. before, after: plain states of a counterexample.
 
-    broken: paths of the scalars that leave their types, for `Types`.
+    broken: paths of the scalars that leave their types, for `Types`. kept: an earlier run found the answer.
     """
 
     verdict: CellVerdict
@@ -41,6 +41,7 @@ class Discharge:
     before: Any = None
     after: Any = None
     broken: tuple[str, ...] = ()
+    kept: bool = False
 
 
 class Prover:
@@ -56,6 +57,7 @@ class Prover:
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
         self.typed = tuple(transitions.type_parts(transitions.next_scalars, transitions.next))
+        self.goals = {fn.name: fn for fn in (*self.lemmas, *transitions.model.always)}
         self._next: dict[str, Any] = {}
 
     def _solver(self) -> Any:

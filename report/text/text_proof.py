@@ -108,18 +108,19 @@ def _print_implications(report: ProveReport, page: Page) -> None:
 
 def _print_phases(report: ProveReport, page: Page) -> None:
     page.table(
-        ("phase", "proved", "refuted", "unknown", "seconds"),
+        ("phase", "proved", "kept", "refuted", "unknown", "seconds"),
         (
             (
                 phase.name,
                 page.count(phase.proved),
+                page.count(phase.kept) if phase.kept else "",
                 page.count(phase.refuted),
                 page.count(phase.unknown),
                 f"{phase.seconds:.1f}",
             )
             for phase in report.phases
         ),
-        right=("proved", "refuted", "unknown", "seconds"),
+        right=("proved", "kept", "refuted", "unknown", "seconds"),
     )
 
 

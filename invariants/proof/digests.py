@@ -1,0 +1,49 @@
+"""What an obligation consists of, as digests of the text of its terms.
+
+The text is complete and depends on nothing but the terms, so equal digests mean the same question for the
+solver, in any process and on any day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import z3
+
+from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.invariants.proof.transition import Instance
+
+
+class Digests:
+    """Digests of the parts of a prover's obligations. lemmas: of each lemma, as it is assumed."""
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+        self.lemmas = {name: _of(term) for name, term in prover.now.items()}
+        self.types = _of(prover.ts.type_invariant)
+        self._goals: dict[str, str] = {FRAME: FRAME, TYPES: TYPES}
+
+    def goal(self, name: str) -> str:
+        """Of a lemma after a step, or a step property. `Frame` and `Types` are parts of the instance."""
+        if name not in self._goals:
+            self._goals[name] = _of(self.prover.over_next(self.prover.goals[name]))
+        return self._goals[name]
+
+    def instance(self, instance: Instance) -> str:
+        """Of the types, the guard and the whole next state, constants included."""
+        next_state = [variable == term for variable, term in instance.becomes]
+        return digest([self.types, z3.And(instance.guard, instance.keeps_constants, *next_state).sexpr()])
+
+    def work(self, instance: Instance, goals: Iterable[str]) -> str:
+        """Of all that is asked about an instance, with every lemma."""
+        return digest([self.instance(instance), *self.lemmas.values(), *map(self.goal, goals)])
+
+
+def digest(parts: Iterable[str]) -> str:
+    """One digest of several texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _of(term: z3.ExprRef) -> str:
+    return digest([term.sexpr()])
