@@ -23,7 +23,8 @@ from elrcheck.invariants.membership import (
     NoNeedlessStall,
 )
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
-from elrcheck.kafka.log.cluster_state import ClusterState, Key, Shape, min_isr_in
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
+from elrcheck.kafka.log.partition_table import Shape
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
 from elrcheck.model.start import Init

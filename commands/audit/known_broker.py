@@ -33,7 +33,7 @@ def known_brokers(
     ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
 ) -> tuple[KnownBroker, ...]:
     """What is known of these brokers, each with the log directory that has its replica of the partition."""
-    directories = dict(stored.shape.homes)
+    directories = dict(stored.shape.home.pairs)
     return tuple([known_broker(brokers.get(broker), directories.get(broker, UNASSIGNED)) for broker in ids])
 
 

@@ -19,11 +19,11 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
     Key,
     PartitionChanged,
-    Shape,
 )
 from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.partition_table import Shape
 from elrcheck.kafka.log.segments import CutOff, Damage
 from elrcheck.results.audit_report import AuditFlag
 
@@ -50,11 +50,14 @@ class LogAudit:
     _judge: Judge = field(default_factory=Judge)
     _open: dict[Key, dict[str, int]] = field(default_factory=dict)
     """The rules that a partition breaks now, each with the number of its flag."""
-    _named_by: dict[int, set[Key]] = field(default_factory=dict)
-    """Partitions that name a broker, now or earlier."""
+    _named_by: dict[int, set[int]] = field(default_factory=dict)
+    """The rows of partitions that name a broker, now or earlier."""
     _changed: dict[Key, Place] = field(default_factory=dict)
     """What may have changed since the last judgement, and by which record."""
+    _touched: dict[int, Place] = field(default_factory=dict)
+    """Brokers that may have changed since then, and by which record."""
     _last: Applied | Run | None = None
+    _indexed: ClusterState | None = None
     _settled: ClusterState | None = None
     _quiet: Quiet = field(init=False)
 
@@ -71,9 +74,10 @@ class LogAudit:
                     continue
                 case Settled(whole, offset) if whole:
                     self._judge.forget()
-                    self._judge_all({*self.history.state.partitions, *self._open}, offset)
+                    every = {*self.history.state.partitions, *self._open}
+                    self._judge_all(self._doubtful(every), offset)
                 case Settled():
-                    self._judge_all(list(self._changed))
+                    self._judge_all(self._affected())
                 case Damage():
                     self.damage.append(event)
                     continue
@@ -113,6 +117,7 @@ class LogAudit:
         for changed in applied.changed:
             self._changed[changed.key] = place
             self._index(changed)
+            self._quiet.changed(changed, state)
             if changed.key.partition == 0:
                 self._quiet.forget_topic(changed.key.topic_id)
         if name not in ABOUT_PARTITIONS:
@@ -122,9 +127,8 @@ class LogAudit:
                 if noted is None or noted.offset < at.offset:
                     self._changed[key] = at
         if name in TOPICS:
-            self._quiet.forget_topic()
-        for key in self._affected(applied):
-            self._changed.setdefault(key, place)
+            self._quiet.forget_topic(applied.record.fields["topicId"])
+        self._affect(applied, place)
         if (len(self.flags), self._check.counted.explained) == (flags, explained + 1):
             self._quiet.learn(state, applied)
 
@@ -137,23 +141,44 @@ class LogAudit:
             self._note(changed.key, changed.after.shape)
 
     def _note(self, key: Key, shape: Shape) -> None:
+        state = self.history.state
+        if state is not self._indexed:
+            self._indexed = state
+            self._named_by.clear()
+        row = state.partitions.row_of(key)
         for broker in {*shape.lists.replicas, *shape.lists.isr, *shape.lists.elr}:
-            self._named_by.setdefault(broker, set()).add(key)
+            self._named_by.setdefault(broker, set()).add(row)
 
-    def _affected(self, applied: Applied) -> Iterable[Key]:
-        """Partitions whose judgement may change by a record about something else."""
+    def _affect(self, applied: Applied, place: Place) -> None:
+        """Note the partitions whose judgement may change by a record about something else."""
         fields, state = applied.record.fields, self.history.state
+        affected: Iterable[Key] = ()
         match applied.record.name:
             case "FENCE_BROKER_RECORD" | "UNFENCE_BROKER_RECORD":
-                return self._named_by.get(fields["id"], ())
+                self._touched.setdefault(fields["id"], place)
             case "REGISTER_BROKER_RECORD" | "UNREGISTER_BROKER_RECORD" | "BROKER_REGISTRATION_CHANGE_RECORD":
-                return self._named_by.get(fields["brokerId"], ())
+                self._touched.setdefault(fields["brokerId"], place)
             case "FEATURE_LEVEL_RECORD" if fields["name"] == ELR_FEATURE:
-                return state.partitions
+                affected = state.partitions
             case "CONFIG_RECORD" if fields["name"] == MIN_ISR:
                 topic = fields["resourceType"] == TOPIC
-                return state.keys_of(fields["resourceName"]) if topic else state.partitions
-        return ()
+                affected = state.keys_of(fields["resourceName"]) if topic else state.partitions
+        for key in affected:
+            self._changed.setdefault(key, place)
+
+    def _affected(self) -> list[Key]:
+        """What may be wrong now, or is right again."""
+        state = self.history.state
+        if state is self._indexed:
+            for broker, place in self._touched.items():
+                for key in self._quiet.unsound(state, self._named_by.get(broker, ())):
+                    self._changed.setdefault(key, place)
+        return self._doubtful(self._changed)
+
+    def _doubtful(self, keys: Iterable[Key]) -> list[Key]:
+        """Those that break a rule, or did."""
+        state, is_sound = self.history.state, self._quiet.is_sound
+        return [key for key in keys if key in self._open or not is_sound(state, key)]
 
     def _judge_all(self, keys: Iterable[Key], offset: int = 0) -> None:
         """Flag what is newly wrong with these partitions, and note what is right again.
@@ -162,8 +187,7 @@ class LogAudit:
         """
         state = self.history.state
         news = self._check.news or state is not self._settled
-        sound = self._quiet.is_sound
-        for key in sorted([key for key in keys if key in self._open or not sound(state, key)]):
+        for key in sorted(keys):
             place = self._changed.get(key)
             at = offset if place is None else place.offset
             there = key in state.partitions
@@ -180,7 +204,9 @@ class LogAudit:
                     now[rule] = self._flag(place, key, (rule, message))
             if now:
                 self._open[key] = now
+                self._quiet.flagged(state, key)
         self._changed.clear()
+        self._touched.clear()
         self._quiet.settled()
         if news:
             self._signs.settled(state)

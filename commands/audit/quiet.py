@@ -1,23 +1,29 @@
 """Changes of partitions of which nothing comes, recognised by the first of their kind.
 
 Most records of a log move a partition from one sound state to another. What the audit has to say of such a
-record depends on what is registered of the partition, on the brokers that this names, on the settings of its
-topic and of the cluster, and on how many replicas the topic's partition 0 has; on nothing else of the
-partition. So what was found out once - the record is explained, and no rule is broken before or after it -
-holds for the next partition of which all this is the same. Its record only has to change the state, and is
-not even decoded.
+record depends on the pattern of the partition, on what is known of the brokers that it names, on the settings
+of its topic and of the cluster, on how many replicas the topic's partition 0 has, and on what the record says
+with places instead of brokers (`record_codes.py`); on nothing else. So what was found out once - the record
+is explained, and no rule is broken before or after it - holds for the next partition of which all this is
+the same. Its record only has to change the state, and is not even decoded.
+
+Which brokers they are makes no difference, because the places of brokers are in ascending order. A record is
+explained by a question in which brokers are numbered like that (`explained.py`), and a property is judged on
+a state that numbers them in the order of the lists (`judged.py`): neither has an id in it, and both are the
+same for two partitions of the same pattern. The epochs are left out of the pattern, because the question has
+only their differences, and the properties do not ask for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.known_broker import known_broker
 from elrcheck.commands.audit.record_check import RecordCheck
+from elrcheck.commands.audit.record_codes import CREATION, OTHER, TWICE, Columns, RecordCodes
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
@@ -25,28 +31,20 @@ from elrcheck.kafka.log.cluster_state import (
     TOPIC,
     ClusterState,
     Key,
-    Shape,
+    PartitionChanged,
+    StoredBroker,
     StoredPartition,
 )
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.history import Applied
-from elrcheck.kafka.log.metadata_records import (
-    CHANGES,
-    CREATIONS,
-    REST,
-    START,
-    MetadataRecord,
-    read_record,
-    topic_and_number,
-)
+from elrcheck.kafka.log.metadata_records import REST, START, MetadataRecord, read_record, topic_and_number
+from elrcheck.kafka.log.partition_table import Home, PartitionTable, Pattern, Shape, Standing
 
 MOST_KNOWN = 1 << 17
 """Circumstances that are remembered."""
-MOST_KEYS = 1 << 20
 
-Ranks: TypeAlias = tuple[object, ...]
-Step: TypeAlias = tuple[Shape, int]
-"""What a change makes of the partition, and what it adds to the leader epoch."""
+Facts: TypeAlias = tuple[object, ...]
+"""What is known of the brokers of a partition, and the world; the same facts are the same object."""
 
 
 class Place(NamedTuple):
@@ -58,28 +56,30 @@ class Place(NamedTuple):
     position: int
 
 
-@dataclass(slots=True)
-class Alike:
-    """Partitions that differ only in the ids of their brokers, and the world around them.
+class Situation(Standing):
+    """A pattern, what is known of its brokers and the cluster's settings as they are, and were before the
+    batch; topic: the number of what there is to say of the topic.
 
-    sound: by the number of what there is to say of the topic, whether they break no rule. explained, created:
-    what changes of them, and their creation, come to, if nothing else comes of it.
+    explained: what changes come to that an event explains, with what they add to the leader epoch. created:
+    the epochs of creations that are explained.
     """
 
-    sound: dict[int, bool] = field(default_factory=dict)
-    explained: set[tuple[Ranks, int, int]] = field(default_factory=set)
-    created: set[tuple[int, int, int]] = field(default_factory=set)
+    __slots__ = ("created", "explained", "topic")
+
+    def __init__(self, pattern: Pattern, facts: object, topic: int) -> None:
+        super().__init__(pattern, facts)
+        self.topic = topic
+        self.explained: set[tuple[Pattern, int]] = set()
+        self.created: set[tuple[int, int]] = set()
 
 
-@dataclass(slots=True)
-class Circumstances:
-    """A shape, the brokers that it names and the cluster's settings as they are, and were before the batch.
+class Asked(NamedTuple):
+    """A record that was not taken. before: the situation of its partition, None for a creation."""
 
-    steps: by the record, without its partition, and the number of what there is to say of the topic.
-    """
-
-    alike: Alike
-    steps: dict[tuple[bytes, int], Step] = field(default_factory=dict)
+    offset: int
+    value: bytes
+    code: int
+    before: Situation | None
 
 
 class Quiet:
@@ -95,26 +95,26 @@ class Quiet:
         judge: Judge,
         index: Callable[[Key, Shape], None],
     ) -> None:
-        self._asked: tuple[int, bytes, int] | None = None
-        """The record that was not taken, if it is about a sound partition: offset, value, and what there is
-        to say of its topic.
-        """
+        self._asked: Asked | None = None
         self._flagged = flagged
         self._ghosts = ghosts
         self._check = check
         self._judge = judge
         self._index = index
-        self._taken: list[tuple[Run, int, int]] = []
-        """In this batch: records from a number on, and how many."""
-        self._state: ClusterState | None = None
+        self._taken: list[tuple[Run, int, Columns, int, int]] = []
+        """In this batch: records from a number on, and where they stand in their block."""
+        self._state = ClusterState()
         self._times = -1
-        self._start = b""
-        self._world: tuple[object, ...] = ()
-        self._known: dict[tuple[object, ...], Circumstances] = {}
-        self._now: dict[Shape, Circumstances] = {}
-        self._alikes: dict[tuple[object, ...], Alike] = {}
+        self._codes = RecordCodes()
+        self._columns: Columns | None = None
+        self._world: Facts = ()
+        self._seen: dict[int, tuple[StoredBroker | None, StoredBroker | None]] = {}
+        """Brokers as they are and as they were before the batch, when this was last looked at."""
+        self._settings: tuple[dict[tuple[int, str], str], dict[tuple[int, str], str]] = ({}, {})
+        self._facts: dict[Facts, Facts] = {}
+        self._situations: dict[tuple[Pattern, int, int], Situation] = {}
+        self._known = 0
         self._created: dict[tuple[bytes, int], StoredPartition] = {}
-        self._keys: dict[bytes, Key] = {}
         self._brokers: dict[tuple[int, str], int] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         """Of what can be said of a broker, or of a topic."""
@@ -126,239 +126,311 @@ class Quiet:
         """How many records from that number on change the state and nothing else; they have done so."""
         self._asked = None
         values = run.values
-        start = values[number][:START]
-        if start not in CHANGES and start not in CREATIONS:
-            return 0
-        if start != self._start:
-            self._start, self._state = start, None
         self._renew(state)
-        taken = (self._changes if start in CHANGES else self._creations)(state, run, number)
-        if taken:
-            self._check.counted.explained += taken
-            self._taken.append((run, number, taken))
-        return taken
+        columns = self._columns
+        if columns is None or columns.block is not values.block:
+            columns = self._columns = self._codes.columns(values.block, state.partitions)
+        first, stop = values.first + number, values.stop
+        at, codes = first, columns.codes
+        while at < stop:
+            at = self._changes(state.partitions, columns, at, stop)
+            if at == stop or codes[at] in (OTHER, TWICE):
+                break
+            value, offset = values[at - values.first], run.offsets[at - values.first]
+            if not (self._creation if codes[at] == CREATION else self._change)(
+                state, columns, at, value, offset
+            ):
+                break
+            at += 1
+        if at > first:
+            self._check.counted.explained += at - first
+            self._taken.append((run, number, columns, first, at))
+        return at - first
 
-    def _changes(self, state: ClusterState, run: Run, number: int) -> int:
-        values, start = run.values, self._start
-        partitions, first, keys, topics, now = (
-            state.partitions, self._check.first, self._keys, self._topics, self._now
-        )  # fmt: skip
-        flagged, ghosts = self._flagged, self._ghosts
-        at = number
-        for at in range(number, len(values)):
-            value = values[at]
-            if value[:START] != start:
-                break
-            key = keys.get(value[START:REST])
-            if key is None:
-                key = self._key(value, state)
-                if key is None:
-                    break
-            before = partitions.get(key)
-            if before is None or key in first or key in flagged or key in ghosts:
-                break
-            shape, leader_epoch, partition_epoch = before
-            here = now.get(shape)
-            if here is None:
-                here = self._circumstances(shape)
-            topic = topics.get(key[0])
-            if topic is None:
-                topic = self._topic(state, key)
-            step = here.steps.get((value[REST:], topic)) or self._derived(state, here, before, value, topic)
+    def _changes(self, table: PartitionTable, columns: Columns, first: int, stop: int) -> int:
+        """The first record from there on whose step is not known; those before it have changed the state."""
+        standings, homes = table.standings, table.homes
+        leader_epochs, partition_epochs = table.leader_epochs, table.partition_epochs
+        rows, codes, nowhere = columns.rows, columns.codes, standings[0]
+        for at in range(first, stop):
+            row = rows[at]
+            here, facts = standings[row], homes[row].facts
+            if here.facts is not facts:
+                here = here.moves.get(facts) or self._here(table, row) or nowhere
+            step = here.steps.get(codes[at])
             if step is None:
-                self._asked = (run.offsets[at], value, topic)
-                break
-            first[key] = before
-            partitions[key] = StoredPartition(step[0], leader_epoch + step[1], partition_epoch + 1)
-        else:
-            at += 1
-        return at - number
+                return at
+            standings[row], elected = step
+            leader_epochs[row] += elected
+            partition_epochs[row] += 1
+        return stop
 
-    def _creations(self, state: ClusterState, run: Run, number: int) -> int:
-        values, at = run.values, number
-        for at in range(number, len(values)):
-            value = values[at]
-            if value[:START] != self._start or len(value) < REST:
-                break
-            key = Key(*topic_and_number(value, START))
-            if key.partition < 0 or key in state.partitions or key in self._flagged or key in self._ghosts:
-                break
-            topic = self._topic(state, key)
-            created = self._created.get((value[REST:], topic)) or self._derived_creation(state, value, topic)
-            if created is None:
-                self._asked = (run.offsets[at], value, topic)
-                break
-            state.create(key, created)
-            self._keys[value[START:REST]] = key
-            self._index(key, created.shape)
-            if key.partition == 0:
-                self._topics.pop(key.topic_id)
-        else:
-            at += 1
-        return at - number
-
-    def learn(self, state: ClusterState, applied: Applied) -> None:
-        """This record was explained, and there is no flag at it."""
-        asked, self._asked = self._asked, None
-        if asked is None or asked[0] != applied.offset or len(applied.changed) != 1:
-            return
-        ((key, before, after),) = applied.changed
-        if after is None or not self.is_sound(state, key):
-            return
-        _, value, topic = asked
-        alike = self._circumstances((before or after).shape).alike
-        if before is None:
-            alike.created.add((after.leader_epoch, after.partition_epoch, topic))
-            self._created[value[REST:], topic] = after
-        elif _stays(before.shape, after.shape):
-            step = (after.shape, after.leader_epoch - before.leader_epoch)
-            self._circumstances(before.shape).steps[value[REST:], topic] = step
-            if after.shape.brokers == before.shape.brokers:
-                alike.explained.add((after.shape.ranks, step[1], topic))
-
-    def _derived(
-        self, state: ClusterState, here: Circumstances, before: StoredPartition, value: bytes, topic: int
-    ) -> Step | None:
-        """What a change comes to, if nothing else came of it where the brokers have other ids."""
-        if not here.alike.explained:
-            return None
-        record = _read(value)
+    def _change(self, state: ClusterState, columns: Columns, at: int, value: bytes, offset: int) -> bool:
+        """Take a change whose step is not known, if the like of it led to the same pattern before."""
+        table = state.partitions
+        key = Key(*topic_and_number(value, START))
+        row = table.row_of(key)
+        here = self._here(table, row)
+        if here is None:
+            return False
+        if columns.rows[at] != row:
+            columns.rows[at], columns.codes[at] = row, min(columns.codes[at], -1)
+        self._asked = Asked(offset, value, columns.codes[at], here)
+        record = _read(value) if here.explained else None
         if record is None:
-            return None
+            return False
+        before = table[key]
         after = state.changed(before, record.fields)
         old, new, elected = before.shape, after.shape, after.leader_epoch - before.leader_epoch
         if (
             new.brokers != old.brokers
-            or (new.ranks, elected, topic) not in here.alike.explained
+            or (new.pattern, elected) not in here.explained
             or (old.lists.elr and not new.lists.elr)  # depends on what else the record says
             or not _stays(old, new)
-            or not (self._now.get(new) or self._circumstances(new)).alike.sound.get(topic)
         ):
-            return None
-        step = here.steps[value[REST:], topic] = (new, elected)
-        return step
+            return False
+        there = self._situation(new.pattern, self._facts_of(new.home), here.topic)
+        if not there.sound:
+            return False
+        if new.home is old.home and columns.codes[at] >= 0:
+            here.steps[columns.codes[at]] = there, elected
+        table[key] = after
+        if new.home is not old.home:
+            columns.forget(row)
+        return True
+
+    def _creation(self, state: ClusterState, columns: Columns, at: int, value: bytes, offset: int) -> bool:
+        """Take the creation of a partition if the like of it was explained before."""
+        key = Key(*topic_and_number(value, START))
+        if key.partition < 0 or key in state.partitions or key in self._flagged or key in self._ghosts:
+            return False
+        topic = self._topic_of(key)
+        created = self._created.get((value[REST:], topic)) or self._derived_creation(state, value, topic)
+        if created is None:
+            self._asked = Asked(offset, value, CREATION, None)
+            return False
+        state.create(key, created)
+        self._index(key, created.shape)
+        if key.partition == 0:
+            self.forget_topic(key.topic_id)
+        columns.rows[at] = state.partitions.row_of(key)
+        return True
 
     def _derived_creation(self, state: ClusterState, value: bytes, topic: int) -> StoredPartition | None:
         record = _read(value)
         if record is None:
             return None
         after = state.created(record.fields)
-        alike = self._circumstances(after.shape).alike
-        if (after.leader_epoch, after.partition_epoch, topic) not in alike.created or not alike.sound.get(
-            topic
-        ):
+        there = self._situation(after.shape.pattern, self._facts_of(after.shape.home), topic)
+        if (after.leader_epoch, after.partition_epoch) not in there.created or not there.sound:
             return None
+        self._remember(value, topic, after)
+        return after
+
+    def _remember(self, value: bytes, topic: int, created: StoredPartition) -> None:
         if len(self._created) >= MOST_KNOWN:
             self._created.clear()
-        self._created[value[REST:], topic] = after
-        return after
+        self._created[value[REST:], topic] = created
+
+    def learn(self, state: ClusterState, applied: Applied) -> None:
+        """This record was explained, and there is no flag at it."""
+        asked, self._asked = self._asked, None
+        if asked is None or asked.offset != applied.offset or len(applied.changed) != 1:
+            return
+        ((key, before, after),) = applied.changed
+        if after is None or not self.is_sound(state, key):
+            return
+        topic = self._topic_of(key) if asked.before is None else asked.before.topic
+        there = self._situation(after.shape.pattern, self._facts_of(after.shape.home), topic)
+        there.sound = True
+        if asked.before is None:
+            if before is None:
+                there.created.add((after.leader_epoch, after.partition_epoch))
+                self._remember(asked.value, topic, after)
+        elif before is not None and _stays(before.shape, after.shape):
+            elected = after.leader_epoch - before.leader_epoch
+            if after.shape.home is before.shape.home and asked.code >= 0:
+                asked.before.steps[asked.code] = there, elected
+            if after.shape.brokers == before.shape.brokers:
+                asked.before.explained.add((after.shape.pattern, elected))
+            self._known += 1
+
+    # ------------------------------------------------------------------------ of a batch
 
     def taken(self) -> Iterator[tuple[Key, Place]]:
         """The partitions that were changed in this batch without notice, and where. They are given back."""
         taken, self._taken = self._taken, []
-        for run, number, count in taken:
-            for at in range(number, number + count):
-                key = self._keys[run.values[at][START:REST]]
-                yield key, Place(run.path, run.offsets[at], run.time, run.position)
+        keys = self._state.partitions.keys_of_rows
+        for run, number, columns, first, stop in taken:
+            for row, offset in zip(
+                columns.rows[first:stop], run.offsets[number : number + stop - first], strict=True
+            ):
+                key = keys[row]
+                if key is not None:
+                    yield key, Place(run.path, offset, run.time, run.position)
 
     def settled(self) -> None:
         """The batch has ended."""
         self._taken.clear()
-        if len(self._keys) >= MOST_KEYS:
-            self._keys.clear()
+        if self._known > MOST_KNOWN:
+            self._known = 0
+            self._situations.clear()
+            for row, standing in enumerate(self._state.partitions.standings):
+                self._state.partitions.standings[row] = standing.pattern.plain
 
-    # ------------------------------------------------------------------------ circumstances
+    def changed(self, changed: PartitionChanged, state: ClusterState) -> None:
+        """A record has changed this partition, and was not taken."""
+        if self._columns is None or changed.before is None or changed.after is None:
+            return
+        if changed.before.shape.home is not changed.after.shape.home:
+            self._columns.forget(state.partitions.row_of(changed.key))
+
+    def flagged(self, state: ClusterState, key: Key) -> None:
+        """This partition breaks a rule now, so that its records are not taken."""
+        self._plain(state.partitions, state.partitions.row_of(key))
+
+    @staticmethod
+    def _plain(table: PartitionTable, row: int) -> None:
+        table.standings[row] = table.standings[row].pattern.plain
+
+    # ------------------------------------------------------------------------ soundness
 
     def is_sound(self, state: ClusterState, key: Key) -> bool:
         """The partition breaks no rule now."""
-        if state is not self._state or self._check.times != self._times:
-            self._renew(state)
-        stored = state.partitions.get(key)
-        if stored is None or key in self._ghosts:
+        self._renew(state)
+        row = state.partitions.row_of(key)
+        return row > 0 and self._is_sound(state, row, key)
+
+    def unsound(self, state: ClusterState, rows: Iterable[int]) -> Iterator[Key]:
+        """Those of these partitions that break a rule now, or did before."""
+        self._renew(state)
+        table = state.partitions
+        standings, homes = table.standings, table.homes
+        for row in rows:
+            here, facts = standings[row], homes[row].facts
+            if here.facts is not facts and (moved := here.moves.get(facts)) is not None:
+                here = standings[row] = moved
+            if here.sound and here.facts is facts:
+                continue
+            key = table.keys_of_rows[row]
+            if key is not None and (key in self._flagged or not self._is_sound(state, row, key)):
+                yield key
+
+    def _is_sound(self, state: ClusterState, row: int, key: Key) -> bool:
+        if key in self._ghosts:
             return False
-        here = self._now.get(stored.shape) or self._circumstances(stored.shape)
-        topic = self._topics.get(key.topic_id)
-        if topic is None:
-            topic = self._topic(state, key)
-        sound = here.alike.sound.get(topic)
-        if sound is None:
-            sound = not any(True for _ in state_signs(state, key, frozenset(), self._judge))
-            here.alike.sound[topic] = sound
-        return sound
+        here = self._standing(state.partitions, row, key)
+        if here.sound is None:
+            here.sound = not any(True for _ in state_signs(state, key, frozenset(), self._judge))
+        return here.sound
+
+    # ------------------------------------------------------------------------ situations
+
+    def _here(self, table: PartitionTable, row: int) -> Situation | None:
+        """The situation of a partition whose records may be taken; None for any other."""
+        key = table.keys_of_rows[row]
+        if key is None or key in self._flagged or key in self._ghosts or key in self._check.first:
+            return None
+        return self._standing(table, row, key)
+
+    def _standing(self, table: PartitionTable, row: int, key: Key) -> Situation:
+        """The situation of a partition, which is noted unless its records may not be taken."""
+        here, facts = table.standings[row], self._facts_of(table.homes[row])
+        if isinstance(here, Situation):
+            if here.facts is facts:
+                return here
+            found = here.moves[facts] = self._situation(here.pattern, facts, here.topic)
+        else:
+            found = self._situation(here.pattern, facts, self._topic_of(key))
+        if key not in self._check.first and key not in self._flagged and key not in self._ghosts:
+            table.standings[row] = found
+        return found
+
+    def _situation(self, pattern: Pattern, facts: Facts, topic: int) -> Situation:
+        place = (pattern, id(facts), topic)
+        found = self._situations.get(place)
+        if found is None:
+            found = self._situations[place] = Situation(pattern, facts, topic)
+        return found
+
+    def _facts_of(self, home: Home) -> Facts:
+        """What is known of these brokers now."""
+        if home.facts is None:
+            numbers = self._brokers
+            brokers = [numbers.get(pair) or self._broker(*pair) for pair in home.pairs]
+            facts = (*brokers, self._world)
+            home.facts = self._facts.setdefault(facts, facts)
+        assert isinstance(home.facts, tuple)
+        return home.facts
 
     def _renew(self, state: ClusterState) -> None:
         """Brokers or settings may have changed, or a snapshot has replaced the state."""
         check = self._check
         if state is self._state and check.times == self._times:
             return
-        self._state, self._times = state, check.times
-        self._now.clear()
+        if state is not self._state:
+            self._state = state
+            self._codes.forget_rows()
+            self._columns = None
+            self._taken.clear()
+            self._topics.clear()
+            self._seen.clear()
+            self._world = ()
+        self._times = check.times
         self._created.clear()
-        self._brokers.clear()
-        self._topics.clear()
         cluster = (BROKER, EVERY_BROKER)
         now, start = state.min_isr.get(cluster), check.min_isr.get(cluster)
-        self._world = (state.elr_enabled, check.elr, now, start, check.level_in(state))
+        world = (state.elr_enabled, check.elr, now, start, check.level_in(state))
+        table = state.partitions
+        if world != self._world:
+            self._world = world
+            for homes in table.homes_of.values():
+                for home in homes:
+                    home.facts = None
+        seen = {
+            broker: (state.brokers.get(broker), check.brokers.get(broker))
+            for broker in state.brokers.keys() | check.brokers.keys()
+        }
+        for broker in seen.keys() | self._seen.keys():
+            if seen.get(broker) != self._seen.get(broker):
+                for home in table.homes_of.get(broker, ()):
+                    home.facts = None
+        self._seen = seen
+        self._brokers.clear()
+        if (state.min_isr, check.min_isr) != self._settings:
+            self._settings = dict(state.min_isr), dict(check.min_isr)
+            for topic_id in list(self._topics):
+                self.forget_topic(topic_id)
 
-    def forget_topic(self, topic_id: str | None = None) -> None:
-        """The partition 0 of a topic has changed; of none, names of topics have."""
-        if topic_id is None:
-            self._topics.clear()
-        else:
-            self._topics.pop(topic_id, None)
-
-    def _circumstances(self, shape: Shape) -> Circumstances:
-        numbers = self._brokers
-        brokers = tuple([numbers.get(home) or self._broker(*home) for home in shape.homes])
-        place = (shape, brokers, self._start, self._world)
-        here = self._known.get(place)
-        if here is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-                self._now.clear()
-            here = self._known[place] = Circumstances(self._alike(shape, brokers))
-        self._now[shape] = here
-        return here
-
-    def _alike(self, shape: Shape, brokers: tuple[int, ...]) -> Alike:
-        place = (shape.ranks, brokers, self._world)
-        alike = self._alikes.get(place)
-        if alike is None:
-            if len(self._alikes) >= MOST_KNOWN:
-                self._alikes.clear()
-            alike = self._alikes[place] = Alike()
-        return alike
+    def forget_topic(self, topic_id: str) -> None:
+        """The name, the partition 0 or a setting of a topic may have changed."""
+        before = self._topics.pop(topic_id, None)
+        if before is not None and self._topic(topic_id) != before:
+            for key in self._state.keys_in(topic_id):
+                self.flagged(self._state, key)
 
     def _broker(self, broker: int, directory: str) -> int:
         """The number of what is known of a broker, now and before the batch."""
-        assert self._state is not None
-        now, start = self._state.brokers.get(broker), self._check.brokers.get(broker)
+        now, start = self._seen.get(broker, (None, None))
         known = (known_broker(now, directory), known_broker(start, directory))
         number = self._brokers[broker, directory] = self._number("broker", *known)
         return number
 
-    def _topic(self, state: ClusterState, key: Key) -> int:
+    def _topic_of(self, key: Key) -> int:
+        """The number of what there is to say of the topic, which for its partition 0 is another one."""
         number = self._topics.get(key.topic_id)
-        if number is None:
-            zero = state.partitions.get(Key(key.topic_id, 0))
-            replicas = -1 if zero is None else len(zero.shape.lists.replicas)
-            own = (TOPIC, state.name_of(key))
-            settings = (state.min_isr.get(own), self._check.min_isr.get(own))
-            number = self._topics[key.topic_id] = self._number("topic", replicas, *settings)
+        return 2 * (self._topic(key.topic_id) if number is None else number) + (key.partition == 0)
+
+    def _topic(self, topic_id: str) -> int:
+        zero = self._state.partitions.get(Key(topic_id, 0))
+        replicas = -1 if zero is None else len(zero.shape.lists.replicas)
+        own = (TOPIC, self._state.topics.get(topic_id, topic_id))
+        settings = (self._state.min_isr.get(own), self._check.min_isr.get(own))
+        number = self._topics[topic_id] = self._number("topic", replicas, *settings)
         return number
 
     def _number(self, *said: object) -> int:
         return self._numbers.setdefault(said, len(self._numbers) + 1)
-
-    def _key(self, value: bytes, state: ClusterState) -> Key | None:
-        """The partition that a change names, or None."""
-        if len(value) < REST:
-            return None
-        key = Key(*topic_and_number(value, START))
-        if key not in state.partitions:
-            return None
-        self._keys[value[START:REST]] = key
-        return key
 
 
 def _read(value: bytes) -> MetadataRecord | None:

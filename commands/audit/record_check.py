@@ -19,17 +19,17 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
     Key,
     PartitionChanged,
-    Shape,
     StoredBroker,
     StoredPartition,
 )
 from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.partition_table import PartitionTable
 
 BROKERS = frozenset({
     "REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD", "FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD",
     "BROKER_REGISTRATION_CHANGE_RECORD"})  # fmt: skip
 NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
-NOTHING = StoredPartition(Shape(KafkaPartition((), ()), ()), 0, 0)
+NOTHING = StoredPartition(PartitionTable().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
 """A broker that no list of the partition names, such as one that is unfenced elsewhere."""
 

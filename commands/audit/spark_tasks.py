@@ -22,6 +22,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint
+from elrcheck.kafka.log.blocks import Block, Values
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
@@ -207,7 +208,7 @@ class _Waiting:
     def of(self, part: int, path: str) -> Iterator[Placed]:
         while self._next is not None and self._next.part == part:
             row = self._next
-            run = Run(path, row.position, row.time, (row.offset,), (row.value,), ends_batch=False)
+            run = Run(path, row.position, row.time, (row.offset,), _alone(row.value), ends_batch=False)
             yield Placed(row.piece, row.offset, run)
             self._next = next(self._rows, None)
 
@@ -233,10 +234,20 @@ def _merged(some: Iterable[Placed], others: Iterable[Placed]) -> Iterator[Placed
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
     """Join the rows of each batch, and mark the last record of it, whichever of its records are here."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
+        told = [placed.item for placed in group]
+        rows = [item for item in told if isinstance(item, Run)]
+        block = Block.of([run.values[0] for run in rows])
         here: list[PartItem] = []
-        for is_row, some in groupby((placed.item for placed in group), key=_time_of_row):
+        at = 0
+        for is_row, some in groupby(told, key=_time_of_row):
             same = list(some)
-            here += same if is_row is None else [_joined(same)]
+            if is_row is None:
+                here += same
+                continue
+            offsets = tuple(run.offsets[0] for run in rows[at : at + len(same)])
+            values = Values(block, at, at + len(same))
+            here.append(rows[at]._replace(offsets=offsets, values=values))
+            at += len(same)
         for number in range(len(here) - 1, -1, -1):
             item = here[number]
             if isinstance(item, Entry | Run):
@@ -249,11 +260,8 @@ def _time_of_row(item: PartItem) -> int | None:
     return item.time if isinstance(item, Run) else None
 
 
-def _joined(rows: Iterable[PartItem]) -> Run:
-    """Rows that follow each other in one batch, and were written at the same time."""
-    runs = [row for row in rows if isinstance(row, Run)]
-    offsets = tuple(run.offsets[0] for run in runs)
-    return runs[0]._replace(offsets=offsets, values=tuple(run.values[0] for run in runs))
+def _alone(value: bytes) -> Values:
+    return Values(Block.of([value]), 0, 1)
 
 
 # ---------------------------------------------------------------------------- dumps

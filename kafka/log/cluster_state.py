@@ -6,12 +6,16 @@ ReplicationControlManager.replay); no rule decides anything. Only min.insync.rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import NO_LEADER, Ids, KafkaPartition, Recovery
+from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
+from elrcheck.kafka.log.partition_table import UNASSIGNED as UNASSIGNED
+from elrcheck.kafka.log.partition_table import Key as Key
+from elrcheck.kafka.log.partition_table import PartitionTable, Shape
+from elrcheck.kafka.log.partition_table import StoredPartition as StoredPartition
 from elrcheck.kafka.log.record_table import NO_UUID
 
 ELR_FEATURE = "eligible.leader.replicas.version"
@@ -19,61 +23,11 @@ MIN_ISR = "min.insync.replicas"
 TOPIC, BROKER = 2, 4
 """ConfigResource.Type."""
 EVERY_BROKER = ""
-MOST_SHAPES = 1 << 18
-"""Contents of partitions that are kept apart."""
 NO_CHANGE = -2
 """PartitionChangeRecord.leader."""
 RECOVERY: Mapping[int, Recovery] = {0: "RECOVERED", 1: "RECOVERING"}
-MIGRATING, UNASSIGNED, LOST = NO_UUID, "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
-"""DirectoryId."""
-
-
-class Key(NamedTuple):
-    """A partition, by the id of its topic."""
-
-    topic_id: str
-    partition: int
-
-
-class Shape:
-    """All that is registered of a partition apart from its epochs: `lists` has them 0.
-
-    Partitions with the same content have the same object, so that it can be looked up quickly.
-    directories: for each replica the id of its log directory. brokers: all that the lists name, ascending.
-    homes: each with the directory of its replica. ranks: the lists with the place of each broker among these,
-    so that partitions of other brokers are alike.
-    """
-
-    __slots__ = ("brokers", "directories", "homes", "lists", "ranks")
-
-    def __init__(self, lists: KafkaPartition, directories: tuple[str, ...]) -> None:
-        self.lists = lists
-        self.directories = directories
-        p = lists
-        named = {*p.replicas, *p.isr, *p.elr, *p.last_known_elr, *p.adding, *p.removing, p.leader}
-        self.brokers = tuple(sorted(named - {NO_LEADER}))
-        directory_of = dict(zip(p.replicas, directories, strict=True))
-        self.homes = tuple([(broker, directory_of.get(broker, UNASSIGNED)) for broker in self.brokers])
-        rank = {broker: place for place, broker in enumerate(self.brokers)} | {NO_LEADER: NO_LEADER}
-        lists_in_order = (p.replicas, p.isr, p.elr, p.last_known_elr, p.adding, p.removing, (p.leader,))
-        self.ranks = (p.recovery, *[tuple([rank[broker] for broker in ids]) for ids in lists_in_order])
-
-
-class StoredPartition(NamedTuple):
-    """A partition as it is registered."""
-
-    shape: Shape
-    leader_epoch: int
-    partition_epoch: int
-
-    @property
-    def registration(self) -> KafkaPartition:
-        lists = self.shape.lists
-        return replace(lists, leader_epoch=self.leader_epoch, partition_epoch=self.partition_epoch)
-
-    @property
-    def directories(self) -> tuple[str, ...]:
-        return self.shape.directories
+MIGRATING, LOST = NO_UUID, "AAAAAAAAAAAAAAAAAAAAAg"
+"""DirectoryId, with UNASSIGNED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +68,11 @@ class ClusterState:
     def __init__(self) -> None:
         self.topics: dict[str, str] = {}
         """Names by id."""
-        self.partitions: dict[Key, StoredPartition] = {}
+        self.partitions = PartitionTable()
         self.brokers: dict[int, StoredBroker] = {}
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
         """min.insync.replicas by type and name of a resource."""
-        self._shapes: dict[tuple[KafkaPartition, tuple[str, ...]], Shape] = {}
         self._id_of: dict[str, str] = {}
         self._of_topic: dict[str, set[Key]] = {}
         self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
@@ -146,7 +99,11 @@ class ClusterState:
 
     def keys_of(self, topic: str) -> Iterator[Key]:
         """The partitions of the topic with that name, in order."""
-        yield from sorted(self._of_topic.get(self._id_of.get(topic, ""), ()))
+        yield from sorted(self.keys_in(self._id_of.get(topic, "")))
+
+    def keys_in(self, topic_id: str) -> Collection[Key]:
+        """The partitions of a topic."""
+        return self._of_topic.get(topic_id, ())
 
     def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
         """Change the state; return what became of partitions. Raises Impossible."""
@@ -229,13 +186,7 @@ class ClusterState:
         return changed
 
     def _shape(self, lists: KafkaPartition, directories: tuple[str, ...]) -> Shape:
-        content = (lists, _for_each(lists.replicas, directories))
-        shape = self._shapes.get(content)
-        if shape is None:
-            if len(self._shapes) >= MOST_SHAPES:
-                self._shapes.clear()  # those of partitions stay what they are, and get a double
-            shape = self._shapes[content] = Shape(*content)
-        return shape
+        return self.partitions.shape_of(lists, _for_each(lists.replicas, directories))
 
     def create(self, key: Key, created: StoredPartition) -> None:
         """Register a partition that does not exist yet."""

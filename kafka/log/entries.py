@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
+from elrcheck.kafka.log.blocks import Values
 from elrcheck.kafka.log.metadata_records import (
     ControlRecord,
     MetadataRecord,
@@ -52,7 +53,7 @@ class Run(NamedTuple):
     position: int
     time: int
     offsets: Sequence[int]
-    values: Sequence[bytes]
+    values: Values
     ends_batch: bool = True
 
     def item(self, number: int) -> Entry | Damage:

@@ -9,7 +9,7 @@ newest segment is no damage: a controller that runs is writing it, or one that c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -47,7 +47,7 @@ class Batch:
     leader_epoch: int
     control: bool
     time: int
-    values: Sequence[bytes] | None
+    values: Values | None
     stored: tuple[StoredRecord, ...] = ()
 
     @property

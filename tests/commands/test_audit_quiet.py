@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from audit_stories import CLEAR, LOST, audited, feature, min_isr
-from cluster_restarts import Cluster, written_restarts
+from cluster_restarts import ONLINE, TOPIC_SIZE, Cluster, topic_id, written_restarts
 from log_stories import SEGMENT, broker, registered
 from log_writer import batch, record_value
 from random_logs import written_at_random
 
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.quiet import Quiet
+from elrcheck.kafka.log.cluster_state import ClusterState, Key
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.results.audit_report import AuditReport
+
+OFFLINE = "AAAAAAAAAAAAAAAAAAAAAg"
+
+
+def every_row(_: Quiet, state: ClusterState, rows: Iterable[int]) -> list[Key]:
+    return [key for row in rows if (key := state.partitions.keys_of_rows[row]) is not None]
 
 
 def without_memory(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> AuditReport:
     with monkeypatch.context() as patch:
         patch.setattr(Quiet, "take", lambda *_: 0)
         patch.setattr(Quiet, "is_sound", lambda *_: False)
+        patch.setattr(Quiet, "unsound", every_row)
         return replace(audited(*paths), seconds=0.0)
 
 
@@ -47,10 +55,30 @@ def test_restarts_are_explained_and_mostly_taken(tmp_path: Path, monkeypatch: py
     assert taken > 0.6 * log.explained
 
 
-def disturbed(folder: Path, seed: int) -> Path:
+def hazard(cluster: Cluster, chance: random.Random) -> bytes:
+    """A change as of a partition that has an ELR, is reassigned, or is given log directories."""
+    p = chance.randrange(cluster.partitions)
+    replicas = list(cluster.replicas[p])
+    other = chance.randrange(cluster.brokers)
+    fields = {
+        "isr": chance.sample(replicas, chance.randrange(3)),
+        "leader": chance.choice((-1, *replicas)),
+        "eligibleLeaderReplicas": chance.sample([*replicas, other], chance.randrange(3)),
+        "lastKnownElr": chance.choice(([], replicas[:1], [-1])),
+        "replicas": chance.choice((replicas, replicas[1:], [*replicas[1:], other], replicas[::-1])),
+        "addingReplicas": chance.choice(([], [other])),
+        "removingReplicas": replicas[: chance.randrange(2)],
+        "directories": [chance.choice((ONLINE, OFFLINE)) for _ in replicas],
+    }
+    chosen = chance.sample(sorted(fields), chance.choice((1, 1, 2, 2, 3)))
+    name = {"partitionId": p % TOPIC_SIZE, "topicId": topic_id(p)}
+    return record_value(("PARTITION_CHANGE_RECORD", 2, name | {each: fields[each] for each in chosen}))
+
+
+def disturbed(folder: Path, seed: int, brokers: int = 4) -> Path:
     """Restarts with changes that no controller makes, and with brokers and settings that change anywhere."""
     chance = random.Random(seed)
-    cluster = Cluster(24, brokers=4, seed=seed)
+    cluster = Cluster(24, brokers=brokers, seed=seed)
     topic = (2, "t0")
     news = (
         feature(0), feature(1), min_isr("1"), min_isr("2"), min_isr("1", topic), min_isr(None, topic), CLEAR,
@@ -60,8 +88,10 @@ def disturbed(folder: Path, seed: int) -> Path:
         ("ABORT_TRANSACTION_RECORD", 0, {}), ("NO_OP_RECORD", 0, {}),
     )  # fmt: skip
     content, offset = b"", 0
-    for number, told in enumerate(cluster.batches(700)):
+    for number, told in enumerate(cluster.batches(450)):
         values: Sequence[bytes] = told
+        if number > 2 and chance.random() < 0.3:
+            told.insert(chance.randrange(len(told) + 1), hazard(cluster, chance))
         if number > 2 and chance.random() < 0.4:
             members = tuple(chance.sample(range(4), chance.randrange(4)))
             odd = cluster.change(chance.randrange(24), members, chance.choice((None, -1, 0, 1)))
@@ -81,7 +111,7 @@ def disturbed(folder: Path, seed: int) -> Path:
 def test_what_is_remembered_changes_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    folders = [disturbed(tmp_path / "disturbed", seed), tmp_path / "random"]
+    folders = [disturbed(tmp_path / "disturbed", seed, brokers=3 + seed), tmp_path / "random"]
     written_at_random(folders[1], random.Random(seed))
     if seed == 1:
         folders += [LOST, written_restarts(tmp_path, Cluster(20, brokers=4), 300)]
@@ -89,6 +119,7 @@ def test_what_is_remembered_changes_no_answer(
     afresh = without_memory(monkeypatch, *folders)
     assert remembered.flags == afresh.flags
     assert remembered == afresh
+    assert {flag.rule for flag in afresh.flags} >= {"elr-outside-replicas", "ghost-elected", "P-10", "P-17"}
     first = afresh.logs[0]
     assert first.explained > 100 and first.unexplained > 10 and len(afresh.flags) > 30
 

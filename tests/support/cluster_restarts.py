@@ -139,5 +139,10 @@ def _topic(partition: int) -> bytes:
     return (partition // TOPIC_SIZE + 1).to_bytes(16)
 
 
+def topic_id(partition: int) -> str:
+    """The id of its topic as Kafka prints it."""
+    return _id(_topic(partition))
+
+
 def _id(topic: bytes) -> str:
     return base64.urlsafe_b64encode(topic)[:22].decode()
