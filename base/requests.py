@@ -318,7 +318,7 @@ class ReproduceRequest:
 
     finding: its id, or FINDING/RECIPE; order: the recipe, if `finding` does not name it. kafka: a version to
     get by Maven, or home: the folder of a distribution. control: compare with the control. keep: an empty
-    folder for logs. patience: a factor for time limits.
+    folder for logs. patience: a factor for time limits. runs: how often, for a rate.
     """
 
     finding: str
@@ -328,6 +328,7 @@ class ReproduceRequest:
     control: bool = True
     keep: Path | None = None
     patience: float = 1.0
+    runs: int = 1
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,8 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
               help="Folder of an unpacked Kafka distribution to run.")
 @click.option("--control/--no-control", default=True, show_default=True,
               help="Follow the same steps on a second cluster, with one thing changed.")
+@click.option("--runs", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True,
+              help="Repeat the run, each time on a new cluster, and report how often the finding shows.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path),
               help="Keep logs, settings and the metadata log (for `elrcheck audit`) in this empty folder.")
 @click.option("--patience", metavar="FACTOR", type=click.FloatRange(0.1, 100.0), default=1.0,

@@ -38,6 +38,7 @@ JVM_OPTIONS = (
     "-Xmn96m",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",  # a file in /tmp that a JVM leaves when it is killed
     "-Duser.language=en",
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
@@ -53,11 +55,56 @@ class ControlReport:
 
 
 @dataclass(frozen=True)
+class OneRun:
+    """One of several runs."""
+
+    outcome: ReproduceOutcome
+    acknowledged: int
+    left: int | None
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RepeatedRuns:
+    """How often the finding shows: `shown` of the `ended` runs, those that are not inconclusive.
+
+    asked: how many runs were asked for; there are fewer after an interrupt. low, high: the share of runs in
+    which it shows, with a confidence of 95 % (Wilson's interval).
+    """
+
+    asked: int
+    ended: int
+    shown: int
+    low: float
+    high: float
+    runs: tuple[OneRun, ...]
+
+    @classmethod
+    def of(cls, asked: int, runs: Sequence[OneRun]) -> RepeatedRuns:
+        ended = [run for run in runs if run.outcome != "inconclusive"]
+        shown = sum(run.outcome in SHOWN for run in ended)
+        low, high = wilson(shown, len(ended))
+        return cls(asked, len(ended), shown, round(low, 4), round(high, 4), tuple(runs))
+
+
+def wilson(shown: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's interval for a share; z: of the normal distribution, by default for 95 %."""
+    if ended == 0:
+        return 0.0, 1.0
+    share, z2 = shown / ended, z * z
+    middle = (share + z2 / (2 * ended)) / (1 + z2 / ended)
+    half = z * sqrt(share * (1 - share) / ended + z2 / (4 * ended * ended)) / (1 + z2 / ended)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
 class ReproduceReport:
     """The result of `elrcheck reproduce`.
 
     outcome: `lost` if records that were acknowledged with acks=all could not be read at the end;
     `unavailable` if a partition stayed without a leader; `inconclusive` if the cluster did not come as far.
+    Of several runs it is the first that shows the finding, or else the last that came to its end.
     """
 
     finding: str
@@ -83,6 +130,8 @@ class ReproduceReport:
     kept: str | None
     """Where logs and metadata log were kept."""
     seconds: float
+    repeated: RepeatedRuns | None = None
+    """All runs, if several were asked for."""
     schema: Literal["elrcheck.reproduce/1"] = "elrcheck.reproduce/1"
 
     @property
@@ -92,6 +141,8 @@ class ReproduceReport:
 
     @property
     def exit_code(self) -> ExitCode:
+        if self.repeated is not None and len(self.repeated.runs) < self.repeated.asked:
+            return ExitCode.INTERRUPTED
         if self.outcome == "inconclusive" or self.control_shows_it:
             return ExitCode.INCONCLUSIVE
         return ExitCode.FINDING if self.outcome in SHOWN else ExitCode.HOLDS

@@ -41,6 +41,17 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """Records with acks=all, so many a second, while the next steps are done.
+
+    rate: None for the end, which waits for the last answers.
+    """
+
+    partition: str
+    rate: int | None
+
+
+@dataclass(frozen=True)
 class Reassign:
     """to: the replicas; None cancels."""
 
@@ -218,7 +229,7 @@ class LogEnd:
 
 
 Action: TypeAlias = (
-    Create | Produce | Send | Answered | Reassign | Elect | Configure | Throttle | Feature | Unregister
-    | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog | Sleep | Wait
-    | Leaderless | Said | LogEnd
+    Create | Produce | Send | Answered | Stream | Reassign | Elect | Configure | Throttle | Feature
+    | Unregister | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog
+    | Sleep | Wait | Leaderless | Said | LogEnd
 )  # fmt: skip

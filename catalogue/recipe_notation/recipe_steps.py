@@ -33,6 +33,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Signal,
     Sleep,
     Start,
+    Stream,
     Throttle,
     Unregister,
     Wait,
@@ -216,6 +217,8 @@ STEPS: Mapping[str, StepKind] = {
     "answered": StepKind(
         lambda node: Answered(partition(node["answered"]), _seconds(node)), (), ("seconds",)
     ),
+    "stream": StepKind(lambda node: Stream(partition(node["stream"]), node["rate"].positive()), ("rate",)),
+    "stream-end": StepKind(lambda node: Stream(partition(node["stream-end"]), None)),
     "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
     "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
     "elect": StepKind(_elect, ("type",), ("via", "refused")),

@@ -29,18 +29,21 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Signal,
     Sleep,
     Start,
+    Stream,
     Throttle,
     Unregister,
     Wait,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
+from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, wait_for
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
 READ_PATIENCE = 60.0
+AT_ONCE = 0.05
+"""Seconds between looks at what a node prints; the next step often depends on it."""
 THROTTLE = "leader.replication.throttled.rate"
 
 
@@ -155,6 +158,8 @@ class RecipeRun:
                 return self._produce(action)
             case Send() | Answered():
                 return self._send(action)
+            case Stream():
+                return self._stream(action)
             case Wait():
                 return self._wait(action)
             case Leaderless():
@@ -274,6 +279,16 @@ class RecipeRun:
             self._acknowledged.setdefault(partition, set()).add(number)
         return f"record {number}: {said}"
 
+    def _stream(self, action: Stream) -> str:
+        clients, partition = self._cluster.clients, action.partition
+        first = self._produced.get(partition, 0)
+        if action.rate is not None:
+            clients.stream(partition, first, action.rate)
+            return f"from record {first} on"
+        self._produced[partition], done = clients.end_stream(partition)
+        self._acknowledged.setdefault(partition, set()).update(done)
+        return f"{len(done)} of {self._produced[partition] - first} acknowledged"
+
     def _wait(self, action: Wait) -> str:
         last: list[PartitionState] = []
 
@@ -313,7 +328,7 @@ class RecipeRun:
     def _hear(self, action: Said) -> None:
         start = self._heard.get(action.node, 0)
         heard = lambda: self._cluster.said(action.node, action.pattern, start)  # noqa: E731
-        self._until(heard, action.seconds, f"node {action.node} has not said `{action.pattern}`")
+        self._until(heard, action.seconds, f"node {action.node} has not said `{action.pattern}`", AT_ONCE)
         self._heard[action.node] = self._cluster.said_so_far(action.node)
 
     def _await_log(self, action: LogEnd) -> None:
@@ -326,8 +341,8 @@ class RecipeRun:
             what = f"the log of {action.partition} on broker {action.broker} ends at {action.end}"
             self._until(there, action.seconds, what)
 
-    def _until(self, done: Callable[[], bool], seconds: float, what: str) -> None:
-        wait_for(done, seconds * self._patience, what)
+    def _until(self, done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
+        wait_for(done, seconds * self._patience, what, most)
 
     def _note(self, partition: str, state: PartitionState) -> None:
         seen = SeenState(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -17,7 +18,13 @@ from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
-from elrcheck.results.reproduce_report import ControlReport, ReproduceReport
+from elrcheck.results.reproduce_report import (
+    SHOWN,
+    ControlReport,
+    OneRun,
+    RepeatedRuns,
+    ReproduceReport,
+)
 
 ELR = "eligible.leader.replicas.version"
 ELR_KNOWN = (4, 0, 0)
@@ -42,9 +49,9 @@ def run_reproduce(
     class_path = class_path_of(request)
     _reject_too_old(recipe, class_path.version)
     sides = _Sides(recipe, request, class_path, progress, open_cluster)
-    run = sides.follow("run")
-    control = None
-    if request.control and recipe.control is not None and run.outcome != "inconclusive":
+    run, repeated = _runs(sides, request.runs)
+    control, whole = None, repeated is None or len(repeated.runs) == repeated.asked
+    if request.control and recipe.control is not None and run.outcome != "inconclusive" and whole:
         since = time.monotonic()
         compared = sides.follow("control")
         control = _control_report(recipe.control.title, compared, time.monotonic() - since)
@@ -65,7 +72,27 @@ def run_reproduce(
         timing=recipe.timing,
         kept=None if request.keep is None else str(request.keep),
         seconds=round(time.monotonic() - begun, 1),
+        repeated=repeated,
     )
+
+
+def _runs(sides: _Sides, asked: int) -> tuple[SideResult, RepeatedRuns | None]:
+    """Follow the recipe so many times; an interrupt leaves what is known by then, if that is anything."""
+    if asked == 1:
+        return sides.follow("run"), None
+    results: list[SideResult] = []
+    each: list[OneRun] = []
+    with contextlib.suppress(KeyboardInterrupt):
+        for number in range(1, asked + 1):
+            since = time.monotonic()
+            found = sides.follow("run", number)
+            seconds = round(time.monotonic() - since, 1)
+            results.append(found)
+            each.append(OneRun(found.outcome, found.acknowledged, found.left, found.message, seconds))
+    if not results:
+        raise KeyboardInterrupt
+    ended = [result for result in results if result.outcome != "inconclusive"] or results
+    return next((one for one in ended if one.outcome in SHOWN), ended[-1]), RepeatedRuns.of(asked, each)
 
 
 def class_path_of(request: ReproduceRequest) -> ClassPath:
@@ -96,11 +123,13 @@ class _Sides:
         self._recipe, self._request, self._class_path = recipe, request, class_path
         self._progress, self._open = progress, open_cluster
 
-    def follow(self, side: Side) -> SideResult:
+    def follow(self, side: Side, number: int = 0) -> SideResult:
+        """number: of several runs; 0 for a single one."""
         shape = shape_of(self._recipe, side, self._class_path.version)
-        self._progress.stage(f"{side}: starting a controller and {shape.brokers} brokers")
+        name = f"{side}-{number}" if number else side
+        self._progress.stage(f"{name}: starting a controller and {shape.brokers} brokers")
         patience = self._request.patience
-        keep = None if self._request.keep is None else self._request.keep / side
+        keep = None if self._request.keep is None else self._request.keep / name
         try:
             with self._open(self._class_path, shape, patience, keep) as cluster:
                 return RecipeRun(self._recipe, side, cluster, self._progress, patience).follow()

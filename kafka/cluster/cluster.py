@@ -34,11 +34,19 @@ from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk, pr
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
 STORAGE_TOOL = "kafka.tools.StorageTool"
-NODE_OPTIONS = ("-Xmx256m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.language=en")
+NODE_OPTIONS = (
+    "-Xmx256m",
+    "-Xms64m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Duser.language=en",
+)
 START = 240.0
 """Seconds for nodes to start, by default; a busy machine takes one minute for four."""
 STOP = 120.0
 INTERVAL = 0.2
+FIRST_INTERVAL = 0.02
 CLEAN_STOP_FILE = ".kafka_cleanshutdown"
 SHOWN = 8
 
@@ -51,9 +59,9 @@ class ClusterFault(Exception):
         self.excerpt = excerpt
 
 
-def wait_for(done: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until something is so; an error of Kafka counts as not yet."""
-    end, error = time.monotonic() + seconds, ""
+def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
+    """Wait until something is so; an error of Kafka counts as not yet. most: seconds between two attempts."""
+    end, error, interval = time.monotonic() + seconds, "", FIRST_INTERVAL
     while True:
         try:
             if done():
@@ -63,7 +71,8 @@ def wait_for(done: Callable[[], bool], seconds: float, what: str) -> None:
             error = f" ({refused})"
         if time.monotonic() >= end:
             raise ClusterFault(f"{what}: not within {seconds:.0f} s{error}")
-        time.sleep(INTERVAL)
+        time.sleep(interval)
+        interval = min(1.5 * interval, most)
 
 
 class KafkaCluster:
@@ -169,10 +178,13 @@ class KafkaCluster:
 
     def said(self, node: int, pattern: str, start: int = 0) -> bool:
         """Whether a node has printed a line that matches, from this byte on."""
-        return re.search(pattern, self._output(str(node))[start:]) is not None
+        return re.search(pattern, self._output(str(node), start)) is not None
 
     def said_so_far(self, node: int) -> int:
-        return len(self._output(str(node)))
+        try:
+            return self._guarded.output(str(node)).stat().st_size
+        except OSError:
+            return 0
 
     # -- log directories
 
@@ -241,9 +253,11 @@ class KafkaCluster:
     def _code(self, name: str) -> int | None:
         return self._guarded.exit_codes().get(name)
 
-    def _output(self, name: str) -> str:
+    def _output(self, name: str, start: int = 0) -> str:
         try:
-            return self._guarded.output(name).read_text(encoding="utf-8", errors="replace")
+            with self._guarded.output(name).open("rb") as file:
+                file.seek(start)
+                return file.read().decode("utf-8", "replace")
         except OSError:
             return ""
 

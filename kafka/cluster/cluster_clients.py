@@ -97,6 +97,15 @@ class ClusterClients:
         """`waiting`, `acknowledged`, or an error."""
         return self._ask("sent", partition, str(number))[0]
 
+    def stream(self, partition: str, first: int, rate: int) -> None:
+        """Send numbered records, so many a second, until `end_stream`."""
+        self._ask("stream", partition, str(first), str(rate))
+
+    def end_stream(self, partition: str) -> tuple[int, frozenset[int]]:
+        """Wait for the last answers: the number after the last one sent, and those acknowledged."""
+        following, numbers = self._ask("endStream", partition)
+        return int(following), _numbers(numbers)
+
     def consume(self, partition: str) -> frozenset[int]:
         """Read the partition from its first offset to its end."""
         return _numbers(self._ask("consume", partition)[2])

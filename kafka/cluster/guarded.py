@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,17 @@ from typing import Any
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.cluster import warden
 
+PREFIX = "elrcheck-cluster-"
 PATIENCE = 60.0
 """Seconds for the warden to kill its processes and to remove its folder."""
+
+
+def _remove_abandoned() -> None:
+    """Remove the folders of wardens that were killed together with those who started them."""
+    for file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{warden.OWNER}"):
+        with contextlib.suppress(OSError), file.open("r+") as owned:
+            if warden.lock(owned):
+                shutil.rmtree(file.parent, ignore_errors=True)
 
 
 class Guarded:
@@ -29,7 +39,10 @@ class Guarded:
     """
 
     def __init__(self) -> None:
-        program = [sys.executable, "-I", str(Path(str(warden.__file__)))]
+        _remove_abandoned()
+        # Named here, so that it is removed even if the warden is killed before it says a word.
+        self.folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(6)}"
+        program = [sys.executable, "-I", str(Path(str(warden.__file__))), str(self.folder)]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._process = subprocess.Popen(
@@ -44,7 +57,7 @@ class Guarded:
             self._log.close()
             raise EnvironmentFault("system", f"{program[0]} does not run: {fault}") from fault
         try:
-            self.folder = Path(self._read()["folder"])
+            self._read()
         except BaseException:
             self.close()
             raise
@@ -93,8 +106,7 @@ class Guarded:
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._log.close()
-        if hasattr(self, "folder"):  # still there if the warden was killed
-            shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)  # still there if the warden was killed
 
     def _ask(self, command: dict[str, Any]) -> dict[str, Any]:
         pipe = self._process.stdin

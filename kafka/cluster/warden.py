@@ -2,9 +2,10 @@
 
 It is started as a file of its own, in a session of its own, so that Ctrl-C does not reach it:
 
-    python -I warden.py
+    python -I warden.py FOLDER
 
-Its first line of output names a new folder. Each line of input is a command in JSON, answered by one line::
+It makes the folder; its first line of output says so. Each line of input is a command in JSON, answered by
+one line::
 
     {"start": "0", "command": ["java", ..], "output": "0.txt"}    -> {}
     {"signal": "0", "number": 15}                                -> {}
@@ -13,7 +14,8 @@ Its first line of output names a new folder. Each line of input is a command in 
     {"end": true}                                                -> {}        all processes are killed
 
 At the end of its input (also because whoever holds the other end was killed) and at SIGTERM it kills its
-processes, paused or not, and removes the folder. On Linux its processes are killed too if it is killed.
+processes, paused or not, and removes the folder. On Linux its processes are killed too if it is killed; the
+folder is then removed by whoever started it or, if that was killed as well, by the next who starts a warden.
 """
 
 from __future__ import annotations
@@ -25,15 +27,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 REMOVAL = 50  # attempts to remove the folder
+OWNER = "owner"  # a file that is locked while the process that owns the folder lives
 MISSING = 127  # the exit code of a program that does not run, as in a shell
 
 
@@ -45,6 +52,12 @@ class Warden:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._codes: dict[str, int] = {}
         self._bound_to_us = _death_with_parent()
+
+    def own_folder(self) -> None:
+        """Make the folder, with a file that is locked for as long as this process lives."""
+        self.folder.mkdir(mode=0o700)
+        self._owned = (self.folder / OWNER).open("w")
+        lock(self._owned)
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         if "start" in command:
@@ -99,6 +112,17 @@ class Warden:
             time.sleep(0.1)
 
 
+def lock(file: IO[str]) -> bool:
+    """Lock a file until this process ends; False where another has, or where files cannot be locked."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def _death_with_parent() -> Callable[[], object] | None:
     """What a new process calls so that the kernel kills it when this one dies; None where it cannot."""
     if not sys.platform.startswith("linux"):
@@ -116,8 +140,9 @@ def _leave(number: int, _: FrameType | None) -> None:
 def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _leave)
-    warden = Warden(Path(tempfile.mkdtemp(prefix="elrcheck-cluster-")))
+    warden = Warden(Path(sys.argv[1]))
     try:
+        warden.own_folder()
         print(json.dumps({"folder": str(warden.folder)}), flush=True)
         for line in sys.stdin:
             print(json.dumps(warden.answer(json.loads(line))), flush=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
-from elrcheck.report.text.text_reproduction import notes, side_in_words
+from elrcheck.report.text.text_reproduction import notes, rate_in_words, side_in_words
 from elrcheck.results.reproduce_report import SHOWN, ControlReport, ReproduceReport
 
 
@@ -14,7 +14,9 @@ def reproduction_sheet(report: ReproduceReport) -> Sheet:
         cases.append(_case(f"{name}/control", report.control.title, report.control))
     suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds)
     summary = f"{name} on Kafka {report.kafka}: {side_in_words(report)}"
-    return Sheet("reproduce", report.outcome, summary, report.exit_code, (suite,), tuple(notes(report)))
+    told = [] if report.repeated is None else [rate_in_words(report.repeated)]
+    told += notes(report)
+    return Sheet("reproduce", report.outcome, summary, report.exit_code, (suite,), tuple(told))
 
 
 def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:

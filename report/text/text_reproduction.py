@@ -11,7 +11,13 @@ LOST  F-20/loss on Kafka 4.1.1, 95.2 s
 from __future__ import annotations
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.reproduce_report import ControlReport, DoneStep, ReproduceOutcome, ReproduceReport
+from elrcheck.results.reproduce_report import (
+    ControlReport,
+    DoneStep,
+    RepeatedRuns,
+    ReproduceOutcome,
+    ReproduceReport,
+)
 
 
 def print_reproduction(report: ReproduceReport, page: Page, detail: int = 0) -> None:
@@ -28,6 +34,8 @@ def print_reproduction(report: ReproduceReport, page: Page, detail: int = 0) -> 
     page.labelled("run", side_in_words(report), indent=0)
     if report.control is not None:
         page.labelled("control", f"{report.control.title}: {side_in_words(report.control)}", indent=0)
+    if report.repeated is not None:
+        page.labelled("rate", rate_in_words(report.repeated), indent=0)
     for note in notes(report):
         page.labelled("note", note, indent=0)
     page.labelled("kept", report.kept, indent=0)
@@ -50,6 +58,19 @@ def side_in_words(side: ReproduceReport | ControlReport) -> str:
     if side.outcome == "not-reproduced" and side.left is None:
         return f"not reproduced{why}"
     return words[side.outcome]
+
+
+def rate_in_words(repeated: RepeatedRuns) -> str:
+    """How often the finding shows, and what its runs lost."""
+    share = f"{repeated.shown} of {repeated.ended} runs"
+    interval = f"{100 * repeated.low:.0f} % to {100 * repeated.high:.0f} % with a confidence of 95 %"
+    lost = [run.acknowledged - (run.left or 0) for run in repeated.runs if run.outcome == "lost"]
+    losses = f"; lost in each: {', '.join(map(str, lost))}" if lost else ""
+    undecided = len(repeated.runs) - repeated.ended
+    more = f"; {undecided} more are inconclusive" if undecided else ""
+    if len(repeated.runs) < repeated.asked:
+        more += f"; interrupted after {len(repeated.runs)} of {repeated.asked}"
+    return f"it shows in {share}: {interval}{losses}{more}"
 
 
 def notes(report: ReproduceReport) -> list[str]:

@@ -16,6 +16,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Seen,
     Signal,
     Start,
+    Stream,
     Wait,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
@@ -171,3 +172,9 @@ def test_a_recipe_that_is_not_there(wanted: str, order: str | None, says: str) -
     with pytest.raises(UsageFault) as caught:
         find_recipe(wanted, order)
     assert says in caught.value.render()
+
+
+def test_a_stream_of_records(tmp_path: Path) -> None:
+    sent = '[[step]]\nstream = "orders-0"\nrate = 50\n[[step]]\nstream-end = "orders-0"\n[read]'
+    recipe = read(tmp_path, SMALL.replace("[read]", sent))
+    assert [step.action for step in recipe.steps[-2:]] == [Stream("orders-0", 50), Stream("orders-0", None)]

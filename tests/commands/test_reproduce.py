@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from elrcheck.commands.reproduce.reproduce import shape_of
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.report.formats import render
-from elrcheck.results.reproduce_report import ReproduceReport
+from elrcheck.results.reproduce_report import ReproduceReport, wilson
 
 RECIPE = """\
 finding = "F-20"
@@ -84,7 +84,12 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
     )
 
     def call(
-        *clusters: FakeCluster, sign: str = "", leaderless: str = "", kafka: str = "4.1.1", **more: object
+        *clusters: FakeCluster,
+        sign: str = "",
+        leaderless: str = "",
+        kafka: str = "4.1.1",
+        elr: Sequence[int] = (1, 0),
+        **more: object,
     ) -> ReproduceReport:
         file = tmp_path / "F-20-small.toml"
         text = RECIPE.replace("SIGN", sign).replace("LEADERLESS", leaderless)
@@ -94,8 +99,8 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
         request = ReproduceRequest("F-20", kafka=kafka, **more)  # type: ignore[arg-type]
         report = reproduce.run_reproduce(request, Silent(), opened)
         assert [cluster.ended for cluster in clusters[: len(shapes)]] == [True] * len(shapes)
-        elr = [shape.features["eligible.leader.replicas.version"] for shape in shapes]
-        assert elr == [1, 0][: len(shapes)]
+        levels = [shape.features["eligible.leader.replicas.version"] for shape in shapes]
+        assert levels == list(elr)[: len(shapes)]
         return report
 
     return call
@@ -252,6 +257,52 @@ def test_other_formats(follow: Follow) -> None:
     (suite,) = JUnitXml.fromstring(render(report, "junit").encode())
     assert (suite.name, suite.tests, suite.failures) == ("Kafka 4.1.1", 2, 1)
     assert "6 of 15 acknowledged records are lost" in render(report, "markdown")
+
+
+def test_several_runs_have_a_rate(follow: Follow, tmp_path: Path) -> None:
+    clusters = [FakeCluster(), FakeCluster(loses=2), FakeCluster(fails=["reassign"]), FakeCluster(loses=6)]
+    control = FakeCluster()
+    report = follow(*clusters, control, runs=4, keep=tmp_path / "kept", elr=[1, 1, 1, 1, 0])
+    assert (report.outcome, report.left) == ("lost", 13) and report.exit_code is ExitCode.FINDING
+    assert report.control is not None and report.control.outcome == "not-reproduced"
+    repeated = report.repeated
+    assert repeated is not None and (repeated.asked, repeated.ended, repeated.shown) == (4, 3, 2)
+    assert [run.outcome for run in repeated.runs] == ["not-reproduced", "lost", "inconclusive", "lost"]
+    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert names == ["control", "run-1", "run-2", "run-3", "run-4"]
+    words = "it shows in 2 of 3 runs: 21 % to 94 % with a confidence of 95 %; lost in each: 2, 6; 1 more"
+    assert words in render(report, "text") and words in render(report, "markdown")
+    schema = json.loads((SCHEMAS / "elrcheck.reproduce-1.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(json.loads(render(report, "json")))
+
+
+def test_an_interrupt_leaves_the_runs_that_are_over(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    second = FakeCluster()
+    monkeypatch.setattr(second, "start", interrupt)
+    report = follow(FakeCluster(loses=2), second, FakeCluster(), runs=3, elr=[1, 1])
+    assert report.exit_code is ExitCode.INTERRUPTED and report.control is None
+    assert report.repeated is not None and len(report.repeated.runs) == 1
+    assert "it shows in 1 of 1 runs" in render(report, "text")
+    assert "interrupted after 1 of 3" in render(report, "text")
+
+
+def test_the_interval_of_a_rate() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    low, high = wilson(0, 20)
+    assert low == 0.0 and round(high, 3) == 0.161
+    low, high = wilson(5, 20)
+    assert (round(low, 3), round(high, 3)) == (0.112, 0.469)
+
+
+def test_records_are_sent_while_steps_are_done(follow: Follow) -> None:
+    stream = '[[step]]\nstream = "orders-0"\nrate = 50\n[[step]]\nstream-end = "orders-0"'
+    cluster = FakeCluster(loses=1)
+    report = follow(cluster, leaderless=stream, control=False)
+    assert ("stream", "orders-0", 15, 50) in cluster.done
+    assert (report.acknowledged, report.left) == (114, 114)  # the record that is lost was not acknowledged
 
 
 def test_small_parts() -> None:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -136,6 +137,25 @@ def test_nothing_runs_on_when_the_warden_is_killed() -> None:
     finally:
         guarded.close()
     assert not guarded.folder.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_folder_without_owner_is_removed_by_the_next_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "elrcheck-cluster-of-others").mkdir()
+    with Guarded() as owned:
+        abandoned = Guarded()
+        os.kill(abandoned._process.pid, signal.SIGKILL)
+        abandoned._process.wait(20)
+        assert abandoned.folder.is_dir()
+        with Guarded() as other:
+            assert not abandoned.folder.exists()
+            assert owned.folder.is_dir() and other.folder.is_dir()
+        abandoned.close()
+        assert owned.folder.is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == ["elrcheck-cluster-of-others"]
 
 
 def test_ports_are_reserved_for_one_run() -> None:

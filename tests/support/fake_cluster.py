@@ -82,6 +82,14 @@ class FakeCluster:
     def sent(self, partition: str, number: int) -> str:
         return "acknowledged"
 
+    def stream(self, partition: str, first: int, rate: int) -> None:
+        self._do("stream", partition, first, rate)
+
+    def end_stream(self, partition: str) -> tuple[int, frozenset[int]]:
+        first = self.records.get(partition, 0)
+        self.records[partition] = first + 100
+        return first + 100, frozenset(range(first, first + 99))
+
     def consume(self, partition: str) -> frozenset[int]:
         self._do("consume", partition)
         return frozenset(range(self.records.get(partition, 0) - self.loses))

@@ -83,6 +83,8 @@ final class Clients implements AutoCloseable {
             case "produce": return producers.produce(partition(words[1]), number(words[2]), number(words[3]), number(words[4]));
             case "send": producers.send(partition(words[1]), number(words[2])); return "";
             case "sent": return producers.sent(partition(words[1]), number(words[2]));
+            case "stream": producers.stream(partition(words[1]), number(words[2]), number(words[3])); return "";
+            case "endStream": return producers.endStream(partition(words[1]));
             case "consume": return consume(partition(words[1]));
             default: throw new IllegalArgumentException("unknown command " + words[0]);
         }

@@ -18,6 +18,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 final class Producers implements AutoCloseable {
     private final String brokers;
     private final Map<String, Future<RecordMetadata>> sent = new HashMap<>();
+    private final Map<TopicPartition, RecordStream> streams = new HashMap<>();
     private KafkaProducer<String, String> lasting;
 
     Producers(String brokers) {
@@ -89,8 +90,20 @@ final class Producers implements AutoCloseable {
         }
     }
 
+    void stream(TopicPartition which, int from, int rate) {
+        if (streams.containsKey(which)) throw new IllegalArgumentException("a stream is open");
+        streams.put(which, new RecordStream(brokers, which, from, rate));
+    }
+
+    String endStream(TopicPartition which) throws InterruptedException {
+        RecordStream open = streams.remove(which);
+        if (open == null) throw new IllegalArgumentException("no stream is open");
+        return open.end();
+    }
+
     @Override
     public void close() {
+        streams.values().forEach(RecordStream::close);
         if (lasting != null) lasting.close(Duration.ZERO);
     }
 }
