@@ -154,6 +154,8 @@ SEEN = (ROOT / "catalogue" / "recipes" / "F-20-stuck.toml").read_text(encoding="
         ('outcome = "unavailable"', 'outcome = "lost"', "is said of the outcome"),
         ("control = { left = 100,", "control = { left = 101,", "at most 100"),
         ("seconds = 67", "seconds = 0", "1 or more"),
+        ("seconds = 67", "runs = { ended = 2, shown = 3 }\nseconds = 67", "at most 2"),
+        ("seconds = 67", "runs = { ended = 2, shown = 0 }\nseconds = 67", "shows in any of the runs"),
         ('day = "2026-11-22"', 'day = "today"', "a day such as"),
     ],
 )
