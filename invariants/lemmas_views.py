@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from elrcheck.invariants.operations import last_known
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import is_active
@@ -33,6 +35,16 @@ def ControllerRecord(c: Config, s: State) -> bool:
         and implies(
             s.partition.leader is None, all(not is_active(s.registration[b]) for b in s.partition.elr)
         )
+    )
+
+
+@lemma
+def LastKnown(c: Config, s: State) -> bool:
+    """LastKnownELR is disjoint from ISR and ELR; a last known leader is stored only without a leader."""
+    p = s.partition
+    disjoint = p.last_known_elr & (p.isr | p.elr) == EMPTY
+    return implies(c.lkl_storage == LklStorage.SEPARATE, disjoint) and implies(
+        p.leader is not None, last_known(c, p) == EMPTY
     )
 
 
@@ -245,6 +257,26 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
                     a == b,
                 )
                 for a in c.brokers
+            ),
+        )
+        for b in c.brokers
+    )
+
+
+@lemma
+def ShutdownKnown(c: Config, s: State) -> bool:
+    """Whoever has read that a broker is shutting down does not take it for the leader (KIP-841)."""
+    return all(
+        implies(
+            s.registration[b].in_controlled_shutdown,
+            s.registration[b].shutdown_offset <= s.partition.partition_epoch
+            and implies(granted(s, b), s.broker[b].alter.partition_epoch < s.registration[b].shutdown_offset)
+            and all(
+                implies(
+                    s.broker[f].view.partition_epoch >= s.registration[b].shutdown_offset,
+                    s.broker[f].view.leader != b,
+                )
+                for f in c.brokers
             ),
         )
         for b in c.brokers

@@ -65,7 +65,7 @@ def moving(p: Partition) -> bool:
 # ---------------------------------------------------------------------------- quorums
 
 
-@always("P-9", bounded_only="no lemmas were written for it yet")
+@always("P-9")
 def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     """Once ISR and ELR have min ISR members together, only an unclean registration removes one.
 
@@ -85,7 +85,7 @@ def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     )
 
 
-@always("P-15", bounded_only="no lemmas were written for it yet")
+@always("P-15")
 def LastKnownElrDisjoint(c: Config, s: State) -> bool:
     """LastKnownELR, where it is a set of its own, is disjoint from ISR and ELR."""
     return conj(
@@ -96,7 +96,7 @@ def LastKnownElrDisjoint(c: Config, s: State) -> bool:
     )
 
 
-@always("P-16", bounded_only="no lemmas were written for it yet")
+@always("P-16")
 def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
     """Once ISR, ELR and LastKnownELR have min ISR members together, they keep them for a recovery.
 
@@ -115,7 +115,7 @@ def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
 # ---------------------------------------------------------------------------- brokers
 
 
-@always("P-24", bounded_only="no lemmas were written for it yet")
+@always("P-24")
 def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
     """A running broker's view of the partition may be stale but never goes back.
 
@@ -143,7 +143,7 @@ def shutdown_granted(s: State, t: State, b: Replica) -> bool:
     return before.in_controlled_shutdown and fenced_now and alive and s.spent.fences == t.spent.fences
 
 
-@always("P-36", bounded_only="no lemmas were written for it yet")
+@always("P-36")
 def ShutdownGrantedInTime(c: Config, s: State, t: State) -> bool:
     """When a controlled shutdown is granted, nobody who is active needs the broker any more (KIP-841).
 
@@ -175,7 +175,7 @@ def counted_on(c: Config, s: State, b: Replica) -> bool:
     return follows_now(s, b) or b in (s.partition.isr | eligible(c, s))
 
 
-@always("P-26", bounded_only="no lemmas were written for it yet")
+@always("P-26")
 def TruncationSafety(c: Config, s: State, t: State) -> bool:
     """A follower in the current leader epoch, or a candidate, never truncates a committed record.
 
@@ -201,7 +201,7 @@ def TruncationSafety(c: Config, s: State, t: State) -> bool:
 # ---------------------------------------------------------------------------- unclean elections
 
 
-@always("P-28", bounded_only="no lemmas were written for it yet")
+@always("P-28")
 def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
     """A leader that was not a candidate is RECOVERING until it reports its recovery (KIP-704)."""
     return conj(
@@ -232,7 +232,7 @@ def led_last(c: Config, p: Partition) -> RSet:
     return frozenset(b for b in c.brokers if p.leader == b)
 
 
-@always("P-37", bounded_only="no lemmas were written for it yet")
+@always("P-37")
 def LastKnownLeaderLed(c: Config, s: State, t: State) -> bool:
     """The last known leader led until the partition lost its leader, and is forgotten with the next one.
 
@@ -257,7 +257,7 @@ def at_least_as_long(winner: LogInfo, other: LogInfo) -> bool:
     return winner.log_end_offset >= other.log_end_offset
 
 
-@always("P-31", bounded_only="no lemmas were written for it yet")
+@always("P-31")
 def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
     """A Balanced recovery elects a log no shorter than any in LastKnownELR, whose members all answered."""
     answers = s.recovery.answers
@@ -299,7 +299,7 @@ def sure_copies(c: Config, s: State, candidates: RSet, k: Offset) -> int:
     return sum(1 for b in listed if b in s.lossy or holds_at(s.broker[b].log, s.committed, k))
 
 
-@always("P-29", bounded_only="no lemmas were written for it yet")
+@always("P-29")
 def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
     """The end of a reassignment leaves each committed record on min ISR replicas that may be elected.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
 from itertools import groupby
@@ -34,14 +34,21 @@ COVERED: dict[str, Any] = {
 }
 """Settings of a proof: a budget above 0 enables its action, without any limit."""
 NEVER = "never enabled in this configuration"
+SILENT = "says nothing in this configuration: all that could break it is constant"
 SHOWN = ("unclean_recovery_strategy", "metadata")
 """Knobs with values that are protocols of their own: the report always says which one is covered."""
 
 
-def skipped(model: Model, transitions: Transitions, chosen: Sequence[Fn]) -> tuple[Skipped, ...]:
-    """Properties without an obligation, then actions and arguments that the configuration excludes."""
-    bounded = [Skipped(fn.ident, fn.name, fn.note) for fn in chosen if fn.note]
-    return (*bounded, *_actions(model, transitions))
+def skipped(
+    model: Model, transitions: Transitions, chosen: Sequence[Fn], silent: Collection[str] = ()
+) -> tuple[Skipped, ...]:
+    """Properties without an obligation, then actions and arguments that the configuration excludes.
+
+    silent: the names of properties that say nothing in this configuration.
+    """
+    why = {fn.name: fn.note or SILENT for fn in chosen if fn.note or fn.name in silent}
+    properties = [Skipped(fn.ident, fn.name, why[fn.name]) for fn in chosen if fn.name in why]
+    return (*properties, *_actions(model, transitions))
 
 
 def _actions(model: Model, transitions: Transitions) -> Iterator[Skipped]:
@@ -73,14 +80,14 @@ def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any,
     return f"{example}: one of {len(dropped)} choices of {len(dropped) + len(kept)}"
 
 
-def coverage(model: Model, transitions: Transitions, chosen: Sequence[Fn], variant: str) -> Coverage:
-    """What the proof of the chosen properties is about."""
+def coverage(model: Model, transitions: Transitions, properties: int, variant: str) -> Coverage:
+    """What the proof of so many properties is about."""
     config: Any = transitions.config
     slots = [slot for slot in transitions.slots if slot.path.startswith("partition.replicas")]
     fixed = all(slot.index is None for slot in slots)
     choices = (math.prod(len(domain(ty, config)) for _, ty in fn.params) for fn in model.actions)
     return Coverage(
-        properties=sum(not fn.note for fn in chosen),
+        properties=properties,
         all_properties=len(model.always),
         actions=len({instance.action for instance in transitions.instances}),
         all_actions=len(model.actions),

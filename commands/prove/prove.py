@@ -103,11 +103,14 @@ class Proof:
     ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.chosen = tuple(chosen)
-        self.state_properties = [fn for fn in chosen if not fn.is_step and not fn.note]
-        self.step_properties = [fn for fn in chosen if fn.is_step and not fn.note]
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config)
         self.prover = Prover(self.transitions, model.lemmas, timeout)
+        silent = [fn for fn in chosen if not fn.note and self.prover.says_nothing(fn)]
+        self.silent = frozenset(fn.name for fn in silent)
+        asked = [fn for fn in chosen if not fn.note and fn.name not in self.silent]
+        self.state_properties = [fn for fn in asked if not fn.is_step]
+        self.step_properties = [fn for fn in asked if fn.is_step]
         self.digests = Digests(self.prover)
         self.kept: KeptCells | None = None
 
@@ -144,8 +147,10 @@ class Proof:
             initiation=tuple(initiation),
             cells=tuple(cells),
             implication=tuple(implication),
-            skipped=skipped(self.model, self.transitions, self.chosen),
-            coverage=coverage(self.model, self.transitions, self.chosen, variant),
+            skipped=skipped(self.model, self.transitions, self.chosen, self.silent),
+            coverage=coverage(
+                self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
+            ),
         )
 
     # ------------------------------------------------------------------------- phases

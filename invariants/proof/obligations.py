@@ -113,6 +113,11 @@ class Prover:
             self._next[fn.name] = self.ts.holds(fn, *states)
         return self._next[fn.name]
 
+    def says_nothing(self, fn: Fn) -> bool:
+        """The property holds in this configuration by the constants alone, whatever the steps are."""
+        formula = self.over_next(fn) if fn.is_step else self.ts.holds(fn)
+        return bool(z3.is_true(z3.simplify(formula)))
+
     def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
         """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""
         goal = self.goal(instance, fn)
