@@ -301,7 +301,8 @@ class AuditRequest:
     """Audit metadata logs, or a cluster that runs. strict: damage is an error.
 
     paths: files and folders; a text is a URI of a storage that only Spark reads. bootstrap: instead,
-    HOST:PORT of brokers to ask, and client_config: a file with Kafka's client properties for that.
+    HOST:PORT of brokers to ask, and client_config: a file with Kafka's client properties for that. workers:
+    processes of the local engine, None for as many as are of use.
     """
 
     paths: tuple[Path | str, ...] = ()
@@ -310,6 +311,7 @@ class AuditRequest:
     spark: SparkRequest = field(default_factory=SparkRequest)
     bootstrap: str | None = None
     client_config: Path | None = None
+    workers: int | None = 1
 
 
 @dataclass(frozen=True)

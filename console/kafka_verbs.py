@@ -13,7 +13,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.option_values import duration
+from elrcheck.console.option_values import duration, worker_count
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
@@ -96,8 +96,10 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 @click.option("--client-config", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="With --bootstrap: a file of Kafka's client properties, for TLS and SASL.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
+@click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+              help="Processes that judge partitions; auto: one for logs of less than 64 MiB.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
-              help="local: one process; spark: the same on a cluster, from any storage that Spark reads.")
+              help="local: this machine; spark: the same on a cluster, from any storage that Spark reads.")
 @click.option("--master", metavar="URL", default="local[*]", show_default=True,
               help="Spark master: local[N], spark://HOST:PORT, yarn or k8s://...")
 @click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
@@ -105,9 +107,9 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 @located_options
 @click.pass_context
 def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
-          client_config: Path | None, strict: bool, engine: Literal["local", "spark"], master: str,
-          spark_conf: tuple[str, ...], form: str, outputs: Sequence[tuple[str, Path]],
-          exit_zero: bool) -> ExitCode:  # fmt: skip
+          client_config: Path | None, strict: bool, workers: int | None,
+          engine: Literal["local", "spark"], master: str, spark_conf: tuple[str, ...], form: str,
+          outputs: Sequence[tuple[str, Path]], exit_zero: bool) -> ExitCode:  # fmt: skip
     """Check the partitions of a real cluster, by its metadata log or by asking it.
 
     Follows the history of every partition, and flags what breaks a property of the model or is a sign of a
@@ -121,6 +123,8 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
     shell: Shell = ctx.obj
     if engine != "spark":
         reject_given(ctx, ("master", "spark_conf"), "--engine spark")
+    else:
+        reject_given(ctx, ("workers",), "--engine local")
     if paths and ctx.get_parameter_source("bootstrap") is not ParameterSource.COMMANDLINE:
         bootstrap = None  # a default from a file of settings
     if bootstrap is None:
@@ -130,7 +134,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
     else:
         if paths:
             raise UsageFault("usage-option", "give a PATH or --bootstrap, not both")
-        reject_given(ctx, ("strict", "engine"), "a PATH")
+        reject_given(ctx, ("strict", "engine", "workers"), "a PATH")
     request = AuditRequest(
         tuple(path if "://" in path else Path(path) for path in paths),
         strict,
@@ -138,6 +142,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
         SparkRequest(master, spark_conf, verbose=shell.detail > 0),
         bootstrap,
         client_config,
+        workers,
     )
     with shell.open_progress() as progress:
         report = run_audit(request, progress)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress, RecordsDone
 from elrcheck.base.requests import AuditRequest
-from elrcheck.commands.audit.findings import report_of
+from elrcheck.commands.audit.findings import LogFindings, report_of
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
-from elrcheck.kafka.log.entries import Run
+from elrcheck.kafka.log.entries import Entry, Item, Run
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
@@ -22,6 +23,8 @@ SECONDS = 0.5
 """Between two looks at the clock's progress."""
 STEPS = 256
 """Between two looks at the clock."""
+WORTH_PROCESSES = 1 << 26
+"""Bytes of logs from which on several processes are of use, if their number is left open."""
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
@@ -39,25 +42,67 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
         return audit_on_spark(request, progress)
     started = time.monotonic()
     logs = logs_of([_local(path) for path in request.paths])
-    audited: list[LogAudit] = []
     timelines: list[AuditTimeline] = []
     with Interrupts() as interrupted:
         meter = _Meter(logs, progress, started)
-        for number, log in enumerate(logs, 1):
-            progress.stage(f"[{number}/{len(logs)}] {log.name}")
-            audited.append(LogAudit(log))
-            for last in audited[-1].run(read_log(log)):
-                meter.read(audited, last)
-                if interrupted():
-                    break
-            if interrupted():
-                break
-        findings = [audit.findings() for audit in audited]
+        workers = _workers(request.workers, meter.total)
+        if workers > 1:
+            findings = _by_processes(logs, workers, meter, interrupted)
+        else:
+            findings = _by_one(logs, meter, interrupted)
         if not interrupted():
             for found, keys in worst_partitions(findings):
                 timelines += timelines_of(found, keys, read_log(found.log))
         stopped = interrupted()
     return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped)
+
+
+def _workers(asked: int | None, size: int) -> int:
+    if asked is not None:
+        return asked
+    return len(os.sched_getaffinity(0)) if size >= WORTH_PROCESSES else 1
+
+
+def _by_one(logs: Sequence[MetadataLog], meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:
+    """What this process finds in the logs, one after the other."""
+    findings: list[LogFindings] = []
+    for number, log in enumerate(logs, 1):
+        meter.log(number, log)
+        audit = LogAudit(log)
+        for last in audit.run(read_log(log)):
+            meter.read(last, audit.history.read.records, len(audit.flags))
+            if interrupted():
+                break
+        findings.append(audit.findings())
+        meter.end(findings)
+        if interrupted():
+            break
+    return findings
+
+
+def _by_processes(
+    logs: Sequence[MetadataLog], workers: int, meter: _Meter, interrupted: Interrupts
+) -> list[LogFindings]:
+    """What several processes find, each in its share of the partitions."""
+    from elrcheck.commands.audit.audit_crew import Crew
+
+    findings: list[LogFindings] = []
+    with Crew(workers) as crew:
+        for number, log in enumerate(logs, 1):
+            meter.log(number, log)
+            records = 0
+
+            def read(item: Item) -> None:
+                nonlocal records
+                if isinstance(item, Entry | Run):
+                    records += 1 if isinstance(item, Entry) else len(item.values)
+                    meter.read(item, records, crew.flags)
+
+            findings.append(crew.audit(log, read_log(log), interrupted, read))
+            meter.end(findings)
+            if interrupted():
+                break
+    return findings
 
 
 def _local(path: Path | str) -> Path:
@@ -70,7 +115,10 @@ def _local(path: Path | str) -> Path:
 class _Meter:
     """Says how far the audit is, at most twice a second."""
 
-    def __init__(self, logs: Iterable[MetadataLog], progress: Progress, started: float) -> None:
+    def __init__(self, logs: Sequence[MetadataLog], progress: Progress, started: float) -> None:
+        self.count = len(logs)
+        self.records = self.flags = 0
+        """Of the logs before."""
         self.progress = progress
         self.started = self.said = started
         self.before: dict[str, int] = {}
@@ -82,7 +130,16 @@ class _Meter:
                 self.total += size_of(path)
         self.steps = 0
 
-    def read(self, audited: Sequence[LogAudit], last: Applied | Run) -> None:
+    def log(self, number: int, log: MetadataLog) -> None:
+        self.progress.stage(f"[{number}/{self.count}] {log.name}")
+
+    def end(self, findings: Sequence[LogFindings]) -> None:
+        """These logs have been read."""
+        self.records = sum(found.read.records for found in findings)
+        self.flags = sum(len(found.flags) for found in findings)
+
+    def read(self, last: Applied | Entry | Run, records: int, flags: int) -> None:
+        """Of this log, so far."""
         self.steps += 1
         if self.steps % STEPS:
             return
@@ -91,6 +148,5 @@ class _Meter:
             return
         self.said = now
         share = (self.before[last.path] + last.position) / max(self.total, 1)
-        records = sum(audit.history.read.records for audit in audited)
-        flags = sum(len(audit.flags) for audit in audited)
-        self.progress.records(RecordsDone(records, share, flags, now - self.started))
+        done = RecordsDone(self.records + records, share, self.flags + flags, now - self.started)
+        self.progress.records(done)

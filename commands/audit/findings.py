@@ -111,6 +111,21 @@ def report_of(
     )
 
 
+def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozenset[Damage]) -> None:
+    """Add what was found in the share of one judge. shared, known: records and damage that all have."""
+    read, more = whole.read, share.read
+    read.records += more.records - shared
+    firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
+    lasts = [each for each in (read.last_offset, more.last_offset) if each is not None]
+    read.first_offset, read.last_offset = min(firsts, default=None), max(lasts, default=None)
+    whole.partitions += share.partitions
+    whole.flags += share.flags
+    whole.records.explained += share.records.explained
+    whole.records.unexplained += share.records.unexplained
+    whole.records.not_asked += share.records.not_asked
+    whole.damage += [damage for damage in share.damage if damage not in known]
+
+
 def _nothing(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:
     if damage:
         first = damage[0]

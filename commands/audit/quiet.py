@@ -23,7 +23,6 @@ from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.known_broker import known_broker
 from elrcheck.commands.audit.record_check import RecordCheck
-from elrcheck.commands.audit.record_codes import CREATION, OTHER, TWICE, Columns, RecordCodes
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
@@ -39,6 +38,7 @@ from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import REST, START, MetadataRecord, read_record, topic_and_number
 from elrcheck.kafka.log.partition_table import Home, PartitionTable, Pattern, Shape, Standing
+from elrcheck.kafka.log.record_codes import CREATION, OTHER, TWICE, Columns, RecordCodes
 
 MOST_KNOWN = 1 << 17
 """Circumstances that are remembered."""

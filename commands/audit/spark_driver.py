@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from elrcheck.base.progress import Progress
-from elrcheck.commands.audit.findings import LogFindings
+from elrcheck.commands.audit.findings import LogFindings, add_share
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.spark_tasks import Placed, Row, Shared, audited_whole, together
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
@@ -17,7 +17,6 @@ from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.entries import Item
 from elrcheck.kafka.log.history import Read
 from elrcheck.kafka.log.log_files import MetadataLog
-from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import AuditTimeline
 
 Place: TypeAlias = tuple[int, int, str]
@@ -102,7 +101,7 @@ def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
     whole = True
     try:
         for number, body in tasks.judge(shared):
-            _add(by_log[number], pickle.loads(body), *alone[number])
+            add_share(by_log[number], pickle.loads(body), *alone[number])
         for number, found in _dumps(tasks, audited_whole):
             by_log[number] = found
     except Stopped:
@@ -112,21 +111,6 @@ def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
         found.log = log
         found.sort()
     return [by_log[number] for number in range(len(tasks.logs))], whole
-
-
-def _add(whole: LogFindings, bucket: LogFindings, shared: int, known: frozenset[Damage]) -> None:
-    """Add what was found in a bucket. shared, known: records and damage that are not of its partitions."""
-    read, more = whole.read, bucket.read
-    read.records += more.records - shared
-    firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
-    lasts = [each for each in (read.last_offset, more.last_offset) if each is not None]
-    read.first_offset, read.last_offset = min(firsts, default=None), max(lasts, default=None)
-    whole.partitions += bucket.partitions
-    whole.flags += bucket.flags
-    whole.records.explained += bucket.records.explained
-    whole.records.unexplained += bucket.records.unexplained
-    whole.records.not_asked += bucket.records.not_asked
-    whole.damage += [damage for damage in bucket.damage if damage not in known]
 
 
 def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:

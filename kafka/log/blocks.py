@@ -36,6 +36,9 @@ class Block:
     stops: Places
     batches: Places
 
+    def __reduce__(self) -> tuple[type[Block], tuple[bytes, Places, Places, Places]]:
+        return Block, (self.data, self.starts, self.stops, self.batches)
+
     @cached_property
     def places(self) -> list[tuple[int, int]]:
         return list(zip(self.starts.tolist(), self.stops.tolist(), strict=True))
