@@ -16,6 +16,7 @@ DEFAULT_SCOPE = "three-brokers"
 GUARD_SCOPE = "two-brokers"
 
 EngineName: TypeAlias = Literal["local", "spark", "reference", "numpy"]
+ProofSolver: TypeAlias = Literal["z3", "cvc5"]
 GraphFormat: TypeAlias = Literal["graphml", "dot", "json", "svg"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
@@ -198,6 +199,7 @@ class ProveRequest:
     """Prove properties by induction. `timeout`: seconds per obligation; one that exceeds it is unknown.
 
     fresh: prove again what an earlier run has proved.
+    certificate: folder for what was proved; solver: ask this one again about everything that was proved.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -205,6 +207,18 @@ class ProveRequest:
     workers: int | None = None
     timeout: float | None = None
     fresh: bool = False
+    certificate: Path | None = None
+    solver: ProofSolver | None = None
+
+
+@dataclass(frozen=True)
+class CertificateRequest:
+    """Check a certificate; solver: discharge it by this one. `timeout`: seconds per obligation."""
+
+    folder: Path
+    solver: ProofSolver | None = None
+    workers: int | None = None
+    timeout: float | None = None
 
 
 @dataclass(frozen=True)

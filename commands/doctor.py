@@ -31,6 +31,7 @@ PACKAGES: Mapping[str, str] = {
     "pyspark": "check --engine spark",
     "pandas": "check --engine spark",
     "kafka-python": "audit --bootstrap",
+    "cvc5": "prove --solver cvc5",
 }
 NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite", "msgspec"})
 OLDEST_PYTHON = (3, 11)

@@ -103,6 +103,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "config": ("elrcheck config", "elrcheck config check --variant legacy --set min_isr=1"),
     "prove": (
         "elrcheck prove --set log_slots=3",
+        "elrcheck prove --certificate proof/ --solver cvc5",
         "elrcheck prove --controller --variant code_4_0 -p CT-13",
     ),
     "mutate": (

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import (
+    CertificateRequest,
     ControllerRequest,
     MutateRequest,
+    ProofSolver,
     ProveRequest,
 )
 from elrcheck.console.help import Verb
@@ -42,27 +44,46 @@ from elrcheck.console.shell import Shell
 @click.option("--all-variants", is_flag=True, help="With --controller: prove every variant.")
 @click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
               help="With --controller: number of brokers; by default that of the scope.")
+@click.option("--certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Write what was proved as SMT-LIB text into this folder.")
+@click.option("--check-certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Prove nothing: say whether this certificate fits the model as it is now.")
+@click.option("--solver", type=click.Choice(get_args(ProofSolver)),
+              help="Then ask this solver again about everything that was proved, or is in the certificate.")
 @located_options
-@click.pass_obj
-def prove(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+@click.pass_context
+def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
-          controller: bool, all_variants: bool, brokers: int | None, **options: Any) -> ExitCode:  # fmt: skip
+          controller: bool, all_variants: bool, brokers: int | None, certificate: Path | None,
+          check_certificate: Path | None, solver: ProofSolver | None,
+          **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
     With --controller, proves that every controller event preserves the rules CT-1 to CT-20 from any legal
     registration, reachable or not; --property then selects rules.
     """
+    shell: Shell = ctx.obj
     selection = chosen_selection(options)
+    if not controller and (all_variants or brokers is not None):
+        option = "--all-variants" if all_variants else "--brokers"
+        raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
+    if check_certificate is not None:
+        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate")
+        reject_given(ctx, whole, "a proof, and --check-certificate makes none")
+        from elrcheck.commands.prove.check_certificate import run_check_certificate
+
+        asked = CertificateRequest(check_certificate, solver, workers, timeout)
+        with shell.open_progress() as progress:
+            checked = run_check_certificate(asked, progress)
+        return shell.deliver(checked, form, outputs, exit_zero=exit_zero)
     if not controller:
-        if all_variants or brokers is not None:
-            option = "--all-variants" if all_variants else "--brokers"
-            raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
         from elrcheck.commands.prove.prove import run_prove
 
-        request = ProveRequest(selection, properties, workers, timeout, fresh)
+        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver)
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
+    reject_given(ctx, ("certificate", "solver"), "a proof by induction, without --controller")
     from elrcheck.commands.prove_controller import run_controller
 
     if fresh:

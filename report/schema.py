@@ -25,7 +25,7 @@ from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
@@ -41,6 +41,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "check": CheckReport,
     "prove": ProveReport,
     "prove --controller": ControllerReport,
+    "prove --check-certificate": CertificateReport,
     "conform": ConformReport,
     "audit": AuditReport,
     "reproduce": ReproduceReport,

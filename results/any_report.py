@@ -12,7 +12,7 @@ from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
@@ -31,6 +31,7 @@ Report: TypeAlias = (
     CheckReport
     | ProveReport
     | ControllerReport
+    | CertificateReport
     | ConformReport
     | AuditReport
     | ReproduceReport

@@ -1,9 +1,9 @@
-"""The report of `elrcheck prove`: obligations, cells, and counterexamples to induction."""
+"""The reports of `elrcheck prove`: obligations, cells, counterexamples to induction; checked certificates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
@@ -19,6 +19,8 @@ ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 
 CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
+CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refuted", "inconclusive"]
+Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,21 @@ class SolverReport:
 
 
 @dataclass(frozen=True)
+class SecondSolver:
+    """A solver that was asked again about everything that was proved.
+
+    unknown, refuted: `Action(arguments) x Goal`; undecided within the time limit, and contradicted.
+    """
+
+    solver: SolverReport
+    questions: int
+    discharged: int
+    unknown: tuple[str, ...]
+    refuted: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class ProveReport:
     """The result of `elrcheck prove`."""
 
@@ -145,6 +162,8 @@ class ProveReport:
     implication: tuple[ObligationReport, ...]
     skipped: tuple[Skipped, ...] = ()
     coverage: Coverage | None = None
+    second: SecondSolver | None = None
+    """What another solver said of the obligations that were proved, if one was asked."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property
@@ -156,3 +175,96 @@ class ProveReport:
                 return ExitCode.FINDING
             case "inconclusive":
                 return ExitCode.INCONCLUSIVE
+
+
+def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
+    """The report with the second answers. If the solvers contradict each other, nothing is shown."""
+    verdict = "inconclusive" if second.refuted and report.verdict == "proved" else report.verdict
+    return replace(report, verdict=verdict, second=second)
+
+
+# ------------------------------------------------------------------------- certificates
+
+
+@dataclass(frozen=True)
+class ScriptReport:
+    """One text of a certificate, with the obligations of one instance of an action, or of one phase."""
+
+    file: str
+    """Empty if the certificate has none for this part of the proof."""
+    action: str
+    """Empty for initiation and implication."""
+    arguments: Mapping[str, str]
+    fit: Fit
+    """`new`: the proof of this source has it, the certificate has not; `gone`: the other way round."""
+    questions: int
+    discharged: int
+    """Questions that the solver answered with `unsat`; 0 if no solver was asked."""
+    unknown: tuple[str, ...]
+    """Questions that it did not decide within the time limit."""
+    refuted: tuple[str, ...]
+    """Questions that it answered with `sat`: the obligation does not hold."""
+    seconds: float
+
+    @property
+    def subject(self) -> str:
+        """The phase, or the action with its arguments."""
+        if not self.action:
+            return self.file.split(".")[0]
+        return f"{self.action}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True)
+class CertificateReport:
+    """The result of `elrcheck prove --check-certificate`."""
+
+    verdict: CertificateVerdict
+    """`fits`: of this source, and no solver was asked; `discharged`: fits, and every answer was `unsat`."""
+    variant: str
+    folder: str
+    written_by: str
+    """The version of elrcheck and the solver that made the proof."""
+    same_source: bool
+    """Model, properties and language are as they were; if not, every text was made anew and compared."""
+    solver: SolverReport | None
+    scripts: tuple[ScriptReport, ...]
+    open: tuple[str, ...]
+    """Obligations that the proof did not show, so that the certificate has nothing on them."""
+    seconds: float
+    schema: Literal["elrcheck.certificate-check/1"] = "elrcheck.certificate-check/1"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        match self.verdict:
+            case "fits" | "discharged":
+                return ExitCode.HOLDS
+            case "differs" | "refuted":
+                return ExitCode.FINDING
+            case "inconclusive":
+                return ExitCode.INCONCLUSIVE
+
+
+def certificate_verdict(
+    scripts: tuple[ScriptReport, ...], asked: bool, open_: tuple[str, ...]
+) -> CertificateVerdict:
+    """The verdict over all texts. asked: a solver discharged them; open_: what the proof did not show."""
+    if any(script.refuted for script in scripts):
+        return "refuted"
+    if any(script.fit != "same" for script in scripts):
+        return "differs"
+    if open_ or any(script.unknown for script in scripts):
+        return "inconclusive"
+    return "discharged" if asked else "fits"
+
+
+def second_solver(report: CertificateReport) -> SecondSolver:
+    """The same answers as a part of the report of the proof."""
+    assert report.solver is not None
+    return SecondSolver(
+        report.solver,
+        sum(script.questions for script in report.scripts),
+        sum(script.discharged for script in report.scripts),
+        tuple(f"{script.subject} x {name}" for script in report.scripts for name in script.unknown),
+        tuple(f"{script.subject} x {name}" for script in report.scripts for name in script.refuted),
+        report.seconds,
+    )

@@ -7,19 +7,23 @@ there are no budgets. The log length is the only data bound.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 import z3
 
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.base.requests import ProveRequest
+from elrcheck.base.requests import CertificateRequest, ProveRequest
 from elrcheck.base.worker_pool import useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.commands.prove.certify import certify, demand_room
+from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import COVERED, coverage, skipped
 from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.step_failure import step_failure
@@ -40,6 +44,8 @@ from elrcheck.results.prove_report import (
     ProofVerdict,
     ProveReport,
     SolverReport,
+    second_solver,
+    with_second,
 )
 from elrcheck.traces.describe import leaves
 
@@ -90,9 +96,25 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     config = selected.config
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     config = replace(config, **{name: to for name, to in wide.items() if name not in selected.overrides})
+    if request.certificate is not None:
+        demand_room(request.certificate)
     proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
     proof.keep(request.fresh)
-    return proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
+    report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
+    if request.certificate is not None:
+        _certified(proof, report, request.certificate)
+    if request.solver is None:
+        return report
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate")
+        asked = CertificateRequest(folder, request.solver, request.workers, request.timeout)
+        return with_second(report, second_solver(run_check_certificate(asked, progress)))
+
+
+def _certified(proof: Proof, report: ProveReport, folder: Path) -> Path:
+    chosen = [*proof.step_properties, *proof.state_properties]
+    certify(folder, proof.prover, report, proof.found, proof.goals, chosen)
+    return folder
 
 
 class Proof:
@@ -111,6 +133,8 @@ class Proof:
         asked = [fn for fn in chosen if not fn.note and fn.name not in self.silent]
         self.state_properties = [fn for fn in asked if not fn.is_step]
         self.step_properties = [fn for fn in asked if fn.is_step]
+        self.goals = goal_names(model, [fn.name for fn in self.step_properties])
+        self.found: dict[int, dict[str, Discharge]] = {}
         self.digests = Digests(self.prover)
         self.kept: KeptCells | None = None
 
@@ -171,11 +195,10 @@ class Proof:
         )
 
     def _consecution(self, workers: int) -> list[_Cell]:
-        names = goal_names(self.model, [fn.name for fn in self.step_properties])
         goals = {fn.name: fn for fn in (*self.model.lemmas, *self.step_properties)}
         instances = self.transitions.instances
-        total = len(instances) * len(names)
-        found: dict[int, dict[str, Discharge]] = {number: {} for number in range(len(instances))}
+        names, total = self.goals, len(instances) * len(self.goals)
+        found = self.found = {number: {} for number in range(len(instances))}
         for decided, (number, name, answer) in enumerate(self._answers(names, workers), start=1):
             if answer is not None:
                 found[number][name] = answer

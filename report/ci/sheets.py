@@ -6,6 +6,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.report.ci.sheet import Sheet
 from elrcheck.report.ci.sheet_audit import audit_sheet
 from elrcheck.report.ci.sheet_cases import check_sheet, controller_sheet, mutate_sheet, prove_sheet
+from elrcheck.report.ci.sheet_certificate import certificate_sheet
 from elrcheck.report.ci.sheet_conform import conform_sheet
 from elrcheck.report.ci.sheet_gate import gate_sheet
 from elrcheck.report.ci.sheet_replay import replay_sheet
@@ -18,7 +19,7 @@ from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.trace_reports import ReplayReport
@@ -37,6 +38,8 @@ def sheet_of(report: Report) -> Sheet:
             return prove_sheet(report)
         case ControllerReport():
             return controller_sheet(report)
+        case CertificateReport():
+            return certificate_sheet(report)
         case ConformReport():
             return conform_sheet(report)
         case AuditReport():

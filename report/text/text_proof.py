@@ -1,14 +1,23 @@
-"""Proof and TLC reports as text: failures first, then the totals, and the verdict last."""
+"""Reports of proofs, certificates and TLC as text: failures first, then the totals, and the verdict last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport, ProveReport
+from elrcheck.results.prove_report import (
+    CellReport,
+    CertificateReport,
+    Coverage,
+    ObligationReport,
+    ProveReport,
+    ScriptReport,
+    SecondSolver,
+)
 from elrcheck.results.tlc_report import Counts, TlcReport
 
 _COLUMNS = ("subject", "verdict", "seconds", "needed")
+_FIT = {"changed": "is another text now", "gone": "has no part in the proof now", "new": "is not in it"}
 
 
 def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
@@ -34,6 +43,8 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
     if detail >= 0:
         print_coverage(report.coverage, page)
+    if report.second is not None:
+        _print_second(report.second, page)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
     page.verdict_line(report.verdict, f"{report.variant}{claim(report)}, {rest}")
 
@@ -69,6 +80,14 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
         less = f", not {' or '.join(others)}" if others else ""
         own = "" if one.value == one.variant else f" (the variant has {one.variant})"
         page.labelled("setting", f"{one.name} is {one.value}{less}{own}")
+
+
+def _print_second(second: SecondSolver, page: Page) -> None:
+    for word, names in (("refuted", second.refuted), ("unknown", second.unknown)):
+        for name in names:
+            page.labelled(word, f"{name}, by {second.solver.name}")
+    solver = f"{second.solver.name} {second.solver.version}"
+    page.line(f"{solver} discharged {second.discharged} of {second.questions} again, {second.seconds:.1f} s")
 
 
 def print_obligation(obligation: ObligationReport, page: Page) -> None:
@@ -130,6 +149,44 @@ def _row(obligation: ObligationReport) -> Sequence[str]:
 
 def _subject(obligation: ObligationReport) -> str:
     return f"{obligation.id} {obligation.name}" if obligation.id else obligation.name
+
+
+def print_certificate(report: CertificateReport, page: Page, detail: int = 0) -> None:
+    for script in report.scripts:
+        if script.fit != "same" or script.unknown or script.refuted:
+            print_script(script, page)
+    if detail >= 0:
+        for name in report.open:
+            page.labelled("open", name)
+        page.labelled("written by", report.written_by)
+        page.labelled("source", "the same" if report.same_source else "another; every text was compared")
+    if detail > 0:
+        rows = (
+            (s.subject, s.fit, page.count(s.questions), page.count(s.discharged), f"{s.seconds:.2f}")
+            for s in report.scripts
+        )
+        right = ("questions", "unsat", "seconds")
+        page.table(("script", "fits", "questions", "unsat", "seconds"), rows, right=right)
+    rest = f"{certificate_summary(report)}, {report.seconds:.1f} s"
+    page.verdict_line(report.verdict, f"{report.variant}, {rest}")
+
+
+def certificate_summary(report: CertificateReport) -> str:
+    questions = sum(script.questions for script in report.scripts)
+    if report.solver is None:
+        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again"
+    done = sum(script.discharged for script in report.scripts)
+    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations"
+
+
+def print_script(script: ScriptReport, page: Page) -> None:
+    page.line(f"{script.subject}  {script.file}".rstrip())
+    if script.fit != "same":
+        page.labelled("text", _FIT[script.fit])
+    for word, names in (("refuted", script.refuted), ("unknown", script.unknown)):
+        if names:
+            page.labelled(word, ", ".join(names))
+    page.line()
 
 
 def print_tlc(report: TlcReport, page: Page, detail: int = 0) -> None:

@@ -12,7 +12,7 @@ from elrcheck.report.text.text_coverage import print_coverage
 from elrcheck.report.text.text_exploration import print_exploration
 from elrcheck.report.text.text_gate import print_gate
 from elrcheck.report.text.text_mutation import print_mutate
-from elrcheck.report.text.text_proof import print_prove, print_tlc
+from elrcheck.report.text.text_proof import print_certificate, print_prove, print_tlc
 from elrcheck.report.text.text_reproduction import print_reproduction
 from elrcheck.report.text.text_scenario import print_scenario
 from elrcheck.report.text.text_simulation import print_simulation
@@ -27,7 +27,7 @@ from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
@@ -52,6 +52,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_prove(report, page, detail)
         case ControllerReport():
             print_controller(report, page, detail)
+        case CertificateReport():
+            print_certificate(report, page, detail)
         case ConformReport():
             print_conform(report, page, detail)
         case AuditReport():

@@ -1,0 +1,102 @@
+"""`elrcheck prove --certificate DIR`: what was proved, as text for another solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from elrcheck import __version__
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.commands.sweep.ledger import model_digest
+from elrcheck.invariants.proof.certificate import (
+    IMPLICATION,
+    INITIATION,
+    MANIFEST,
+    PREMISES,
+    SCHEMA,
+    Cell,
+    Manifest,
+    Script,
+    Text,
+    step_file,
+    write_manifest,
+    write_text,
+)
+from elrcheck.invariants.proof.obligations import Discharge, Prover
+from elrcheck.invariants.proof.smt_text import SmtText
+from elrcheck.invariants.proof.transition import Instance
+from elrcheck.lang.ir import Fn
+from elrcheck.results.prove_report import ObligationReport, ProveReport
+from elrcheck.traces.describe import arguments
+
+Found = Mapping[int, Mapping[str, Discharge]]
+"""Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
+
+
+def demand_room(folder: Path) -> None:
+    """Refuse a folder that holds anything but a certificate, which is replaced."""
+    if folder.exists() and not (folder / MANIFEST).is_file() and (folder.is_file() or any(folder.iterdir())):
+        why = f"{folder} is there already, and no certificate is in it"
+        raise UsageFault("certificate-folder", why, help="name a new folder, or remove what is in this one")
+
+
+def certify(
+    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str],
+    chosen: Sequence[Fn],
+) -> None:  # fmt: skip
+    """Write a certificate of a finished proof.
+
+    goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
+    """
+    text = SmtText(prover, chosen)
+    (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
+    premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
+    first, last = _proved(report.initiation), _proved(report.implication)
+    scripts = [
+        Script(file=INITIATION, sha256=write_text(folder, INITIATION, text.initiation(first)), cells=first),
+        Script(file=IMPLICATION, sha256=write_text(folder, IMPLICATION, text.implication(last)), cells=last),
+    ]
+    for number, instance in enumerate(prover.ts.instances):
+        file, cells = step_file(number, instance.action), tuple(_cells(found[number], goals))
+        written = write_text(folder, file, text.consecution(instance, cells))
+        given = given_arguments(prover, instance)
+        scripts.append(
+            Script(file=file, sha256=written, cells=cells, action=instance.action, arguments=given)
+        )
+    manifest = Manifest(
+        schema=SCHEMA, elrcheck=__version__, variant=report.variant, config=config_values(prover.ts.config),
+        solver=f"{report.solver.name} {report.solver.version}", source=model_digest(),
+        properties=tuple(fn.name for fn in chosen), premises=premises, scripts=tuple(scripts),
+        open=tuple(_open(prover, report, found)),
+    )  # fmt: skip
+    write_manifest(folder, manifest)
+
+
+def given_arguments(prover: Prover, instance: Instance) -> dict[str, str]:
+    """The arguments of an instance as reports write them."""
+    action = next(fn for fn in prover.ts.model.actions if fn.name == instance.action)
+    return {given.name: given.value for given in arguments(action, instance.args)}
+
+
+def _proved(obligations: Sequence[ObligationReport]) -> tuple[Cell, ...]:
+    return tuple(Cell(name=o.name, core=o.core) for o in obligations if o.verdict == "proved")
+
+
+def _cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[Cell]:
+    """The proved goals of a step. One that it cannot affect follows from the same lemma before it."""
+    for goal in goals:
+        answer = answers.get(goal)
+        if answer is None:
+            yield Cell(name=goal, core=(goal,))
+        elif answer.verdict == "proved":
+            yield Cell(name=goal, core=tuple(sorted(answer.core)))
+
+
+def _open(prover: Prover, report: ProveReport, found: Found) -> Iterator[str]:
+    yield from (o.name for o in (*report.initiation, *report.implication) if o.verdict != "proved")
+    for number, instance in enumerate(prover.ts.instances):
+        for goal, answer in found[number].items():
+            if answer.verdict != "proved":
+                given = ", ".join(f"{k}={v}" for k, v in given_arguments(prover, instance).items())
+                yield f"{instance.action}({given}) x {goal}"

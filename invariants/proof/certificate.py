@@ -1,0 +1,184 @@
+"""A certificate on disk: what was proved, as text that another solver reads, and a manifest of it.
+
+    manifest.json               what is claimed, which source it is of, and the digest of every text
+    premises.smt2.gz            what all scripts share (invariants/proof/smt_text.py)
+    initiation.smt2.gz          a script for each part of the proof
+    consecution/012-Fetch.smt2.gz
+    implication.smt2.gz
+
+The manifest is written last, so a folder with one is whole. Texts are compressed without a time stamp:
+the same proof gives the same bytes. A certificate that somebody sends is data: its names must stay inside
+the folder, its texts must have the digests of the manifest and only commands that ask.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from elrcheck.base.atomic import write_bytes, write_file
+from elrcheck.base.documents import JSON_LIMIT, lay_out, read_text
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.roundtrip import Record, from_text, to_data
+from elrcheck.base.strict import Codes
+
+SCHEMA = "elrcheck.certificate/1"
+MANIFEST = "manifest.json"
+PREMISES = "premises.smt2.gz"
+INITIATION, IMPLICATION = "initiation.smt2.gz", "implication.smt2.gz"
+CODES = Codes("certificate-damaged")
+COMMANDS = (
+    "(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ",
+)  # fmt: skip
+"""What a line of a certificate may begin with: nothing that names a file or changes a solver's options."""
+QUERY = 4
+"""Lines of a question: push, the negated obligation, check, pop."""
+TEXT_LIMIT = 256 * 2**20
+"""Bytes of one text, so that a small file does not become a large one."""
+HELP = "write it again with `elrcheck prove --certificate DIR`"
+
+
+class Cell(Record, frozen=True):
+    """An obligation that was proved: `Frame`, `Types`, or the function name of a lemma or property.
+
+    core: the lemmas that the proof needed.
+    """
+
+    name: str
+    core: tuple[str, ...] = ()
+
+
+class Script(Record, frozen=True):
+    """A text and its obligations in order. action, arguments: of the steps, if it is about steps."""
+
+    file: str
+    sha256: str
+    cells: tuple[Cell, ...]
+    action: str = ""
+    arguments: Mapping[str, str] = {}
+
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """What tells a script from the others: the phase, or the action with its arguments."""
+        if not self.action:
+            return (self.file,)
+        return (self.action, *(f"{name}={value}" for name, value in self.arguments.items()))
+
+
+class Text(Record, frozen=True):
+    """A text without questions."""
+
+    file: str
+    sha256: str
+
+
+class Manifest(Record, frozen=True):
+    """What a certificate says of itself.
+
+    config: every setting, by its name in a scope; solver: name and version of the one that made the proof;
+    source: digest of the model, its properties and the language they are read by; properties: function names
+    of those that were chosen; open: what the proof did not show, so the certificate has nothing on it.
+    """
+
+    schema: str
+    elrcheck: str
+    variant: str
+    config: Mapping[str, str | int | bool]
+    solver: str
+    source: str
+    properties: tuple[str, ...]
+    premises: Text
+    scripts: tuple[Script, ...]
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Questions:
+    """A script that was read and checked: what it assumes, and the lines of each question."""
+
+    script: Script
+    assumed: tuple[str, ...]
+    asked: tuple[tuple[str, ...], ...]
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_text(folder: Path, name: str, text: str) -> str:
+    """Write one text; returns its digest."""
+    path = folder / name
+    write_bytes(path, gzip.compress(text.encode(), compresslevel=6, mtime=0))
+    return digest(text)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest with a line for each script."""
+    write_file(folder / MANIFEST, lay_out(to_data(manifest)))
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of a certificate; UsageFault if it is none, or of another version."""
+    path = folder / MANIFEST
+    text = read_text(path, CODES, JSON_LIMIT)
+    try:
+        manifest = from_text(text, Manifest)
+    except ValueError as fault:
+        raise _damaged(path, f"not a certificate: {fault}") from fault
+    if manifest.schema != SCHEMA:
+        raise _damaged(path, f"a certificate of {manifest.schema}, not {SCHEMA}")
+    return manifest
+
+
+def read_premises(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    lines = _lines(folder, manifest.premises.file, manifest.premises.sha256)
+    if any(line.startswith(("(push ", "(pop ", "(check-")) for line in lines):
+        raise _damaged(folder / manifest.premises.file, "the premises ask a question")
+    return lines
+
+
+def read_script(folder: Path, script: Script) -> Questions:
+    """Read one script; it must have exactly the questions of the manifest, in order."""
+    lines = _lines(folder, script.file, script.sha256)
+    path = folder / script.file
+    first = len(lines) - QUERY * len(script.cells)
+    if first < 0 or any(line.startswith(("(push ", "(pop ", "(check-")) for line in lines[:first]):
+        raise _damaged(path, f"{len(script.cells)} questions expected")
+    asked = tuple(lines[at : at + QUERY] for at in range(first, len(lines), QUERY))
+    for question in asked:
+        heads = tuple(line.split(" ", 1)[0] for line in question)
+        if heads != ("(push", "(assert", "(check-sat-assuming", "(pop"):
+            raise _damaged(path, f"{' '.join(heads)} is not a question")
+    return Questions(script, lines[:first], asked)
+
+
+def _lines(folder: Path, name: str, expected: str) -> tuple[str, ...]:
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise _damaged(path, "the name leads out of the certificate")
+    try:
+        with gzip.open(path) as stream:
+            raw = stream.read(TEXT_LIMIT + 1)
+    except FileNotFoundError as fault:
+        raise _damaged(path, "the file is missing") from fault
+    except (OSError, EOFError, zlib.error) as fault:
+        raise _damaged(path, f"cannot read the text: {fault}") from fault
+    if hashlib.sha256(raw).hexdigest() != expected or len(raw) > TEXT_LIMIT:
+        raise _damaged(path, "the text is not the one that the manifest names")
+    lines = raw.decode("ascii", "replace").splitlines()
+    for number, line in enumerate(lines, start=1):
+        if not line.startswith(COMMANDS):
+            raise _damaged(f"{path}:{number}", f"{line[:30]!r} is no command of a certificate")
+    return tuple(lines)
+
+
+def _damaged(place: Path | str, why: str) -> UsageFault:
+    return UsageFault(CODES.bad_value, why, where=str(place), help=HELP)
+
+
+def step_file(number: int, action: str) -> str:
+    return f"consecution/{number:03}-{action}.smt2.gz"

@@ -1,0 +1,118 @@
+"""Solvers that discharge the text of obligations, with the time of each answer.
+
+`Cvc5` is the independent one, by the package cvc5 (the extra `cvc5`); `Z3` reads the same text with the
+solver that made the proof, for machines without it. Both only answer questions: a certificate is data, and
+its lines have been checked before they come here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.requests import ProofSolver
+
+Answer: TypeAlias = Literal["unsat", "sat", "unknown"]
+EXTRA = "pip install 'elrcheck[cvc5]'"
+
+
+@dataclass(frozen=True)
+class Told:
+    """The answer to one question."""
+
+    answer: Answer
+    seconds: float
+
+
+class TextSolver(Protocol):
+    """A solver that has read some lines, and answers questions about them."""
+
+    def read(self, lines: Sequence[str]) -> None:
+        """Take in commands that ask nothing."""
+
+    def ask(self, lines: Sequence[str]) -> Told:
+        """Take in commands, the last of which is the question."""
+
+
+class Cvc5:
+    """cvc5 through its own parser. timeout: seconds for each question."""
+
+    def __init__(self, timeout: float) -> None:
+        library = cvc5_library()
+        manager = library.TermManager()
+        self._solver = library.Solver(manager)
+        self._solver.setOption("incremental", "true")
+        self._solver.setOption("tlimit-per", str(max(1, int(timeout * 1000))))
+        self._symbols = library.SymbolManager(manager)
+        self._parser = library.InputParser(self._solver, self._symbols)
+        self._smtlib = library.InputLanguage.SMT_LIB_2_6
+
+    def read(self, lines: Sequence[str]) -> None:
+        for _ in self._said(lines):
+            pass
+
+    def ask(self, lines: Sequence[str]) -> Told:
+        started = time.perf_counter()
+        *_, said = self._said(lines)
+        return Told(_answer(said), time.perf_counter() - started)
+
+    def _said(self, lines: Sequence[str]) -> Iterator[str]:
+        self._parser.setStringInput(self._smtlib, "\n".join(lines), "certificate")
+        while not (command := self._parser.nextCommand()).isNull():
+            yield command.invoke(self._solver, self._symbols)
+
+
+class Z3:
+    """Z3 through its reader of SMT-LIB, in a context of its own."""
+
+    def __init__(self, timeout: float) -> None:
+        import z3
+
+        self._evaluate = z3.Z3_eval_smtlib2_string
+        self._context = z3.Context()
+        self._said(f"(set-option :timeout {max(1, int(timeout * 1000))})")
+
+    def read(self, lines: Sequence[str]) -> None:
+        self._said("\n".join(lines))
+
+    def ask(self, lines: Sequence[str]) -> Told:
+        started = time.perf_counter()
+        return Told(_answer(self._said("\n".join(lines))), time.perf_counter() - started)
+
+    def _said(self, text: str) -> str:
+        return str(self._evaluate(self._context.ref(), text))
+
+
+def open_solver(name: ProofSolver, timeout: float) -> TextSolver:
+    return Cvc5(timeout) if name == "cvc5" else Z3(timeout)
+
+
+def solver_version(name: ProofSolver) -> str:
+    if name == "cvc5":
+        library = cvc5_library()
+        version = library.Solver(library.TermManager()).getVersion()
+        return version.decode() if isinstance(version, bytes) else str(version)
+    import z3
+
+    return str(z3.get_version_string())
+
+
+def cvc5_library() -> Any:
+    """The package cvc5, which is imported when it is needed."""
+    try:
+        return importlib.import_module("cvc5")
+    except ImportError as fault:
+        raise EnvironmentFault(
+            "solver-missing", "the package cvc5, the second solver of proofs, is not installed", help=EXTRA
+        ) from fault
+
+
+def _answer(said: str) -> Answer:
+    word = said.split()[0] if said.split() else ""
+    if word == "unsat":
+        return "unsat"
+    return "sat" if word == "sat" else "unknown"

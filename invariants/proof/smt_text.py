@@ -1,0 +1,105 @@
+"""Proof obligations as SMT-LIB 2 text, so that a solver other than the one that proved them can do it again.
+
+What all obligations share is written once, the premises: the variables of a state and of the next one, what
+the types and each lemma say of either, and the step properties. A script is a part of the proof: the steps
+of one instance of an action, initiation, or implication. It says what more is assumed, and then has four
+lines for each obligation, its negation and the question. Premises and a script after each other are a whole
+SMT-LIB file, on which every answer must be `unsat`:
+
+    zcat premises.smt2.gz consecution/000-Fence.smt2.gz | cvc5 --incremental
+
+Every line is one command. A lemma is assumed through a literal of its own (`lemma!X`), so each question
+names the lemmas it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.certificate import Cell
+from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.invariants.proof.transition import Instance
+from elrcheck.lang.ir import Fn
+
+
+class SmtText:
+    """Writes the obligations of one prover. chosen: the properties that it proves beside its lemmas."""
+
+    def __init__(self, prover: Prover, chosen: Sequence[Fn]) -> None:
+        self.prover, self.chosen = prover, tuple(chosen)
+
+    def premises(self) -> str:
+        """Variables, types, lemmas and properties; it assumes nothing before a literal is."""
+        return _joined(self._premises())
+
+    def _premises(self) -> Iterator[str]:
+        ts, prover = self.prover.ts, self.prover
+        yield "(set-logic ALL)"
+        for scalars in (ts.scalars, ts.next_scalars):
+            for slot, scalar in zip(ts.slots, scalars, strict=True):
+                if slot.index is not None:
+                    yield from (x.decl().sexpr() for x in (scalar if isinstance(scalar, list) else [scalar]))
+        yield _define("now", TYPES, ts.type_invariant)
+        yield _define("goal", TYPES, z3.And(*(part for _, part in prover.typed)))
+        yield from _literal(TYPES)
+        for fn in prover.lemmas:
+            yield _define("now", fn.name, prover.now[fn.name])
+            yield _define("goal", fn.name, prover.over_next(fn))
+            yield from _literal(fn.name)
+        for fn in self.chosen:
+            kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", ts.holds(fn))
+            yield _define(kind, fn.name, formula)
+
+    def initiation(self, asked: Iterable[Cell]) -> str:
+        """The initial state has its types and satisfies every lemma; nothing else is assumed of it."""
+        script = [f"(assert {_flat(self.prover.ts.initial())})"]
+        for cell in asked:
+            script += _question(_name("now", cell.name), ())
+        return _joined(script)
+
+    def implication(self, asked: Iterable[Cell]) -> str:
+        """The lemmas imply each property of states."""
+        return _joined(line for cell in asked for line in _question(_name("now", cell.name), _given(cell)))
+
+    def consecution(self, instance: Instance, asked: Iterable[Cell]) -> str:
+        """A step of this instance, from a state with its types and the lemmas of each question."""
+        script = [f"(assert {_flat(instance.guard)})"]
+        script += (f"(assert (= {_flat(to)} {_flat(term)}))" for to, term in instance.becomes)
+        for cell in asked:
+            goal = _flat(instance.keeps_constants) if cell.name == FRAME else _name("goal", cell.name)
+            script += _question(goal, _given(cell))
+        return _joined(script)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _flat(term: Any) -> str:
+    """A term on one line; no name of the model has blanks in it."""
+    return " ".join(term.sexpr().split())
+
+
+def _name(kind: str, name: str) -> str:
+    return f"{kind}!{name}"
+
+
+def _define(kind: str, name: str, term: Any) -> str:
+    return f"(define-fun {_name(kind, name)} () Bool {_flat(term)})"
+
+
+def _literal(name: str) -> Iterator[str]:
+    yield f"(declare-fun {_name('lemma', name)} () Bool)"
+    yield f"(assert (=> {_name('lemma', name)} {_name('now', name)}))"
+
+
+def _given(cell: Cell) -> tuple[str, ...]:
+    return (TYPES, *cell.core)
+
+
+def _question(goal: str, assumed: Sequence[str]) -> tuple[str, ...]:
+    given = " ".join(_name("lemma", name) for name in assumed)
+    return "(push 1)", f"(assert (not {goal}))", f"(check-sat-assuming ({given}))", "(pop 1)"

@@ -1,0 +1,259 @@
+"""Certificates of proofs: what they hold, when they fit, what another solver says, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CertificateRequest, ProveRequest, Selection
+from elrcheck.commands.prove import check_certificate
+from elrcheck.commands.prove.check_certificate import run_check_certificate
+from elrcheck.commands.prove.prove import run_prove
+from elrcheck.invariants.proof import second_solver
+from elrcheck.invariants.proof.certificate import digest
+from elrcheck.results.prove_report import CertificateReport
+
+SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
+needs_cvc5 = pytest.mark.skipif(importlib.util.find_spec("cvc5") is None, reason="needs the package cvc5")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("proof") / "certificate"
+    report = run_prove(ProveRequest(SMALL, workers=1, certificate=folder), Silent())
+    assert {cell.verdict for cell in report.cells} == {"proved"}
+    return folder
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written, tmp_path / "certificate"))
+
+
+def check(folder: Path, solver: Any = None, **more: Any) -> CertificateReport:
+    return run_check_certificate(CertificateRequest(folder, solver, workers=1, **more), Silent())
+
+
+def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+
+
+def rewrite(folder: Path, file: str, change: Callable[[str], str]) -> None:
+    """Change a text, and name it in the manifest, as somebody would who wants to be believed."""
+    path = folder / file
+    text = change(gzip.decompress(path.read_bytes()).decode())
+    path.write_bytes(gzip.compress(text.encode()))
+
+    def named(manifest: dict[str, Any]) -> None:
+        for entry in (manifest["premises"], *manifest["scripts"]):
+            if entry["file"] == file:
+                entry["sha256"] = digest(text)
+
+    edit(folder, named)
+
+
+def script_of(folder: Path, action: str) -> str:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return next(str(entry["file"]) for entry in manifest["scripts"] if entry["action"] == action)
+
+
+def test_a_new_one_fits(written: Path) -> None:
+    report = check(written)
+    assert (report.verdict, report.same_source, report.open) == ("fits", True, ())
+    assert {script.fit for script in report.scripts} == {"same"}
+    assert report.exit_code == ExitCode.HOLDS
+
+
+@pytest.mark.parametrize("solver", ["z3", pytest.param("cvc5", marks=needs_cvc5)])
+def test_a_solver_discharges_it(folder: Path, solver: str) -> None:
+    report = check(folder, solver)
+    assert report.verdict == "discharged"
+    assert report.solver is not None and report.solver.name == solver
+    assert all(script.discharged == script.questions > 0 for script in report.scripts)
+
+
+@pytest.mark.slow
+@needs_cvc5
+def test_cvc5_discharges_a_proof_of_three_brokers() -> None:
+    selection = Selection("kip_full", "three-brokers", ("log_slots=1",))
+    report = run_prove(ProveRequest(selection, solver="cvc5", timeout=60.0), Silent())
+    assert report.verdict == "proved" and report.second is not None
+    assert report.second.discharged == report.second.questions > 3000
+    assert (report.second.unknown, report.second.refuted) == ((), ())
+
+
+def test_a_weaker_script_is_refuted(folder: Path) -> None:
+    """Without the equations for the next state, a step leads anywhere."""
+    file = script_of(folder, "Fence")
+    rewrite(folder, file, lambda text: "".join(
+        line for line in text.splitlines(True) if not line.startswith("(assert (= ")
+    ))  # fmt: skip
+    edit(folder, lambda m: m.update(scripts=[entry for entry in m["scripts"] if entry["file"] == file]))
+    report = check(folder, "z3")
+    assert (report.verdict, report.exit_code) == ("refuted", ExitCode.FINDING)
+    assert "Types" in report.scripts[0].refuted
+
+
+def test_an_undecided_question_is_inconclusive(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent_:
+        def read(self, lines: Any) -> None: ...
+
+        def ask(self, lines: Any) -> Any:
+            return second_solver.Told("unknown", 0.0)
+
+    monkeypatch.setattr(check_certificate, "open_solver", lambda *_: Silent_())
+    report = check(folder, "z3")
+    assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
+    assert sum(script.discharged for script in report.scripts) == 0
+
+
+# ------------------------------------------------------------------------- another source
+
+
+def test_another_source_with_the_same_obligations(folder: Path) -> None:
+    edit(folder, lambda m: m.update(source="another"))
+    report = check(folder)
+    assert (report.verdict, report.same_source) == ("fits", False)
+
+
+def test_an_edited_rule_changes_the_steps_that_use_it(folder: Path) -> None:
+    """The settings of the certificate are those of another protocol than its texts."""
+    def other(manifest: dict[str, Any]) -> None:
+        manifest["source"] = "another"
+        manifest["config"]["clean_check"] = "ALWAYS_CLEAN"
+
+    edit(folder, other)
+    report = check(folder)
+    assert (report.verdict, report.exit_code) == ("differs", ExitCode.FINDING)
+    changed = {script.action for script in report.scripts if script.fit != "same"}
+    assert changed == {"Register"}
+
+
+def test_a_dropped_obligation_is_noticed(folder: Path) -> None:
+    """One cell less, in text and manifest, is no longer what this source asks."""
+    file = script_of(folder, "Fence")
+    rewrite(folder, file, lambda text: "".join(text.splitlines(True)[:-4]))
+
+    def shorter(manifest: dict[str, Any]) -> None:
+        manifest["source"] = "another"
+        next(entry for entry in manifest["scripts"] if entry["file"] == file)["cells"].pop()
+
+    edit(folder, shorter)
+    assert [script.action for script in check(folder).scripts if script.fit == "changed"] == ["Fence"]
+
+
+def test_a_dropped_script_is_new(folder: Path) -> None:
+    def without(manifest: dict[str, Any]) -> None:
+        manifest["source"] = "another"
+        manifest["scripts"] = [entry for entry in manifest["scripts"] if entry["action"] != "Kill"]
+
+    edit(folder, without)
+    report = check(folder)
+    assert report.verdict == "differs"
+    assert {script.action for script in report.scripts if script.fit == "new"} == {"Kill"}
+
+
+# ------------------------------------------------------------------------- what is refused
+
+
+def _truncated(folder: Path) -> None:
+    path = folder / "premises.smt2.gz"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def _foreign_text(folder: Path) -> None:
+    path = folder / "premises.smt2.gz"
+    path.write_bytes(gzip.compress(b"(set-logic ALL)\n"))
+
+
+def _command(folder: Path) -> None:
+    shell = '(set-option :regular-output-channel "/tmp/x")\n'
+    rewrite(folder, "premises.smt2.gz", lambda text: shell + text)
+
+
+def _asking_premises(folder: Path) -> None:
+    rewrite(folder, "premises.smt2.gz", lambda text: text + "(check-sat-assuming (lemma!Types))\n")
+
+
+def _no_question(folder: Path) -> None:
+    rewrite(folder, "initiation.smt2.gz", lambda text: text.replace("(check-sat-assuming ()", "(assert (or)"))
+
+
+def _outside(folder: Path) -> None:
+    shutil.copy(folder / "premises.smt2.gz", folder.parent / "premises.smt2.gz")
+    edit(folder, lambda m: m["premises"].update(file="../premises.smt2.gz"))
+
+
+def _missing(folder: Path) -> None:
+    (folder / "initiation.smt2.gz").unlink()
+
+
+def _unknown_key(folder: Path) -> None:
+    edit(folder, lambda m: m.update(more=1))
+
+
+def _unknown_setting(folder: Path) -> None:
+    edit(folder, lambda m: m.update(source="another", config={**m["config"], "brokerz": 3}))
+
+
+def _other_version(folder: Path) -> None:
+    edit(folder, lambda m: m.update(schema="elrcheck.certificate/9"))
+
+
+def _no_json(folder: Path) -> None:
+    (folder / "manifest.json").write_text("{")
+
+
+def _no_manifest(folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_truncated, "cannot read the text"),
+        (_foreign_text, "not the one that the manifest names"),
+        (_command, "no command of a certificate"),
+        (_asking_premises, "ask a question"),
+        (_no_question, "is not a question"),
+        (_outside, "leads out of the certificate"),
+        (_missing, "is missing"),
+        (_unknown_key, "unknown field `more`"),
+        (_unknown_setting, "no setting `brokerz`"),
+        (_other_version, "elrcheck.certificate/9"),
+        (_no_json, "not a certificate"),
+        (_no_manifest, "cannot read"),
+    ],
+    ids=lambda value: value.__name__.strip("_") if callable(value) else "",
+)
+def test_a_damaged_one_is_refused(folder: Path, damage: Callable[[Path], None], says: str) -> None:
+    damage(folder)
+    with pytest.raises(UsageFault) as fault:
+        check(folder)
+    assert says in str(fault.value)
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageFault, match="no certificate is in it"):
+        run_prove(ProveRequest(SMALL, workers=1, certificate=tmp_path), Silent())
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_without_cvc5(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cvc5", None)
+    with pytest.raises(EnvironmentFault, match="cvc5") as fault:
+        check(folder, "cvc5")
+    assert "elrcheck[cvc5]" in str(fault.value.help)
