@@ -168,6 +168,7 @@ def recipe_entries() -> list[Entry]:
             "control": None if recipe.control is None else recipe.control.title,
             "timing": recipe.timing or None,
             "traces": list(recipe.traces) or None,
+            "trace": None if recipe.trace is None else recipe.trace.command,
             "steps": [_step_text(step) for step in recipe.steps],
             "source": Path(recipe.file).name,
         }

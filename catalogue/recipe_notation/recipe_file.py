@@ -11,6 +11,8 @@
     traces = ["F-20: P-1"]             # the search of a finding, or the scenario, that the steps follow
     timing = "..."                     # what depends on timing; left out where nothing does
 
+    [trace]                            # the trace whose states the recipe waits for: `recipe_trace.py`
+
     [cluster]
     brokers = 3
     log-dirs = 1
@@ -55,7 +57,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create
+from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Leaderless, Seen, Wait
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun, read_seen
 from elrcheck.catalogue.recipe_notation.recipe_steps import (
     STEPS,
@@ -64,10 +66,11 @@ from elrcheck.catalogue.recipe_notation.recipe_steps import (
     read_action,
     text_values,
 )
+from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace, read_trace
 
 Side: TypeAlias = Literal["run", "control"]
 TOP = ("finding", "name", "title", "about", "expects", "versions", "cluster", "step", "read")
-MORE = ("default", "needs", "traces", "timing", "control", "seen")
+MORE = ("default", "needs", "traces", "trace", "timing", "control", "seen")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 MOST_BROKERS = 5
 
@@ -116,6 +119,7 @@ class Recipe:
     versions: tuple[str, str] | None
     needs: str | None
     traces: tuple[str, ...]
+    trace: RecipeTrace | None
     timing: str
     cluster: RecipeCluster
     control: RecipeControl | None
@@ -127,6 +131,16 @@ class Recipe:
     @property
     def id(self) -> str:
         return f"{self.finding}/{self.name}"
+
+    def predicted(self) -> tuple[Seen, ...]:
+        """The states of the partitions to read that the run waits for, until it has what it is about."""
+        found: list[Seen] = []
+        for step in self.steps:
+            if isinstance(step.action, Leaderless) or step.at_last:
+                break
+            if isinstance(step.action, Wait) and "run" in step.sides and step.action.partition in self.read:
+                found.append(step.action.seen)
+        return tuple(found)
 
 
 def packaged_recipes() -> tuple[Recipe, ...]:
@@ -175,6 +189,7 @@ def read_recipe(file: Path | Traversable) -> Recipe:
         versions=_versions(top["versions"]),
         needs=top.maybe("needs", _version, None),
         traces=top.maybe("traces", Node.texts, ()),
+        trace=top.maybe("trace", lambda node: read_trace(node, cluster.brokers), None),
         timing=top.maybe("timing", _needed, ""),
         cluster=cluster,
         control=control,
