@@ -28,11 +28,13 @@ from elrcheck.commands.audit.spark_tasks import (
     Shared,
     cut_files,
     judge_bucket,
+    only_named,
     read_dumps,
-    topic_bytes,
 )
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
+from elrcheck.kafka.log.metadata_records import name_of_partition
+from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 
 if TYPE_CHECKING:
@@ -97,46 +99,43 @@ class SparkAudit(Tasks):
         self.interrupted = interrupted
         self.session = session
         self.found = found
+        self.width = max(int(session.sparkContext.defaultParallelism), 1)
         self.records: DataFrame | None = None
         self._numbers = itertools.count()
 
     def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
         files = self._frame(places)
-        self.records = files.mapInArrow(partial(cut_files, logs=self.logs), CUT).persist()
-        rows = self.records.where("topic is null").select("log", "part", "item")
+        cut = partial(cut_files, logs=self.logs, buckets=BUCKETS * self.width)
+        self.records = files.mapInArrow(cut, CUT).persist()
+        rows = self.records.where(f"bucket = {EVERY}").select("log", "part", "body")
         for row in self._done(rows.collect):
-            yield row.log, row.part, bytes(row.item)
+            yield row.log, row.part, bytes(row.body)
 
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
         assert self.records is not None
         context, logs = self.session.sparkContext, self.logs
-        width = max(int(context.defaultParallelism), 1)
+        width, buckets = self.width, BUCKETS * self.width
         told = context.broadcast(shared)
         bodies = (
-            self.records.where("topic is not null")
-            .repartition(BUCKETS * width, "log", "topic")
-            .select(*Row._fields)
-            .sortWithinPartitions("log", "part", "piece", "offset")
+            self.records.where(f"bucket <> {EVERY}")
+            .repartitionByRange(buckets, "bucket")
+            .sortWithinPartitions("bucket", "log", "part", "piece")
             .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value), FOUND)
         ).rdd
-        buckets = range(bodies.getNumPartitions())
-        for start in range(0, len(buckets), width):  # what is found so far is kept after an interruption
-            some = list(buckets[start : start + width])
+        tasks = range(bodies.getNumPartitions())
+        for start in range(0, len(tasks), width):  # what is found so far is kept after an interruption
+            some = list(tasks[start : start + width])
             for row in self._done(partial(context.runJob, bodies, list, some)):
                 yield row.log, bytes(row.body)
         told.destroy()
 
     def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
-        from pyspark.sql import functions as F
-
         assert self.records is not None
-        wanted = F.lit(False)
-        for key in keys:
-            topic = F.lit(bytearray(topic_bytes(key.topic_id)))
-            wanted = wanted | ((F.col("topic") == topic) & (F.col("partition") == key.partition))
-        rows = self.records.where((F.col("log") == number) & wanted).select(*Row._fields)
+        names = frozenset(name_of_partition(*key) for key in keys)
+        some = self.records.where(f"log = {number} and bucket <> {EVERY}")
+        rows = some.mapInArrow(partial(only_named, names=names), CUT)
         for row in self._done(rows.collect):
-            yield Row(**row.asDict())
+            yield Row(row.log, row.part, row.piece, row.bucket, bytes(row.body))
 
     def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         read = partial(read_dumps, logs=self.logs, answer=answer)

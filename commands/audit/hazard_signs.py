@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from elrcheck.commands.audit.judged import Judge, settings_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.log.cluster_state import (
+    BROKER,
     ELR_FEATURE,
+    EVERY_BROKER,
+    MIN_ISR,
     NO_CHANGE,
+    TOPIC,
     ClusterState,
     Key,
     PartitionChanged,
@@ -18,6 +22,9 @@ from elrcheck.kafka.log.cluster_state import (
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import Fields
 from elrcheck.model.state import configured_min_isr
+
+UNREAD_FOR = 5_000
+"""Milliseconds for which a leader may not have read a record of the metadata log."""
 
 Sign: TypeAlias = tuple[str, str]
 """The name of a rule, and what is so, in words."""
@@ -72,6 +79,22 @@ SAYS: Mapping[str, str] = {
 """What each property that does not hold says."""
 
 
+class Raised(NamedTuple):
+    """min.insync.replicas was raised at this time, from this value. It may be a lower one than before."""
+
+    time: int
+    before: int
+
+
+class Shrunk(NamedTuple):
+    """A record that dropped brokers from an ISR while the value was being raised, and what it says."""
+
+    applied: Applied
+    key: Key
+    dropped: tuple[int, ...]
+    message: str
+
+
 @dataclass
 class EventSigns:
     """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
@@ -80,14 +103,30 @@ class EventSigns:
     """Members of the ELR that were no replicas for a time while they were in it."""
     min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
     """The settings before this batch."""
+    attentive: int = -1
+    """The time until which no record may be passed over, because min.insync.replicas was raised before it."""
+    _raised: dict[tuple[int, str], Raised] = field(default_factory=dict)
+    _shrunk: list[Shrunk] = field(default_factory=list)
+
+    def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, Key, Sign]]:
+        """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it."""
+        shrunk, self._shrunk = self._shrunk, []
+        for applied, key, dropped, message in shrunk:
+            brokers = [state.brokers.get(broker) for broker in dropped]
+            if all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers):
+                yield applied, key, ("raised-while-shrinking", message)
 
     def settled(self, state: ClusterState) -> None:
         """The batch has ended, in which settings have changed, or a snapshot."""
         self.min_isr = dict(state.min_isr)
 
-    def seen(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+    def seen(
+        self, applied: Applied, state: ClusterState, in_snapshot: bool = False
+    ) -> Iterator[tuple[Key, Sign]]:
         """Signs of this record, which has been applied."""
         name, fields = applied.record.name, applied.record.fields
+        if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
+            self._note_raised(applied, state)
         if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
             for key, stored in state.partitions.items():
                 if elr := stored.shape.lists.elr:
@@ -98,6 +137,50 @@ class EventSigns:
             if before is not None and before.elr and after is not None and not after.elr:
                 yield from self._wiped(applied, changed, before, state)
             yield from self._ghost(changed.key, before, after)
+            if before is not None and after is not None and name == "PARTITION_CHANGE_RECORD":
+                least = _min_isr(state.min_isr, state.name_of(changed.key))
+                yield from _few_left(changed.key, before, after, min(least, len(after.replicas)))
+                self._note_shrunk(applied, changed.key, before, after, state)
+
+    def _note_raised(self, applied: Applied, state: ClusterState) -> None:
+        fields = applied.record.fields
+        resource = fields["resourceType"], fields["resourceName"]
+        if resource[0] == TOPIC and any(True for _ in state.keys_of(resource[1])):  # it is not being created
+            before, now = _min_isr(self.min_isr, resource[1]), _min_isr(state.min_isr, resource[1])
+        elif resource == (BROKER, EVERY_BROKER):
+            before, now = _min_isr(self.min_isr, ""), _min_isr(state.min_isr, "")
+        else:
+            return
+        if now > before:
+            self._raised[resource] = Raised(applied.time, before)
+            self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
+
+    def _note_shrunk(
+        self, applied: Applied, key: Key, before: KafkaPartition, after: KafkaPartition, state: ClusterState
+    ) -> None:
+        """The leader drops members that stay eligible, by a value that it may not have read: it waits for the
+        ISR that it asks for, as long as that is enough by the old value (F-53).
+        """
+        if applied.time > self.attentive:
+            return
+        dropped = tuple(broker for broker in before.isr if broker not in after.isr)
+        alone = dropped and set(after.isr) < set(before.isr) and set(dropped) <= set(after.elr)
+        if not alone or after.leader != before.leader or after.leader == NO_LEADER:
+            return
+        topic = state.name_of(key)
+        least = _min_isr(state.min_isr, topic)
+        own = (TOPIC, topic)
+        resources = [own] if own in state.min_isr else [own, (BROKER, EVERY_BROKER)]
+        raised = max((self._raised[each] for each in resources if each in self._raised), default=None)
+        if raised is None or not 0 <= applied.time - raised.time <= UNREAD_FOR:
+            return
+        if raised.before <= len(after.isr) < least:
+            passed = applied.time - raised.time
+            message = (
+                f"ISR {list(after.isr)} and ELR {list(after.elr)} {passed} ms after min.insync.replicas was"
+                f" raised from {raised.before} to {least}, which the leader may not have read"
+            )
+            self._shrunk.append(Shrunk(applied, key, dropped, message))
 
     def ghosts(self, key: Key) -> frozenset[int]:
         """Members of the ELR that may have deleted their logs, because they were no replicas for a while."""
@@ -132,6 +215,24 @@ class EventSigns:
 def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
     """min.insync.replicas of a topic, as the controller resolves it."""
     return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
+
+
+def _few_left(
+    key: Key, before: KafkaPartition, after: KafkaPartition, least: int
+) -> Iterator[tuple[Key, Sign]]:
+    """A reassignment has ended, and ISR and ELR have fewer than min.insync.replicas replicas (P-29)."""
+    copies = {*after.isr, *after.elr} & set(after.replicas)
+    if not (before.adding or before.removing) or after.adding or after.removing or len(copies) >= least:
+        return
+    left = f"with ISR {list(after.isr)} of replicas {list(after.replicas)}, min.insync.replicas {least}"
+    if set(after.replicas) == set(before.replicas) - set(before.removing):
+        yield key, ("completed-with-few", f"the reassignment from {list(before.replicas)} completes {left}")
+    elif (
+        set(after.replicas) == set(before.replicas) - set(before.adding)
+        and len({*before.isr, *before.elr}) >= least
+    ):
+        message = f"the reassignment is cancelled {left}; the ISR was {list(before.isr)}"
+        yield key, ("cancelled-with-few", message)
 
 
 def _only_assigns(fields: Fields) -> bool:

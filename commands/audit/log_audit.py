@@ -102,6 +102,8 @@ class LogAudit:
 
     def _take(self, run: Run, number: int) -> int:
         self._last = run
+        if run.time <= self._signs.attentive:
+            return 0
         return self._quiet.take(self.history.state, run, number)
 
     def _apply(self, applied: Applied) -> None:
@@ -109,7 +111,7 @@ class LogAudit:
         state = self.history.state
         name = applied.record.name
         flags, explained = len(self.flags), self._check.counted.explained
-        for key, sign in self._signs.seen(applied, state):
+        for key, sign in self._signs.seen(applied, state, self.history.in_snapshot):
             self._flag(applied, key, sign)
         for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
             self._flag(applied, key, sign)
@@ -187,6 +189,8 @@ class LogAudit:
         """
         state = self.history.state
         news = self._check.news or state is not self._settled
+        for applied, key, sign in self._signs.of_batch(state):
+            self._flag(applied, key, sign)
         for key in sorted(keys):
             place = self._changed.get(key)
             at = offset if place is None else place.offset

@@ -59,6 +59,15 @@ UNREGISTERED = (
     "If the partition has no leader, only an unclean election gives it one while this id is in the ELR;"
     " with a leader, bring every replica into the ISR before that leader is stopped."
 )
+FEW_COPIES = (
+    "Acknowledged records may be on fewer replicas than min.insync.replicas asks for. Keep the members of the"
+    " ISR running, and bring the other replicas into it, before anything else changes; the replicas that were"
+    " dropped delete their logs."
+)
+RAISED_TOO_LATE = (
+    "The leader may have committed records without the members of the ELR. Do not stop, fence or unregister"
+    " it until every replica is in the ISR. Raise min.insync.replicas only while every ISR is complete."
+)
 NO_BROKER = (
     "In 4.0.x no unclean election of this partition can succeed: update the controllers, or write"
     " min.insync.replicas again, before one is needed."
@@ -121,6 +130,9 @@ _RULES = (
     Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26"),
     Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28"),
     Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56"),
+    Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53"),
+    Rule("completed-with-few", "high", FEW_COPIES, "F-60"),
+    Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
     Rule("last-known-only", "medium", WAIT_FOR_IT),
     Rule("stored-none", "medium", NO_BROKER, "F-59"),

@@ -17,6 +17,7 @@ from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.entries import Item
 from elrcheck.kafka.log.history import Read
 from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.packed import Packed, joined
 from elrcheck.results.audit_report import AuditTimeline
 
 Place: TypeAlias = tuple[int, int, str]
@@ -81,8 +82,8 @@ def _cut(tasks: Tasks, progress: Progress) -> Shared:
     ]
     progress.stage(f"[1/3] reading {len(places)} files")
     shared: dict[tuple[int, int], list[Placed]] = {}
-    for log, index, item in tasks.cut(places):
-        shared.setdefault((log, index), []).append(pickle.loads(item))
+    for log, index, body in tasks.cut(places):
+        shared.setdefault((log, index), []).extend(pickle.loads(body))
     for items in shared.values():
         items.sort(key=lambda placed: placed[:2])
     return shared
@@ -117,11 +118,22 @@ def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) ->
     for found, keys in worst_partitions(findings):
         number = tasks.logs.index(found.log)
         if found.log.dump is None:
-            rows = sorted(tasks.rows_of(number, keys))
+            rows = _in_order(tasks.rows_of(number, keys))
             yield from timelines_of(found, keys, together(number, found.log, shared, rows))
         else:
             ask = partial(_timelines_of_dump, wanted=number, found=found, keys=keys)
             yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    """The same records, as if all partitions were in one bucket."""
+    by_part: dict[int, list[Row]] = {}
+    for row in rows:
+        by_part.setdefault(row.part, []).append(row)
+    return [
+        some[0]._replace(body=joined([Packed.from_bytes(row.body) for row in some]).to_bytes())
+        for _, some in sorted(by_part.items())
+    ]
 
 
 def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:

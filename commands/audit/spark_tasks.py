@@ -1,51 +1,43 @@
 """The Spark tasks of an audit: a file cut into records, and the partitions of a bucket judged.
 
-    file --cut--> records of partitions  --shuffle by topic--> judge --> findings
+    file --cut--> records of partitions, by bucket  --shuffle--> judge --> findings
              \\--> all other records --> driver --> broadcast ----/
 
-`cut` looks only at the start of a record, to see which partition it is about. `judge` follows the partitions
-of its bucket by the code that audits a whole log (`LogAudit`), together with the records about the cluster,
-which every bucket gets. So whatever concerns one partition is judged as if the log were read by one process.
+`cut` looks only at the start of a record, to see which partition it is about; those of a bucket travel
+together, undecoded (`packed.py`). `judge` follows the partitions of its bucket by the code that audits a
+whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So whatever
+concerns one partition is judged as if the log were read by one process.
 """
 
 from __future__ import annotations
 
-import base64
 import io
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.log_audit import LogAudit
-from elrcheck.kafka.log.binary import Malformed, unsigned_varint
 from elrcheck.kafka.log.blocks import Block, Values
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
-from elrcheck.kafka.log.metadata_records import CHANGES, CREATIONS, FRAME_VERSION, REST, START
-from elrcheck.kafka.log.record_table import BY_NAME
+from elrcheck.kafka.log.packed import Packed, Piece, packed
 from elrcheck.kafka.log.segments import Batch, read_pieces
+from elrcheck.kafka.log.shares import EVERY, name_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FILE = "log int, part int, path string, content binary"
 """A file to be cut. content: None for one that the task opens itself."""
-CUT = (
-    "log int, part int, piece long, offset long, time long, position long, topic binary, partition int,"
-    " value binary, item binary"
-)
-"""A record of a partition, undecoded; or an item about the cluster (pickled), with no topic."""
+CUT = "log int, part int, piece long, bucket int, body binary"
+"""Records of a bucket, packed, from a batch on; or items about the cluster (pickled), for every bucket."""
 FOUND = "log int, body binary"
-ROWS = 4096
-ABOUT_A_PARTITION = {BY_NAME[name].key: BY_NAME[name].newest for name in (
-    "PARTITION_RECORD", "PARTITION_CHANGE_RECORD")}  # fmt: skip
-ABOUT = CHANGES | CREATIONS
-"""Both start with the number of the partition and the id of its topic. Keys, with the newest version."""
 
 
 class Placed(NamedTuple):
@@ -61,37 +53,35 @@ Shared: TypeAlias = Mapping[tuple[int, int], Sequence[Placed]]
 END = 1 << 62
 
 
-def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog]) -> Iterator[pa.RecordBatch]:
+class Row(NamedTuple):
+    """Packed records of a bucket."""
+
+    log: int
+    part: int
+    piece: int
+    bucket: int
+    body: bytes
+
+
+def cut_files(
+    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], buckets: int
+) -> Iterator[pa.RecordBatch]:
     """Cut files into records. logs: all logs, by number."""
-    rows: list[tuple[Any, ...]] = []
     for batch in batches:
         for row in batch.to_pylist():
             log, part = row["log"], row["part"]
             with closing(_open(row["path"], row["content"])) as file:
-                for each in _cut(file, logs[log].parts[part]):
-                    rows.append((log, part, *each))
-                    if len(rows) >= ROWS:
-                        yield _columns(rows)
-                        rows = []
-    if rows:
-        yield _columns(rows)
+                for piece, bucket, body in _cut(file, logs[log].parts[part], buckets):
+                    yield _columns(Row(log, part, piece, bucket, body))
 
 
-def _columns(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+def _columns(row: Row) -> pa.RecordBatch:
     import pyarrow as pa
 
-    schema = _kinds()
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _kinds() -> pa.Schema:
-    import pyarrow as pa
-
-    kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary(), "string": pa.string()}
+    kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
     pairs = [column.split() for column in CUT.split(",")]
-    return pa.schema([(name, kinds[kind]) for name, kind in pairs])
+    schema = pa.schema([(name, kinds[kind]) for name, kind in pairs])
+    return pa.RecordBatch.from_pylist([row._asdict()], schema)
 
 
 def _open(path: str, content: bytes | None) -> BinaryIO:
@@ -103,74 +93,65 @@ def _open(path: str, content: bytes | None) -> BinaryIO:
         raise EnvironmentFault("executor", f"{path}: {fault.strerror or fault}") from fault
 
 
-def _cut(file: BinaryIO, part: LogPart) -> Iterator[tuple[Any, ...]]:
-    """The columns of each row from `piece` on."""
+def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int, bytes]]:
+    """Where records start, their bucket, and the records."""
     size = file.seek(0, io.SEEK_END)
     reached = -1
-    for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
-        if not isinstance(piece, Batch):
-            yield _shared(Placed(number, piece.offset, piece))
-            continue
-        for stored in piece.records:
-            reached = stored.offset
-            topic = None if piece.control else _partition_of(stored.value)
-            if topic is None:
-                item = decoded(part.path, piece.position, stored, piece.control)
-                yield _shared(Placed(number, stored.offset, item))
+    shared: list[Placed] = []
+    pieces = enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer))
+    for _, group in groupby(pieces, key=_block_of):
+        runs: list[Piece] = []
+        for number, piece in group:
+            if not isinstance(piece, Batch):
+                shared.append(Placed(number, piece.offset, piece))
                 continue
-            yield number, stored.offset, stored.time, piece.position, *topic, stored.value, None
+            if piece.values is not None:
+                reached = max(reached, piece.next_offset - 1)
+                offsets = range(piece.base_offset, piece.next_offset)
+                run = Run(part.path, piece.position, piece.time, offsets, piece.values, ends_batch=False)
+                runs.append(Piece(number, run))
+                continue
+            others = [each for each in piece.records if piece.control or each.value is None]
+            values = [each for each in piece.records if not piece.control and each.value is not None]
+            block = Block.of([each.value or b"" for each in values])
+            for at, each in enumerate(values):
+                value = Values(block, at, at + 1)
+                run = Run(part.path, piece.position, each.time, (each.offset,), value, ends_batch=False)
+                runs.append(Piece(number, run))
+            for stored in others:
+                item = decoded(part.path, piece.position, stored, piece.control)
+                shared.append(Placed(number, stored.offset, item))
+            reached = max([reached, *(stored.offset for stored in piece.records)])
+        if runs:
+            found, rest = packed(runs, buckets)
+            for bucket, some in found.items():
+                yield runs[0].number, bucket, some.to_bytes()
+            for of_run, at in rest:
+                number, run = runs[of_run]
+                shared.append(Placed(number, run.offsets[at], run.item(at)))
+        if shared:
+            yield shared[0].piece, EVERY, pickle.dumps(shared)
+            shared = []
     if reached >= 0:
-        yield _shared(Placed(END, reached, Reached(reached)))
+        yield END, EVERY, pickle.dumps([Placed(END, reached, Reached(reached))])
 
 
-def _shared(placed: Placed) -> tuple[Any, ...]:
-    return placed.piece, placed.offset, None, None, None, None, None, pickle.dumps(placed)
-
-
-def _partition_of(value: bytes | None) -> tuple[bytes, int] | None:
-    """The topic's id and the number of the partition that a record is about; None if of none, or unclear."""
-    if value is None:
-        return None
-    if value[:START] in ABOUT and len(value) >= REST:
-        return value[START + 4 : REST], int.from_bytes(value[START : START + 4], signed=True)
-    try:
-        frame, at = unsigned_varint(value, 0)
-        key, at = unsigned_varint(value, at)
-        version, at = unsigned_varint(value, at)
-    except Malformed:
-        return None
-    if frame != FRAME_VERSION or version > ABOUT_A_PARTITION.get(key, -1) or len(value) < at + 20:
-        return None
-    return value[at + 4 : at + 20], int.from_bytes(value[at : at + 4], signed=True)
-
-
-def topic_bytes(topic_id: str) -> bytes:
-    """The bytes of an id as Kafka prints it."""
-    return base64.urlsafe_b64decode(f"{topic_id}==")
+def _block_of(piece: tuple[int, object]) -> object:
+    """Pieces with the same one are packed together."""
+    number, item = piece
+    return id(item.values.block) if isinstance(item, Batch) and item.values is not None else -number
 
 
 # ---------------------------------------------------------------------------- buckets
 
 
-class Row(NamedTuple):
-    """A row with a record of a partition."""
-
-    log: int
-    part: int
-    piece: int
-    offset: int
-    time: int
-    position: int
-    value: bytes
-
-
 def judge_bucket(
     batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared
 ) -> Iterator[pa.RecordBatch]:
-    """Judge the partitions of a bucket, whose rows stand in the order of the logs."""
+    """Judge the partitions of buckets, whose rows stand in the order of the buckets, and of the logs."""
     import pyarrow as pa
 
-    for number, rows in groupby(_rows(batches), key=lambda row: row.log):
+    for (_, number), rows in groupby(_rows(batches), key=lambda row: (row.bucket, row.log)):
         audit = LogAudit(logs[number])
         for _ in audit.run(together(number, logs[number], shared, rows)):
             pass
@@ -178,6 +159,14 @@ def judge_bucket(
             [{"log": number, "body": pickle.dumps(audit.findings())}],
             pa.schema([("log", pa.int32()), ("body", pa.binary())]),
         )
+
+
+def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> Iterator[pa.RecordBatch]:
+    """Of packed records those of these partitions, by the names that records have."""
+    for row in _rows(batches):
+        some = Packed.from_bytes(row.body).only(lambda value: name_in(value) in names)
+        if some is not None:
+            yield _columns(row._replace(body=some.to_bytes()))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
@@ -205,63 +194,41 @@ class _Waiting:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
 
-    def of(self, part: int, path: str) -> Iterator[Placed]:
+    def of(self, part: int, path: str) -> Iterator[Piece]:
         while self._next is not None and self._next.part == part:
-            row = self._next
-            run = Run(path, row.position, row.time, (row.offset,), _alone(row.value), ends_batch=False)
-            yield Placed(row.piece, row.offset, run)
+            yield from Packed.from_bytes(self._next.body).pieces(path)
             self._next = next(self._rows, None)
 
 
-def _merged(some: Iterable[Placed], others: Iterable[Placed]) -> Iterator[Placed]:
-    left, right = iter(some), iter(others)
-    one, other = next(left, None), next(right, None)
-    while one is not None and other is not None:
-        if one[:2] <= other[:2]:
+def _merged(some: Iterable[Placed], pieces: Iterable[Piece]) -> Iterator[Placed]:
+    """Both in order; a run is cut where something else stands between its records."""
+    left = iter(some)
+    one = next(left, None)
+    for number, run in pieces:
+        while one is not None and one[:2] <= (number, run.offsets[-1]):
+            before = bisect_left(run.offsets, one.offset) if one.piece == number else 0
+            if before:
+                first = run._replace(offsets=run.offsets[:before], values=run.values[:before])
+                yield Placed(number, first.offsets[0], first)
+                run = run.since(one.offset)
             yield one
             one = next(left, None)
-        else:
-            yield other
-            other = next(right, None)
+        yield Placed(number, run.offsets[0], run)
     if one is not None:
         yield one
-    if other is not None:
-        yield other
     yield from left
-    yield from right
 
 
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
-    """Join the rows of each batch, and mark the last record of it, whichever of its records are here."""
+    """Mark the last record of each batch, whichever of its records are here."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
-        told = [placed.item for placed in group]
-        rows = [item for item in told if isinstance(item, Run)]
-        block = Block.of([run.values[0] for run in rows])
-        here: list[PartItem] = []
-        at = 0
-        for is_row, some in groupby(told, key=_time_of_row):
-            same = list(some)
-            if is_row is None:
-                here += same
-                continue
-            offsets = tuple(run.offsets[0] for run in rows[at : at + len(same)])
-            values = Values(block, at, at + len(same))
-            here.append(rows[at]._replace(offsets=offsets, values=values))
-            at += len(same)
+        here = [placed.item for placed in group]
         for number in range(len(here) - 1, -1, -1):
             item = here[number]
             if isinstance(item, Entry | Run):
                 here[number] = item._replace(ends_batch=True)
                 break
         yield from here
-
-
-def _time_of_row(item: PartItem) -> int | None:
-    return item.time if isinstance(item, Run) else None
-
-
-def _alone(value: bytes) -> Values:
-    return Values(Block.of([value]), 0, 1)
 
 
 # ---------------------------------------------------------------------------- dumps

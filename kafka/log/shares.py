@@ -58,14 +58,14 @@ def shares_in(block: Block, count: int) -> NDArray[np.int64]:
         mixed = halves[:, 0] * np.uint64(FACTORS[0]) ^ halves[:, 1] * np.uint64(FACTORS[1])
         shares[about] = (mixed >> np.uint64(40)).astype(np.int64) % count
     for at in long[(one | two | three) > 0x7F].tolist():  # numbers of several bytes
-        topic = _topic_in(block.data[slice(*block.places[at])])
-        if topic is not None:
-            shares[at] = share_of(topic, count)
+        name = name_in(block.data[slice(*block.places[at])])
+        if name is not None:
+            shares[at] = share_of(name[4:], count)
     return shares
 
 
-def _topic_in(value: bytes) -> bytes | None:
-    """The id of the topic of the partition that a record is about; None if it is about none, or unclear."""
+def name_in(value: bytes) -> bytes | None:
+    """The partition that a record is about, as it names it; None if it is about none, or unclear."""
     try:
         frame, at = unsigned_varint(value, 0)
         key, at = unsigned_varint(value, at)
@@ -74,7 +74,7 @@ def _topic_in(value: bytes) -> bytes | None:
         return None
     if frame != FRAME_VERSION or version > NEWEST.get(key, -1) or len(value) < at + NAMES_A_PARTITION:
         return None
-    return value[at + 4 : at + NAMES_A_PARTITION]
+    return value[at : at + NAMES_A_PARTITION]
 
 
 class Share:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,11 +22,13 @@ from elrcheck.commands.audit.spark_tasks import (
     Shared,
     cut_files,
     judge_bucket,
+    only_named,
     read_dumps,
-    topic_bytes,
 )
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.log_files import logs_of
+from elrcheck.kafka.log.metadata_records import name_of_partition
+from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 
 
@@ -37,28 +38,27 @@ class Here(Tasks):
     buckets = 3
 
     def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
-        batches = list(cut_files(_files(places), self.logs))
+        batches = list(cut_files(_files(places), self.logs, self.buckets))
         self.rows = [row for batch in batches for row in batch.to_pylist()]
         for row in self.rows:
-            if row["topic"] is None:
-                yield row["log"], row["part"], row["item"]
+            if row["bucket"] == EVERY:
+                yield row["log"], row["part"], row["body"]
 
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
-        told = [row for row in self.rows if row["topic"] is not None]
         for bucket in range(self.buckets):
-            rows = [row for row in told if zlib.crc32(row["topic"]) % self.buckets == bucket]
-            rows.sort(key=lambda row: (row["log"], row["part"], row["piece"], row["offset"]))
+            rows = [row for row in self.rows if row["bucket"] == bucket]
+            rows.sort(key=lambda row: (row["log"], row["part"], row["piece"]))
             if rows:
-                told_here = [{name: row[name] for name in Row._fields} for row in rows]
-                batch = pa.RecordBatch.from_pylist(told_here)
+                batch = pa.RecordBatch.from_pylist(rows)
                 for answer in judge_bucket([batch.slice(0, 5), batch.slice(5)], self.logs, shared):
                     yield from _answers(answer)
 
     def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
-        wanted = {(topic_bytes(key.topic_id), key.partition) for key in keys}
-        for row in self.rows:
-            if row["log"] == number and (row["topic"], row["partition"]) in wanted:
-                yield Row(**{name: row[name] for name in Row._fields})
+        rows = [row for row in self.rows if row["log"] == number and row["bucket"] != EVERY]
+        if rows:
+            names = frozenset(name_of_partition(*key) for key in keys)
+            for batch in only_named([pa.RecordBatch.from_pylist(rows)], names):
+                yield from (Row(**row) for row in batch.to_pylist())
 
     def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         for batch in partial(read_dumps, logs=self.logs, answer=answer)(_files(places)):

@@ -1,0 +1,115 @@
+"""Signs that a reassignment, or a raised min.insync.replicas, leaves records on too few replicas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
+from log_stories import SEGMENT, broker, registered
+from log_writer import Told, told_batch
+
+from elrcheck.results.audit_report import AuditFlag
+
+RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking")
+SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
+
+
+def flags(tmp_path: Path, *batches: tuple[int, tuple[Told, ...]]) -> list[AuditFlag]:
+    """Of these rules, in a log of batches, each with its time."""
+    content, base = b"", 0
+    for time, told in batches:
+        content += told_batch(base, told, time=time)
+        base += len(told)
+    path = tmp_path / SEGMENT
+    path.write_bytes(content)
+    return [flag for flag in audited(path).flags if flag.rule in RULES]
+
+
+def moved(isr: list[int], **more: object) -> tuple[Told, ...]:
+    """From 0, 1 to 1, 2, with this ISR."""
+    told = partition(replicas=[1, 2, 0], isr=isr, addingReplicas=[2], removingReplicas=[0], **more)
+    return (feature(1), min_isr("2"), *BROKERS, TOPIC, told)
+
+
+def ended(**more: object) -> tuple[Told, ...]:
+    return (change(addingReplicas=[], removingReplicas=[], **more),)
+
+
+def test_a_reassignment_that_completes_with_one_member_is_flagged(tmp_path: Path) -> None:
+    (flag,) = flags(tmp_path, (1, moved([0])), (2, ended(replicas=[1, 2], isr=[2], leader=2)))
+    assert (flag.rule, flag.hazard, flag.severity, flag.offset) == ("completed-with-few", "F-60", "high", 8)
+    assert "from [1, 2, 0] completes with ISR [2] of replicas [1, 2], min.insync.replicas 2" in flag.message
+
+
+def test_a_cancellation_that_leaves_one_member_is_flagged(tmp_path: Path) -> None:
+    (flag,) = flags(tmp_path, (1, moved([0, 2])), (2, ended(replicas=[1, 0], isr=[0])))
+    assert (flag.rule, flag.hazard, flag.offset) == ("cancelled-with-few", "F-61", 8)
+    assert flag.message.endswith("the ISR was [0, 2]")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([0, 1, 2], {"replicas": [1, 2], "isr": [1, 2], "leader": 1}),  # completes with all
+        ([0, 2, 1], {"replicas": [1, 0], "isr": [0, 1]}),  # is cancelled with all
+        ([0], {"replicas": [1, 0]}),  # is cancelled; there was one member before
+        ([0], {"replicas": [1, 2, 0], "isr": [0, 2]}),  # it was not all that was asked for
+        ([0], {"replicas": [1, 2], "isr": [2], "leader": 2, "eligibleLeaderReplicas": [1]}),  # 1 has all
+    ],
+)
+def test_other_ends_are_not(tmp_path: Path, before: list[int], after: dict[str, object]) -> None:
+    assert flags(tmp_path, (1, moved(before)), (2, ended(**after))) == []
+
+
+def test_one_replica_is_enough_where_one_is_asked_for(tmp_path: Path) -> None:
+    """min.insync.replicas asks for no more than there are replicas."""
+    told = partition(replicas=[0, 1], isr=[0, 1], removingReplicas=[0])
+    start = (feature(1), min_isr("2"), *BROKERS, TOPIC, told)
+    assert flags(tmp_path, (1, start), (2, ended(replicas=[1], isr=[1], leader=1))) == []
+
+
+@pytest.mark.parametrize("resource", [(4, ""), (2, "orders")])
+def test_an_isr_that_shrinks_just_after_the_value_is_raised(
+    tmp_path: Path, resource: tuple[int, str]
+) -> None:
+    raised = min_isr("3", resource)
+    (flag,) = flags(tmp_path, (1_000, START), (9_000, (raised,)), (9_400, (SHRINKS,)))
+    assert (flag.rule, flag.hazard, flag.severity, flag.offset) == (
+        "raised-while-shrinking",
+        "F-53",
+        "high",
+        9,
+    )
+    assert "400 ms after min.insync.replicas was raised from 2 to 3" in flag.message
+
+
+def test_the_batch_with_the_value_counts_too(tmp_path: Path) -> None:
+    (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"), SHRINKS)))
+    assert flag.offset == 9 and "0 ms after" in flag.message
+
+
+FENCED = registered(2, brokerId=2, fenced=1)
+OTHER_LEADER = change(isr=[1, 2], leader=1, eligibleLeaderReplicas=[0])
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [(9_000, (min_isr("3"),)), (14_001, (SHRINKS,))],  # the leader has read it by then
+        [(9_000, (min_isr("3"),)), (9_100, (SHRINKS, FENCED))],  # the controller drops it
+        [(9_000, (min_isr("3"),)), (9_100, (FENCED, SHRINKS))],
+        [(9_000, (min_isr("3"),)), (9_100, (OTHER_LEADER,))],  # so does an election
+        [(9_000, (min_isr("1"),)), (9_100, (change(isr=[0], eligibleLeaderReplicas=[]),))],  # lowered
+        [(9_000, (min_isr("3", (2, "other")),)), (9_100, (change(isr=[0], eligibleLeaderReplicas=[1, 2]),))],
+        [(9_000, (min_isr("2", (2, "orders")),)), (9_100, (min_isr("3"),)), (9_200, (SHRINKS,))],
+    ],
+)
+def test_other_shrinks_are_not(tmp_path: Path, batches: list[tuple[int, tuple[Told, ...]]]) -> None:
+    assert flags(tmp_path, (1_000, START), *batches) == []
+
+
+def test_a_topic_that_is_created_with_the_value_raises_nothing(tmp_path: Path) -> None:
+    cluster = (feature(1), *(broker(3, b, fenced=False) for b in range(4)))
+    created = (TOPIC, min_isr("3", (2, "orders")), partition())
+    assert flags(tmp_path, (1, cluster), (2, created), (3, (SHRINKS,))) == []
