@@ -14,6 +14,7 @@ from elrcheck.invariants import (
     controller_rules,
     epochs,
     lemmas_logs,
+    lemmas_losses,
     lemmas_quorums,
     lemmas_views,
     liveness,
@@ -29,7 +30,7 @@ from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
-LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums)
+LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_losses)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
 
@@ -66,6 +67,17 @@ def number(ident: str) -> tuple[int, str]:
     """Split an id for sorting: P-3b is (3, "b")."""
     digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
     return int(digits), rest
+
+
+def lemmas_of(model: Model) -> tuple[Fn, ...]:
+    """Return the lemmas of `load_proof_model`: those about a state, then those about the history as well."""
+    return (*model.lemmas, *(model.fns[function.__name__] for function in lemmas_losses.LEMMAS))
+
+
+def condition_of(model: Model, fn: Fn) -> Fn | None:
+    """Return what a property of `load_proof_model` needs to hold, if that is more than the rules."""
+    condition = lemmas_losses.CONDITIONS.get(fn.ident)
+    return None if condition is None else model.fns[condition.__name__]
 
 
 def load_controller_model() -> Model:

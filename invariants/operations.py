@@ -356,7 +356,7 @@ def losses(s: State) -> int:
     return s.spent.crashes + s.spent.directory_failures + s.spent.directory_losses
 
 
-@always("P-30", bounded_only="the number of losses is a budget")
+@always("P-30")
 def Tolerance(c: Config, s: State) -> bool:
     """A record committed under min ISR m survives m - 1 losses, even if min ISR is raised later.
 

@@ -194,7 +194,7 @@ def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
     )
 
 
-@always("P-8", bounded_only="holds while fewer than min ISR brokers lose data, which only a budget can say")
+@always("P-8")
 def NoCommittedRecordLost(c: Config, s: State) -> bool:
     """Every committed record is in the log of some replica, at its offset.
 

@@ -55,7 +55,10 @@ class CellReport:
 
 @dataclass(frozen=True)
 class ObligationReport:
-    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation."""
+    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation.
+
+    condition: what the property needs to hold, if that is more than the rules.
+    """
 
     name: str
     verdict: CellVerdict
@@ -66,6 +69,7 @@ class ObligationReport:
     witness: Mapping[str, str] | None = None
     source: str | None = None
     """Where it is written: folder/file.py:line, relative to the package."""
+    condition: str | None = None
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def _new(subject: tuple[str, ...]) -> ScriptReport:
 def _compared(folder: Path, manifest: Manifest) -> dict[tuple[str, ...], Fit]:
     """Whether each script is what this source makes of it, by its subject."""
     from elrcheck.commands.prove.certify import given_arguments
-    from elrcheck.invariants.modules import load_proof_model
+    from elrcheck.invariants.modules import lemmas_of, load_proof_model
     from elrcheck.invariants.proof.consecution import goal_names
     from elrcheck.invariants.proof.obligations import TYPES, Prover
     from elrcheck.invariants.proof.smt_text import SmtText
@@ -115,12 +115,12 @@ def _compared(folder: Path, manifest: Manifest) -> dict[tuple[str, ...], Fit]:
 
     model = load_proof_model()
     chosen = [fn for fn in model.always if fn.name in manifest.properties]
-    prover = Prover(Transitions(model, _config(folder, manifest)), model.lemmas, None)
+    prover = Prover(Transitions(model, _config(folder, manifest)), lemmas_of(model), None)
     text = SmtText(prover, chosen)
     moved = _changed_names(read_premises(folder, manifest), tuple(text.premises().splitlines()))
     steps = goal_names(model, [fn.name for fn in chosen if fn.is_step])
     states = {fn.name for fn in chosen if not fn.is_step}
-    lemmas = {fn.name for fn in model.lemmas}
+    lemmas = {fn.name for fn in prover.lemmas}
     made: dict[tuple[str, ...], tuple[set[str], Any]] = {
         (INITIATION,): ({TYPES, *lemmas}, text.initiation),
         (IMPLICATION,): (states, text.implication),

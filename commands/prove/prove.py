@@ -27,7 +27,7 @@ from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import COVERED, coverage, skipped
 from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.step_failure import step_failure
-from elrcheck.invariants.modules import load_proof_model
+from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
@@ -127,7 +127,7 @@ class Proof:
         self.chosen = tuple(chosen)
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config)
-        self.prover = Prover(self.transitions, model.lemmas, timeout)
+        self.prover = Prover(self.transitions, lemmas_of(model), timeout)
         silent = [fn for fn in chosen if not fn.note and self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)
         asked = [fn for fn in chosen if not fn.note and fn.name not in self.silent]
@@ -148,14 +148,12 @@ class Proof:
         self.progress.stage("[1/3] initiation")
         initiation = [
             self._obligation("initiation", None, self.prover.initial_types()),
-            *(self._obligation("initiation", fn, self.prover.initiation(fn)) for fn in self.model.lemmas),
+            *(self._obligation("initiation", fn, self.prover.initiation(fn)) for fn in self.prover.lemmas),
         ]
         self.progress.stage("[2/3] consecution")
         cells = [cell.report() for cell in self._consecution(workers)]
         self.progress.stage("[3/3] implication")
-        implication = [
-            self._obligation("implication", fn, self.prover.implication(fn)) for fn in self.state_properties
-        ]
+        implication = [self._implication(fn) for fn in self.state_properties]
         phases = (
             _phase("initiation", initiation),
             _phase("consecution", cells),
@@ -179,6 +177,11 @@ class Proof:
 
     # ------------------------------------------------------------------------- phases
 
+    def _implication(self, fn: Fn) -> ObligationReport:
+        condition = condition_of(self.model, fn)
+        done = self._obligation("implication", fn, self.prover.implication(fn))
+        return done if condition is None else replace(done, condition=condition.doc)
+
     def _obligation(self, phase: PhaseName, fn: Fn | None, done: Discharge) -> ObligationReport:
         name = TYPES if fn is None else fn.name
         self.progress.obligation(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
@@ -195,7 +198,7 @@ class Proof:
         )
 
     def _consecution(self, workers: int) -> list[_Cell]:
-        goals = {fn.name: fn for fn in (*self.model.lemmas, *self.step_properties)}
+        goals = {fn.name: fn for fn in (*self.prover.lemmas, *self.step_properties)}
         instances = self.transitions.instances
         names, total = self.goals, len(instances) * len(self.goals)
         found = self.found = {number: {} for number in range(len(instances))}

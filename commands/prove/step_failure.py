@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from elrcheck.invariants.lemmas_losses import Seen, seen_after
 from elrcheck.invariants.proof.obligations import Discharge
 from elrcheck.invariants.proof.transition import Instance
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import type_of
 from elrcheck.results.prove_report import InductionFailure
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.describe import arguments, changes, leaves, talk
@@ -33,7 +35,7 @@ def step_failure(
     action = next(a for a in model.actions if a.name == instance.action)
     given = arguments(action, instance.args)
     return InductionFailure(
-        before=dict(leaves(done.before, ty)),
+        before=dict(leaves(done.before, ty)) | _history(goal, done),
         arguments=given,
         changes=changes(done.before, after, ty),
         conjunct=_broken_part(model, config, goal, done, after),
@@ -43,12 +45,26 @@ def step_failure(
     )
 
 
+def _about_history(goal: Fn | None) -> bool:
+    return goal is not None and any(ty.cls is Seen for _, ty in goal.params)
+
+
+def _history(goal: Fn | None, done: Discharge) -> dict[str, str]:
+    return dict(leaves(done.seen, type_of(Seen), "seen")) if _about_history(goal) else {}
+
+
 def _broken_part(
     model: Model, config: ModelConfig, goal: Fn | None, done: Discharge, after: Any
 ) -> str | None:
     if goal is None:
         return f"outside its type: {', '.join(done.broken)}" if done.broken else None
     states = (done.before, after) if goal.is_step else (after,)
+    if _about_history(goal):
+        given: Any = config
+        then = seen_after(given, done.before, after, done.seen)
+        if goal.source(given, after, then):
+            raise ReplayError(f"{goal.name} holds after the solver's counterexample")
+        return None
     if PlainModel(model, config).holds(goal, *states):
         raise ReplayError(f"{goal.name} holds after the solver's counterexample")
     broken = explain(model, config, goal, states)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.worker_pool import each
-from elrcheck.invariants.modules import load_proof_model
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
@@ -49,7 +49,7 @@ class Task:
 
 def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
     """All goals of a step: constants and types, the lemmas, then the step properties."""
-    return (*ALWAYS_ASKED, *(fn.name for fn in model.lemmas), *properties)
+    return (*ALWAYS_ASKED, *(fn.name for fn in lemmas_of(model)), *properties)
 
 
 def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Iterator[Obligation]:
@@ -79,7 +79,7 @@ def discharge(task: Task) -> tuple[int, list[Obligation]]:
 @functools.lru_cache(maxsize=1)
 def _digests(config: ModelConfig, timeout: float) -> Digests:
     model = load_proof_model()
-    return Digests(Prover(Transitions(model, config), model.lemmas, timeout))
+    return Digests(Prover(Transitions(model, config), lemmas_of(model), timeout))
 
 
 def in_processes(

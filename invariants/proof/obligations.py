@@ -15,6 +15,7 @@ from typing import Any
 
 import z3
 
+from elrcheck.invariants.modules import condition_of
 from elrcheck.invariants.proof.solver import ask
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
@@ -31,7 +32,8 @@ Parts = Sequence[tuple[str, Any]]
 class Discharge:
     """The answer to one obligation. before, after: plain states of a counterexample.
 
-    broken: paths of the scalars that leave their types, for `Types`. kept: an earlier run found the answer.
+    seen: the history before it. broken: paths of the scalars that leave their types, for `Types`.
+    kept: an earlier run found the answer.
     """
 
     verdict: CellVerdict
@@ -40,6 +42,7 @@ class Discharge:
     reason: str | None = None
     before: Any = None
     after: Any = None
+    seen: Any = None
     broken: tuple[str, ...] = ()
     kept: bool = False
 
@@ -88,9 +91,15 @@ class Prover:
         solver.add(self.ts.initial(), z3.Not(formula))
         return self._discharge(solver, (), None)
 
+    def claim(self, fn: Fn) -> Any:
+        """What the proof says of a state by a property: that it holds, or does under its condition."""
+        condition = condition_of(self.ts.model, fn) if self.ts.has_history else None
+        holds = self.ts.holds(fn)
+        return holds if condition is None else z3.Implies(self.ts.holds(condition), holds)
+
     def implication(self, fn: Fn) -> Discharge:
-        """The lemmas imply a property of states."""
-        solver = self._with_lemmas(z3.Not(self.ts.holds(fn)))
+        """The lemmas imply a property of states, where its condition holds."""
+        solver = self._with_lemmas(z3.Not(self.claim(fn)))
         return self._discharge(solver, self.literals.values(), None)
 
     def possible(self, instance: Instance) -> bool:
@@ -123,7 +132,12 @@ class Prover:
         goal = self.goal(instance, fn)
         if not fn.is_step and goal.eq(self.now[fn.name]):
             return None
-        return self._goal(solver, goal, instance)
+        done = self._goal(solver, goal, instance)
+        if done.verdict != "refuted":
+            return done
+        # A step that leaves its types is for `Types` to refute: only what stays within them counts here.
+        within = [z3.substitute(part, *instance.becomes) for _, part in self.typed]
+        return self._goal(solver, z3.Or(goal, z3.Not(z3.And(*within))), instance)
 
     def frame(self, solver: Any, instance: Instance) -> Discharge:
         """The step keeps the scalars that lowering found constant."""
@@ -165,6 +179,7 @@ class Prover:
             seconds,
             before=before,
             after=None if after is None else self.ts.read(small, after),
+            seen=self.ts.read_seen(small),
             broken=tuple(dict.fromkeys(false)),
         )
 

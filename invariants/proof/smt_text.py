@@ -42,6 +42,8 @@ class SmtText:
             for slot, scalar in zip(ts.slots, scalars, strict=True):
                 if slot.index is not None:
                     yield from (x.decl().sexpr() for x in (scalar if isinstance(scalar, list) else [scalar]))
+        for seen in (ts.seen, ts.next_seen):
+            yield from (x.decl().sexpr() for scalar in seen.scalars for x in scalar.term)
         yield _define("now", TYPES, ts.type_invariant)
         yield _define("goal", TYPES, z3.And(*(part for _, part in prover.typed)))
         yield from _literal(TYPES)
@@ -50,7 +52,7 @@ class SmtText:
             yield _define("goal", fn.name, prover.over_next(fn))
             yield from _literal(fn.name)
         for fn in self.chosen:
-            kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", ts.holds(fn))
+            kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", prover.claim(fn))
             yield _define(kind, fn.name, formula)
 
     def initiation(self, asked: Iterable[Cell]) -> str:

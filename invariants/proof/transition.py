@@ -7,12 +7,16 @@ depend on the search. That every scalar stays within its type is the obligation 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import z3
 
+from elrcheck.invariants.lemmas_losses import Seen, seen_after, seen_at_first
+from elrcheck.invariants.proof.symbolic_values import arbitrary
+from elrcheck.invariants.proof.symbolic_values import read as read_value
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
@@ -21,7 +25,7 @@ from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.lower import Slot, lower
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, type_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,10 @@ class Transitions:
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)))
+        self.seen_ty = type_of(Seen)
+        self.seen = arbitrary(self.structure, self.seen_ty, "seen")
+        self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
+        self.has_history = seen_after.__name__ in model.fns
         self.instances: list[Instance] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
@@ -99,7 +107,9 @@ class Transitions:
             return
         after = {**self.now, **outcome.fields}
         keeps = formula(self._keeps(after))
-        self.instances.append(Instance(fn.name, args, guard, after, keeps, tuple(self._becomes(after))))
+        becomes = tuple(self._becomes(after))
+        becomes += tuple(self._history(becomes))
+        self.instances.append(Instance(fn.name, args, guard, after, keeps, becomes))
 
     def _becomes(self, after: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         leaves = self.structure.leaves(after, self.model.state_ty)
@@ -109,6 +119,20 @@ class Transitions:
             pairs = zip(primed, new, strict=True) if isinstance(primed, list) else ((primed, new),)
             for name, term in pairs:
                 yield name, formula(term) if z3.is_bool(name) else self.alg.term(term)
+
+    def _history(self, becomes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+        """The same for the history, whose next value is a term over the variables of both states."""
+        if not self.has_history:
+            return
+        leaves = self.structure.leaves(self._seen_then, self.seen_ty)
+        for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
+            for name, term in zip(primed.term, new, strict=True):
+                yield name, z3.substitute(formula(term), *becomes)
+
+    @functools.cached_property
+    def _seen_then(self) -> Any:
+        states = (self.now, self.next)
+        return self.evaluator.call(self.model.fns[seen_after.__name__], states, {"seen": self.seen.value})
 
     def _keeps(self, after: Mapping[str, Any]) -> Any:
         parts = []
@@ -121,13 +145,23 @@ class Transitions:
     # ------------------------------------------------------------------------- formulas
 
     def holds(self, fn: Fn, *states: Mapping[str, Any]) -> Any:
-        """Evaluate a predicate on given states, by default the symbolic current state."""
-        return formula(self.evaluator.call(fn, states or (self.now,), {}))
+        """Evaluate a predicate on given states, by default the symbolic current state.
+
+        One that looks at the history, too, has that of the last of the states, which is the next one or not.
+        """
+        states = states or (self.now,)
+        seen = self.next_seen if states[-1] is self.next else self.seen
+        given = {name: seen.value for name, ty in fn.params if ty.cls is Seen}
+        return formula(self.evaluator.call(fn, states, given))
 
     def initial(self) -> Any:
         """The current state is the initial state."""
         start = self.structure.lift(self.model.init.source(self.config), self.model.state_ty)
-        return formula(self.structure.eq(self.now, start, self.model.state_ty))
+        parts = [self.structure.eq(self.now, start, self.model.state_ty)]
+        if self.has_history:
+            first = self.evaluator.call(self.model.fns[seen_at_first.__name__], (), {})
+            parts.append(self.structure.eq(self.seen.value, first, self.seen_ty))
+        return z3.And(*map(formula, parts))
 
     # ------------------------------------------------------------------------- values
 
@@ -144,6 +178,10 @@ class Transitions:
         for _, ty, term in self.structure.leaves(state, self.model.state_ty):
             scalars.append([scalar(t) for t in term] if ty.kind == "set" else scalar(term))
         return self._plain.lower(self._plain.rebuild(iter(scalars), self.model.state_ty), self.model.state_ty)
+
+    def read_seen(self, solved: Any) -> Any:
+        """Return the history before a step in a solver model."""
+        return read_value(solved, self.structure, self.seen.value, self.seen_ty)
 
     def exactly(self, state: Any) -> Any:
         """The current state is the given plain state."""

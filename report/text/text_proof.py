@@ -119,6 +119,8 @@ def _print_implications(report: ProveReport, page: Page) -> None:
         ((o.id or "", o.name, o.verdict, f"{o.seconds:.2f}", ", ".join(o.core)) for o in report.implication),
         right=("seconds",),
     )
+    for one in report.implication:
+        page.labelled(one.id or one.name, one.condition and f"proved where {one.condition}")
     page.table(
         ("id", "not covered", "reason"),
         ((skipped.id, skipped.name, skipped.reason) for skipped in report.skipped),

@@ -111,7 +111,7 @@ def test_a_property_names_its_parts_and_its_place() -> None:
     assert (shown["name"], shown["kind"], shown["of"]) == ("UncleanBrokerExcluded", "always", "steps")
     assert shown["conjuncts"] == ["removed_at_registration", "not_leading", "back_by_alter_partition_only"]
     assert shown["bounded_only"] is None
-    assert "budget" in find("P-8")["bounded_only"]
+    assert "tracks_acks" in find("P-33")["bounded_only"]
     assert find("LeaderInIsr")["id"] == "P-17"
     assert (find("W-1")["list"], find("W-1")["kind"]) == ("witnesses", "sometimes")
 

@@ -18,7 +18,8 @@ from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.prove import Proof, run_prove
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.modules import load_proof_model
+from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
+from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.proof.consecution import Task, Work, discharge
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import Discharge, Prover
@@ -62,11 +63,11 @@ def test_kip_full_is_proved() -> None:
     assert report.verdict == "proved"
     assert {cell.verdict for cell in report.cells} == {"proved"}
     assert [s.id for s in report.skipped if s.id not in ("action", "arguments")] == [
-        "P-8", "P-12", "P-29", "P-30", "P-31", "P-33", "P-34",
+        "P-12", "P-29", "P-31", "P-33", "P-34",
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 33
+    assert len(report.initiation) == 37
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 20
     also = {"Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories"}
@@ -88,11 +89,13 @@ def test_kip_full_is_proved() -> None:
         "P-37",
     )
     assert set(steps) <= {cell.lemma for cell in report.cells}
-    assert len(report.implication) == 19
+    assert len(report.implication) == 21
+    conditions = {one.id: one.condition for one in report.implication if one.condition}
+    assert conditions == {"P-8": "fewer than min ISR brokers have ever lost records"}
     assert {cell.action for cell in report.cells if cell.lemma == "Types"} == actions
     covered = report.coverage
     assert covered is not None
-    assert (covered.properties, covered.actions) == (19 + 13, 20)
+    assert (covered.properties, covered.actions) == (21 + 13, 20)
     assert covered.all_actions == 20 + len(outside)
     assert (covered.replicas, covered.log_slots) == ((0, 1, 2), 1)
     assert {one.name: (one.value, one.variant) for one in covered.settings} == {
@@ -102,7 +105,7 @@ def test_kip_full_is_proved() -> None:
     text = io.StringIO()
     print_report(report, Page(open_console(text)))
     said = text.getvalue()
-    claim = f"32 of {covered.all_properties} properties, 20 of {covered.all_actions} actions"
+    claim = f"34 of {covered.all_properties} properties, 20 of {covered.all_actions} actions"
     assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
     assert "logs of up to 1 records" in said and "INCONCLUSIVE" not in said
 
@@ -112,6 +115,40 @@ def test_no_cell_is_vacuous(model: Model) -> None:
     prover = Prover(Transitions(model, SMALL), model.lemmas, None)
     impossible = [(i.action, i.args) for i in prover.ts.instances if not prover.possible(i)]
     assert impossible == []
+
+
+def test_the_history_of_losses_is_needed(model: Model) -> None:
+    """P-8 is false without its condition, and one more loss than min ISR allows breaks P-30."""
+    prover = Prover(Transitions(model, TINY), lemmas_of(model), None)
+    properties = {fn.ident: fn for fn in model.always}
+    assert condition_of(model, properties["P-8"]) is not None
+    assert prover.implication(properties["P-8"]).verdict == "proved"
+    outright = dataclasses.replace(properties["P-8"], ident="P-8 without its condition")
+    assert prover.implication(outright).verdict == "refuted"
+    assert prover.implication(properties["P-30"]).verdict == "proved"
+    without = Prover(Transitions(model, TINY), model.lemmas, None)
+    assert without.implication(properties["P-30"]).verdict == "refuted"
+
+
+def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None:
+    """Two brokers of which either may lose its log: every state with every history that leads to it."""
+    config = Config(
+        broker_count=2, log_slots=1, records=1, acks_one=0, fences=0, shrinks=0, crashes=1,
+        unclean_recovery_strategy=RecoveryStrategy.DISABLED,
+    )  # fmt: skip
+    plain = PlainModel(model, config)
+    first = (plain.initial(), seen_at_first(config))
+    known, todo, lost = {first}, [first], set()
+    while todo:
+        state, seen = todo.pop()
+        lost.add(seen.lost)
+        assert all(lemma(config, state, seen) for lemma in LEMMAS)
+        for _, after in plain.successors(state):
+            found = (after, seen_after(config, state, after, seen))
+            if found not in known and plain.within(after):
+                known.add(found)
+                todo.append(found)
+    assert {frozenset({0}), frozenset({1})} <= lost
 
 
 def test_lemmas_hold_on_reachable_states(model: Model) -> None:

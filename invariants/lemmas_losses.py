@@ -1,0 +1,114 @@
+"""Lemmas about brokers that lose records, for P-8 and P-30: what survives fewer losses than min ISR.
+
+They speak of a history that no state of the model has, only the proof: which brokers have ever lost records,
+and who backed the newest committed record. `seen_at_first` and `seen_after` define it from the states alone.
+"""
+
+from __future__ import annotations
+
+from elrcheck.invariants.lemmas_logs import acked, upto
+from elrcheck.invariants.lemmas_quorums import ceiling, may_commit
+from elrcheck.invariants.operations import losses
+from elrcheck.invariants.properties import leads_now
+from elrcheck.lang.runtime import EMPTY, implies, op, record
+from elrcheck.lang.types import RSet
+from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.config import Config
+from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.state import State, initial_replicas, leads
+
+
+@record
+class Seen:
+    """The history of a run.
+
+    lost: brokers that have ever lost records. backers: the maximal ISR of the leader that last moved
+    `committed`, all of whom had then acknowledged every committed record.
+    """
+
+    lost: RSet
+    backers: RSet
+
+
+@op
+def seen_at_first(c: Config) -> Seen:
+    """Nobody has lost anything, and every replica has the empty log that is committed."""
+    return Seen(lost=EMPTY, backers=frozenset(initial_replicas(c)))
+
+
+@op
+def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
+    """The history after a step from s to t. A broker that loses records is lossy after it."""
+    committing = frozenset(
+        f
+        for f in c.brokers
+        if any(
+            leads(t, b) and t.broker[b].high_watermark > len(s.committed) and f in maximal_isr(t.broker[b])
+            for b in c.brokers
+        )
+    )
+    grown = len(t.committed) > len(s.committed)
+    return Seen(lost=seen.lost | t.lossy, backers=committing if grown else seen.backers)
+
+
+# ---------------------------------------------------------------------------- lemmas
+
+
+@op
+def LostCovers(c: Config, s: State, seen: Seen) -> bool:
+    """Whoever has lost records and has not registered since has lost some; there are no more than losses."""
+    return s.lossy <= seen.lost and len(seen.lost) <= losses(s)
+
+
+@op
+def BackersHold(c: Config, s: State, seen: Seen) -> bool:
+    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all."""
+    return len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas) and all(
+        is_prefix(s.committed, s.broker[b].log) for b in seen.backers - seen.lost
+    )
+
+
+@op
+def QuorumKeeps(c: Config, s: State, seen: Seen) -> bool:
+    """A broker that lost nothing has what it acknowledged, as far as the leader can still commit that."""
+    return all(
+        all(
+            b == leader
+            or upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader)))
+            for b in c.brokers - seen.lost
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader) or leads_now(s, leader)
+    )
+
+
+@op
+def BackedLeaderComplete(c: Config, s: State, seen: Seen) -> bool:
+    """A leader that a backer follows has every committed record, unless the backer lost some."""
+    return all(
+        all(
+            implies(
+                s.broker[b].view.leader_epoch == s.broker[leader].view.leader_epoch,
+                is_prefix(s.committed, s.broker[leader].log),
+            )
+            for b in seen.backers - seen.lost
+        )
+        for leader in c.brokers
+        if leads(s, leader)
+    )
+
+
+LEMMAS = (LostCovers, BackersHold, QuorumKeeps, BackedLeaderComplete)
+
+# ---------------------------------------------------------------------------- conditions
+
+
+@op
+def FewLosses(c: Config, s: State, seen: Seen) -> bool:
+    """fewer than min ISR brokers have ever lost records"""
+    return len(seen.lost) < effective_min_isr(s.settings, s.partition.replicas)
+
+
+CONDITIONS = {"P-8": FewLosses}
+"""Properties that hold, and are proved, only under a condition on the history."""
