@@ -341,6 +341,58 @@ def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
         discharge(Task(config, 60.0, Work(1, ("Frame",), work)))
 
 
+def test_late_fetches_cannot_be_proved(model: Model) -> None:
+    """No lemma helps: a late fetch may read a log that was cut, and then filled with older records."""
+    config = Config(log_slots=2, records=3, acks_one=3, fences=2, elections=1, late_fetches=1)
+    plain = PlainModel(model, config)
+    state = plain.initial()
+
+    def broken() -> list[str]:
+        return [fn.ident for fn in model.always if not fn.is_step and not plain.holds(fn, state)]
+
+    def take(action: str, *args: Any) -> None:
+        nonlocal state
+        state = plain.step(state, Label(action, args))
+
+    def spread() -> None:
+        for b in config.brokers:
+            if state.broker[b].view.partition_epoch < state.partition.partition_epoch:
+                take("ApplyMetadata", b)
+
+    take("Fence", 0)
+    spread()
+    take("Unfence", 0)
+    spread()
+    for f in (0, 2):
+        take("Fetch", f, 1, False)
+    take("ExpandIsr", 1, 0)
+    take("ControllerAlters", 1)
+    take("LeaderLearns", 1)
+    spread()
+    for _ in range(2):
+        take("Produce", 1, Acks.ONE)
+    take("ElectPreferred")
+    take("ApplyMetadata", 0)
+    take("ApplyMetadata", 2)
+    take("Produce", 0, Acks.ONE)
+    take("Fetch", 2, 0, False)
+    take("SendLateFetch", 2, 0)
+    take("Fence", 0)
+    take("ApplyMetadata", 1)
+    take("ApplyMetadata", 0)
+    for _ in range(3):
+        take("Fetch", 0, 1, False)
+    take("ReadForLateFetch")
+    assert broken() == []
+    take("LateFetchReturns")
+    assert [e.epoch for e in state.broker[2].log] == [3, 2]
+    assert broken() == ["P-5"]
+    take("ApplyMetadata", 2)
+    take("Fetch", 2, 1, False)
+    assert broken() == ["P-2", "P-4", "P-5"]
+    assert state.spent.crashes == 0 and plain.within(state)
+
+
 def test_timeout_is_inconclusive(model: Model) -> None:
     """An obligation the solver gives up on is unknown, and the proof inconclusive, never proved."""
     proof = Proof(model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
