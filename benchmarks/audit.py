@@ -1,27 +1,33 @@
 """Measures how many records a second an audit reads, on how much memory.
 
-    python benchmarks/audit.py [--records 1000000] [--partitions 100000] [--brokers 30] [--spark "local[2]"]
-                               [--parts] [--profile]
+    python benchmarks/audit.py [--records 1000000] [--partitions 100000] [--brokers 30] [--keep FOLDER]
+                               [--workers 1 --workers 2] [--spark "local[2]"] [--parts] [--profile]
 
 Writes the metadata log of a cluster whose brokers restart one after the other (cluster_restarts.py in
 tests/support) into a temporary folder, and audits it in a process of its own: time of the processor, because
-other processes may run, time on the clock, and the largest resident memory. --spark: the same on Spark, on
-the clock. --parts: side by side, in this process, `cut` (batches checked and cut into records), `follow`
-(records decoded and applied one by one), `judge` (each record judged, nothing remembered) and `audit`.
+other processes may run, time on the clock, and the largest resident memory. --keep: the folder for the log,
+which is not written again if it is there. --workers: with so many processes; the memory is that of the
+reader, and of the largest of them. --spark: the same on Spark; the memory is that of Python and Java
+together, twice a second. --parts: side by side, in this process, `cut`
+(batches checked and cut into records), `follow` (records decoded and applied one by one), `judge` (each
+record judged, nothing remembered) and `audit`.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
+import os
 import pstats
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF
 
 from measure import machine
 
@@ -58,8 +64,8 @@ def judge(path: Path) -> None:
         pass
 
 
-def audit(path: Path, spark: str | None = None) -> int:
-    plain = AuditRequest((path,))
+def audit(path: Path, spark: str | None = None, workers: int = 1) -> int:
+    plain = AuditRequest((path,), workers=workers)
     request = plain if spark is None else AuditRequest((path,), engine="spark", spark=SparkRequest(spark))
     report = run_audit(request, Silent())
     if report.flags or report.damage or report.logs[0].unexplained or report.logs[0].not_asked:
@@ -67,14 +73,60 @@ def audit(path: Path, spark: str | None = None) -> int:
     return report.records
 
 
-def alone(path: Path) -> None:
-    """Audit in this process, which does nothing else, and print what it took."""
-    started, used = time.monotonic(), time.process_time()
-    records = audit(path)
-    seconds, clock = time.process_time() - used, time.monotonic() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    told = f"{seconds:>9.2f} s{records / seconds:>12,.0f} records/s"
-    print(f"audit   {told}, {clock:.2f} s on the clock, {peak:,.0f} MiB", flush=True)
+def alone(path: Path, workers: int, spark: str | None) -> None:
+    """Audit in this process, which does nothing else, and print what it took, its children included."""
+    started, used = time.monotonic(), _processor()
+    watch = Memory()
+    records = audit(path, spark, workers)
+    seconds, clock = _processor() - used, time.monotonic() - started
+    own, child = (resource.getrusage(who).ru_maxrss / 1024 for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    peak = f"{own:,.0f} MiB" + (f", the largest process {child:,.0f} MiB" if workers > 1 else "")
+    peak = f"{watch.peak():,.0f} MiB together" if spark else peak
+    name = spark or f"{workers} process{'es' if workers > 1 else ''}"
+    print(
+        f"{name:12}{seconds:>9.2f} s of the processor{records / seconds:>12,.0f} records/s;"
+        f"{clock:>9.2f} s on the clock{records / clock:>12,.0f} records/s; {peak}",
+        flush=True,
+    )
+
+
+def _processor() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+class Memory:
+    """Looks twice a second at the resident memory of this process and all that it has started."""
+
+    def __init__(self) -> None:
+        self.largest = 0.0
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def peak(self) -> float:
+        return self.largest
+
+    def _look(self) -> None:
+        while True:
+            self.largest = max(self.largest, sum(map(_resident, _family(os.getpid()))))
+            time.sleep(0.5)
+
+
+def _family(process: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{process}/task").glob("*/children")
+        started = [int(child) for each in children for child in each.read_text().split()]
+    except OSError:
+        return []
+    return [process, *(one for child in started for one in _family(child))]
+
+
+def _resident(process: int) -> float:
+    """MiB."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except OSError:
+        return 0.0
+    return pages * resource.getpagesize() / (1 << 20)
 
 
 def measured(work: Callable[[Path], object], path: Path) -> float:
@@ -88,28 +140,30 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--brokers", type=int, default=30)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the log stays, or is already")
+    parser.add_argument("--workers", type=int, action="append", help="processes; may be repeated")
     parser.add_argument("--spark", metavar="MASTER", help="measure the audit on Spark too")
     parser.add_argument("--parts", action="store_true", help="measure the parts, each record by itself")
     parser.add_argument("--profile", action="store_true", help="show where the time of the audit goes")
     parser.add_argument("--alone", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
-        return alone(options.alone)
+        return alone(options.alone, (options.workers or [1])[0], options.spark)
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        cluster = Cluster(options.partitions, options.brokers)
-        path = written_restarts(Path(folder), cluster, options.records)
-        size = path.stat().st_size
-        print(f"{cluster.told:,} records, {options.partitions:,} partitions, {size:,} bytes", flush=True)
-        subprocess.run([sys.executable, __file__, "--alone", path], check=True)
+        place = options.keep or Path(folder)
+        path = place / f"{0:020}.log"
+        if not path.exists():
+            place.mkdir(exist_ok=True)
+            written_restarts(place, Cluster(options.partitions, options.brokers), options.records)
+        print(f"{options.brokers} brokers, {path.stat().st_size:,} bytes", flush=True)
+        for workers in options.workers or [1]:
+            subprocess.run([sys.executable, __file__, "--alone", path, "--workers", str(workers)], check=True)
+        if options.spark:
+            subprocess.run([sys.executable, __file__, "--alone", path, "--spark", options.spark], check=True)
         for work in (cut, follow, judge, audit) if options.parts else ():
             seconds = measured(work, path)
-            rate = cluster.told / seconds
-            print(f"{work.__name__:8}{seconds:>9.2f} s{rate:>12,.0f} records/s", flush=True)
-        if options.spark:
-            started = time.monotonic()
-            rate = audit(path, options.spark) / (seconds := time.monotonic() - started)
-            print(f"{options.spark:8}{seconds:>9.2f} s{rate:>12,.0f} records/s on the clock")
+            print(f"{work.__name__:8}{seconds:>9.2f} s of the processor", flush=True)
         if options.profile:
             profile = cProfile.Profile()
             profile.runcall(audit, path)
