@@ -42,7 +42,12 @@
     knobs = ["elr_intersect_replicas"] # the same in the model, set by a control
     classes = ["4.1.2"]                # where the tests of [[junit]] pass with the edit
     brokers = ["4.1.1"]                # where a cluster with it lost nothing
-    edit = { file = "PartitionChangeBuilder", after = "some code of it", insert = "what follows it then" }
+    mends = ["F-59"]                   # other findings whose tests pass with the edit as well
+    [[patch.edit]]
+    file = "PartitionChangeBuilder"    # a class of org.apache.kafka.controller, or the path of any source
+    after = "some code of it"          # in one place; or `replace`, which `insert` then stands for
+    insert = "what follows it then"
+    times = 2                          # in so many places, all of which change
 
 Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
 control: it says what does not follow. A run that takes more than seconds is marked `slow`.
@@ -137,26 +142,44 @@ class JunitRun:
 
 @dataclass(frozen=True)
 class Edit:
-    """A change of one class of Kafka's controller: `insert` behind the one place that reads `after`."""
+    """A change of one of Kafka's sources: `insert` behind, or instead of, what reads `place`, `times` times.
+
+    file: a class of the controller, or a path such as kafka/cluster/Partition.scala.
+    """
 
     file: str
-    after: str
+    place: str
     insert: str
+    replaces: bool
+    times: int
+
+    @property
+    def path(self) -> str:
+        """In the jar of sources."""
+        return self.file if "/" in self.file else f"org/apache/kafka/controller/{self.file}.java"
+
+    def changed(self, source: str) -> str:
+        """The source with the edit; a ValueError says that it is no source that this edit is for."""
+        if source.count(self.place) != self.times:
+            raise ValueError(f"{self.path} has not {self.times} times: {self.place}")
+        return source.replace(self.place, self.insert if self.replaces else f"{self.place} {self.insert}")
 
 
 @dataclass(frozen=True)
 class Patch:
     """The smallest repair. knobs: what a control of the model sets for it, none if the model has no such one.
 
-    classes: versions whose classes, with the edit, pass the finding's JUnit tests. brokers: versions of which
-    a cluster with it lost nothing.
+    classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
+    findings say what they said before, except of those that it `mends`. brokers: versions of which a cluster
+    with it lost nothing.
     """
 
     text: str
     knobs: tuple[str, ...]
-    edit: Edit | None
+    edits: tuple[Edit, ...]
     classes: tuple[str, ...]
     brokers: tuple[str, ...]
+    mends: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -300,28 +323,38 @@ def _junit(node: Node) -> JunitRun:
     node.object(("property", "fails"), ("passes",))
     fails = _releases(node["fails"])
     passes = node.maybe("passes", _releases, ())
-    if not fails or set(fails) & set(passes):
+    if not (fails or passes) or set(fails) & set(passes):
         node.fail("a test fails in some versions and passes only in others")
     return JunitRun(_needed(node["property"]), fails, passes)
 
 
 def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]) -> Patch:
-    node.object(("text",), ("knobs", "edit", "classes", "brokers"))
+    node.object(("text",), ("knobs", "edit", "classes", "brokers", "mends"))
     knobs = node.maybe("knobs", Node.texts, ())
     repaired = {name for run in runs if run.control is not None for name in run.control.knobs}
     for name in knobs:
         if name not in repaired:
             node["knobs"].bad(f"no control of the finding sets `{name}`", did_you_mean(name, repaired))
-    edit = node.maybe("edit", _edit, None)
+    edits = tuple(_edit(part) for part in node.get("edit", []).items())
     classes = node.maybe("classes", _releases, ())
-    if classes and (edit is None or not set(classes) <= {v for run in junit for v in run.fails}):
+    if classes and (not edits or not set(classes) <= {v for run in junit for v in run.fails}):
         node.fail("`classes` names versions whose classes fail a test of [[junit]] without the edit")
-    return Patch(_needed(node["text"]), knobs, edit, classes, node.maybe("brokers", _releases, ()))
+    return Patch(
+        _needed(node["text"]), knobs, edits, classes, node.maybe("brokers", _releases, ()),
+        node.maybe("mends", Node.texts, ()),
+    )  # fmt: skip
 
 
 def _edit(node: Node) -> Edit:
-    node.object(("file", "after", "insert"))
-    return Edit(*(_needed(node[key]) for key in ("file", "after", "insert")))
+    node.object(("file", "insert"), ("after", "replace", "times"))
+    after, replaced = (node.maybe(key, _needed, None) for key in ("after", "replace"))
+    place = after or replaced
+    if place is None or (after and replaced):
+        node.fail("an edit has either `after` or `replace`")
+    return Edit(
+        _needed(node["file"]), place, _needed(node["insert"]), after is None,
+        node.maybe("times", Node.positive, 1),
+    )  # fmt: skip
 
 
 def _variant(node: Node) -> str:

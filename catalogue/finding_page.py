@@ -88,14 +88,18 @@ def _patch(patch: Patch | None) -> Iterator[str]:
         yield from paragraphs("None was tried.")
         return
     yield from paragraphs(patch.text)
-    if patch.edit is not None:
-        yield from ("```diff", f"--- {patch.edit.file}.java, behind the place that reads")
-        yield f"    {patch.edit.after}"
-        yield from (f"+   {line}" for line in patch.edit.insert.splitlines())
+    for edit in patch.edits:
+        name = edit.path.rpartition("/")[2]
+        place = "where it reads" if edit.replaces else "behind the place that reads"
+        often = f", {edit.times} times" if edit.times > 1 else ""
+        yield from ("```diff", f"--- {name}, {place}{often}")
+        yield from (f"{'-   ' if edit.replaces else '    '}{line}" for line in edit.place.splitlines())
+        yield from (f"+   {line}" for line in edit.insert.splitlines())
         yield from ("```", "")
     yield from item(_in_model(patch))
     yield from item(
-        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}."
+        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}, and those"
+        f" of the other findings say what they said before{_but(patch)}."
         if patch.classes
         else "Kafka's own classes: not shown."
     )
@@ -105,6 +109,10 @@ def _patch(patch: Patch | None) -> Iterator[str]:
         else "Brokers: no version on record."
     )
     yield ""
+
+
+def _but(patch: Patch) -> str:
+    return f", except those of {' and '.join(patch.mends)}, which it mends too" if patch.mends else ""
 
 
 def _in_model(patch: Patch) -> str:
@@ -158,9 +166,9 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 def _junit(finding: Finding, run: JunitRun) -> str:
-    passes = f", passes on {', '.join(run.passes)}" if run.passes else ""
+    told = [f"{word} on {', '.join(on)}" for word, on in (("fails", run.fails), ("passes", run.passes)) if on]
     call = f"elrcheck export junit {finding.id} --property {run.property}"
-    return f"{call}   # fails on {', '.join(run.fails)}{passes}"
+    return f"{call}   # {', '.join(told)}"
 
 
 # ---------------------------------------------------------------------------- lines

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.commands.export_junit.controller_walk import ControllerWalk
+from elrcheck.kafka.controller_steps import AlterPartition, Register
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import active
-from elrcheck.model.state import State, configured_min_isr
+from elrcheck.model.state import State, Status, configured_min_isr
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,54 @@ def _complete(c: Config, s: State) -> frozenset[int]:
     return frozenset(b for b in c.brokers if is_prefix(s.committed, s.broker[b].log)) | s.lossy
 
 
+def _excluded(walk: ControllerWalk) -> Assertion | None:
+    """P-14 at a registration; how else an unclean broker comes back is not asked here."""
+    call, p = walk.steps[-1].call, _last(walk).partition
+    if not isinstance(call, Register) or (call.previous == "last" and call.directories is None):
+        return None
+    how = "after an unclean shutdown" if call.previous != "last" else "without the directory of its replica"
+    if call.broker not in _candidates(_last(walk)):
+        return None
+    return Assertion(
+        f"broker {call.broker}, which registers {how}, may not be elected"
+        + (" and does not lead" if p.leader == call.broker else ""),
+        f"!context.candidates().contains({call.broker}) && context.partition().leader != {call.broker}",
+        ("candidates",),
+    )
+
+
+def _copies(walk: ControllerWalk) -> Assertion | None:
+    """P-29 at the step that ends a reassignment: with the members that an AlterPartition adds in it."""
+    call, after = walk.steps[-1].call, _last(walk)
+    before = walk.steps[-2].after if len(walk.steps) > 1 else walk.first
+    complete = _complete(walk.config, before)
+    proposed = frozenset(m.broker for m in call.isr) if isinstance(call, AlterPartition) else EMPTY
+    had = frozenset(before.partition.replicas) & (_candidates(before) | proposed) & complete
+    left = frozenset(after.partition.replicas) & _candidates(after) & complete
+    wanted = min(len(had), effective_min_isr(after.settings, after.partition.replicas))
+    if len(left) >= wanted:
+        return None
+    return Assertion(
+        f"the end of a reassignment leaves each committed record, which {_of(complete)} hold, on {wanted}"
+        " replicas that may be elected",
+        f"context.copies({', '.join(map(str, sorted(complete)))}) >= {wanted}",
+        ("copies",),
+    )
+
+
+def _registers(walk: ControllerWalk) -> Assertion | None:
+    """V-1 at the end of a trace that waits for ever: a broker that starts and cannot register."""
+    s = _last(walk)
+    starting = [b for b in walk.config.brokers if s.broker[b].status == Status.STARTING]
+    if not starting:
+        return None
+    return Assertion(
+        f"broker {starting[0]}, which starts, can register",
+        f"context.canRegister({starting[0]})",
+        ("canRegister",),
+    )
+
+
 def _of(brokers: frozenset[int]) -> str:
     return (
         f"only broker{'s' * (len(brokers) > 1)} {', '.join(map(str, sorted(brokers)))}"
@@ -225,6 +274,9 @@ ASSERTIONS: dict[str, Callable[[ControllerWalk], Assertion | None]] = {
     "P-2": _candidates_complete,
     "P-10": _disjoint,
     "P-11": _below_min_isr,
+    "P-14": _excluded,
+    "P-29": _copies,
+    "V-1": _registers,
     "V-7": _served,
     "V-8": _served,
     "V-11": _served,

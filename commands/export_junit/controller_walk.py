@@ -52,7 +52,8 @@ class WalkStep:
     """One step of the trace.
 
     call: what the controller is asked, None for a step of brokers or a request that changes nothing. error:
-    what it answers. repaired: the partition after it where the rule at fault is repaired, if that is known.
+    what it answers. repaired: the partition after it where the rule at fault is repaired, if that is known;
+    repaired_error: what it answers then.
     """
 
     label: Label
@@ -60,6 +61,7 @@ class WalkStep:
     error: str
     after: State
     repaired: Partition | None = None
+    repaired_error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class ControllerWalk:
     """A trace as the controller sees it.
 
     parting: the index of the first step after which a repaired rule has another partition; None if there is
-    no repaired rule, or none that the controller follows.
+    no repaired rule, or none that the controller follows. released: whether releases of Kafka do what the
+    configuration says, step by step.
     """
 
     config: Config
@@ -75,6 +78,7 @@ class ControllerWalk:
     first: State
     steps: tuple[WalkStep, ...]
     parting: int | None = None
+    released: bool = True
 
     @property
     def calls(self) -> tuple[int, ...]:
@@ -82,7 +86,9 @@ class ControllerWalk:
         return tuple(index for index, step in enumerate(self.steps) if step.call is not None)
 
 
-def walk_of(config: Config, trace: Behaviour[Label], repaired: Config | None = None) -> ControllerWalk:
+def walk_of(
+    config: Config, trace: Behaviour[Label], repaired: Config | None = None, released: bool = True
+) -> ControllerWalk:
     """Read a trace that the model follows; a UsageFault says what Kafka's controller has no call for."""
     if trace.closes:
         message = "a trace that goes round for ever has no JUnit test"
@@ -102,8 +108,9 @@ def walk_of(config: Config, trace: Behaviour[Label], repaired: Config | None = N
             continue
         error, now = _decided(now, call, index, label)
         _agrees(now, after, index, label)
+        repaired_error = None
         if mended is not None:
-            mended = _then(mended, call)
+            repaired_error, mended = _then(mended, call)
         if (
             mended is not None
             and parting is None
@@ -114,10 +121,10 @@ def walk_of(config: Config, trace: Behaviour[Label], repaired: Config | None = N
         steps.append(
             WalkStep(
                 label, None if refused else call, error, after,
-                None if mended is None else mended.controller.partition,
+                None if mended is None else mended.controller.partition, repaired_error,
             )
         )  # fmt: skip
-    walk = ControllerWalk(config, setup, first, tuple(steps), parting)
+    walk = ControllerWalk(config, setup, first, tuple(steps), parting, released)
     if not walk.calls:
         message = "no step of the trace is one of the controller"
         raise UsageFault(
@@ -252,12 +259,12 @@ def _decided(now: Situation, call: Step, index: int, label: Label) -> tuple[str,
         raise UsageFault("junit-trace", message) from absent
 
 
-def _then(now: Situation, call: Step) -> Situation | None:
-    """What is known after the call under a repaired rule; None if the model cannot say."""
+def _then(now: Situation, call: Step) -> tuple[str | None, Situation | None]:
+    """The answer and what is known after the call under a repaired rule; None if the model cannot say."""
     try:
-        return decide(now, call)[1]
+        return decide(now, call)
     except Unheld:
-        return None
+        return None, None
 
 
 def _agrees(now: Situation, after: State, index: int, label: Label) -> None:

@@ -92,7 +92,8 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
         subject = of_trace(Path(what))
     trace, finding = subject.trace, subject.finding
     ident = property if property is not None and finding is None else trace.origin.property
-    walk = walk_of(subject.config, trace, subject.repaired)
+    released = _released(trace.origin.variant)
+    walk = walk_of(subject.config, trace, subject.repaired, released)
     if subject.repaired is not None and walk.parting is None:
         message = (
             f"the rule at fault in {what.upper()} is not the controller's: repaired, its steps are the same"
@@ -109,8 +110,10 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
         f"{trace_is} of elrcheck's model ({trace.origin.variant or 'no variant'}), step by step in Kafka's"
         " classes. What only brokers do is a comment."
     )
-    if not _released(trace.origin.variant):
-        about.append("No release does all that this variant does, so a test of one may fail on the way.")
+    if not released:
+        about.append(
+            "No release does all that this variant does, so the end is asserted, not the steps before it."
+        )
     title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
     of = About(
         name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
@@ -170,7 +173,7 @@ def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
     """The first search that breaks what a test can state, one of a released variant if possible."""
     broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: not _released(run.variant))
     if property is not None:
-        for run in broken:
+        for run in sorted(broken, key=lambda run: property not in run.breaks):
             if property in (*run.breaks, *run.also_breaks):
                 return run, property
         message = f"{finding.id} does not break {property}"

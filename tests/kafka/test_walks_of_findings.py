@@ -9,6 +9,7 @@ from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
+    Configure,
     Elect,
     Fence,
     KafkaBroker,
@@ -76,14 +77,34 @@ def test_f_60(version: str, completes: bool) -> None:
 
 
 @pytest.mark.parametrize("elr", [True, False])
-def test_f_61(elr: bool) -> None:
+@pytest.mark.parametrize(("version", "target"), [("4.2.1", (2, 1)), ("4.3.1", (2, 3))])
+def test_f_61(version: str, target: tuple[int, ...], elr: bool) -> None:
     """Cancelled with 0 and 2 in the ISR; the control is a cancellation with 0 and 1 in it."""
-    brokers = tuple(KafkaBroker(b, 100 + b) for b in range(3))
+    brokers = tuple(KafkaBroker(b, 100 + b) for b in range(4))
     setup = Setup(brokers, LED, elr=elr, cluster_min_isr=2)
     moved, stays = last(
-        "4.2.1", setup,
-        (Reassign((2, 1)), Fence(1), AlterPartition(0, (Member(0), Member(2))), Reassign(None)),
-        (Reassign((2, 1)), Reassign(None)),
+        version, setup,
+        (Reassign(target), Fence(1), AlterPartition(0, (Member(0), Member(2))), Reassign(None)),
+        (Reassign(target), Reassign(None)),
     )  # fmt: skip
     assert set(moved.partition.replicas) == {0, 1} and moved.partition.isr == (0,)
     assert set(stays.partition.replicas) == {0, 1} and set(stays.partition.isr) == {0, 1}
+
+
+def test_f_62() -> None:
+    """A controller resigns at a registration; after a write of min.insync.replicas it grants it."""
+    partition = KafkaPartition((1,), (1,), leader=1, leader_epoch=1, partition_epoch=1, directories=(0,))
+    brokers = (KafkaBroker(0, 100), KafkaBroker(1, 101))
+    setup = Setup(brokers, partition, cluster_min_isr=1, topic_unclean=True)
+    stored: tuple[Step, ...] = (Reassign((0, 1)), Fence(1), Reassign(None))
+    with open_oracle(jars_or_skip("4.3.1"), "live") as oracle:
+        stuck, cleared = oracle.walks(
+            [
+                (setup, (*stored, Register(1, "none"))),
+                (setup, (*stored, Configure("topic", "1"), Register(1, "none"))),
+            ]
+        )
+    assert stuck[-2].partition is not None and stuck[-2].partition.last_known_elr == (0,)
+    assert (stuck[-1].error, stuck[-1].reply) == ("UNKNOWN_SERVER_ERROR", ("RESIGNED",))
+    assert "Replica 0 is not assigned" in (stuck[-1].failure or "")
+    assert (cleared[-1].error, cleared[-1].reply) == ("NONE", ())
