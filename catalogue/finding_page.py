@@ -98,8 +98,8 @@ def _patch(patch: Patch | None) -> Iterator[str]:
         yield from ("```", "")
     yield from item(_in_model(patch))
     yield from item(
-        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}, and those"
-        f" of the other findings say what they said before{_but(patch)}."
+        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}"
+        f"{_mends(patch)}."
         if patch.classes
         else "Kafka's own classes: not shown."
     )
@@ -111,8 +111,8 @@ def _patch(patch: Patch | None) -> Iterator[str]:
     yield ""
 
 
-def _but(patch: Patch) -> str:
-    return f", except those of {' and '.join(patch.mends)}, which it mends too" if patch.mends else ""
+def _mends(patch: Patch) -> str:
+    return f", and so do those of {' and '.join(patch.mends)}" if patch.mends else ""
 
 
 def _in_model(patch: Patch) -> str:
