@@ -25,6 +25,7 @@ DRAFT = "classes.jsa"
 WRITTEN = "elrcheck: classes written"
 """What `GuardedNode` prints when it has written an archive."""
 PATIENCE = 60.0
+KEPT = 2  # archives of a release: another JDK or another elrcheck needs its own
 
 
 @dataclass(frozen=True)
@@ -52,3 +53,7 @@ class ClassArchive:
         with contextlib.suppress(OSError, EnvironmentFault):
             write_bytes(self.file, draft.read_bytes())
             draft.unlink()
+            version = self.file.name.rpartition("-")[0]
+            found = sorted(self.file.parent.glob(f"{version}-*.jsa"), key=lambda file: file.stat().st_mtime)
+            for old in found[:-KEPT]:
+                old.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,16 @@ def test_a_node_maps_an_archive_or_can_write_one(tmp_path: Path) -> None:
     archive.keep(draft)
     assert archive.there and archive.file.read_bytes() == b"classes" and not draft.exists()
     assert archive.options()[-1] == f"-XX:SharedArchiveFile={archive.file}"
+
+
+def test_few_archives_of_a_release_are_kept(tmp_path: Path) -> None:
+    for number, name in enumerate(("4.1.2-a", "4.1.2-b", "4.1.1-c", "4.1.2-d")):
+        archive, draft = ClassArchive(tmp_path / f"{name}.jsa"), tmp_path / DRAFT
+        draft.write_bytes(b"classes")
+        archive.keep(draft)
+        os.utime(archive.file, (number, number))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["4.1.1-c.jsa", "4.1.2-b.jsa", "4.1.2-d.jsa"]
 
 
 def test_classes_are_put_into_a_jar_once(tmp_path: Path) -> None:
