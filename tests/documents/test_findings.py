@@ -137,7 +137,7 @@ passes = ["4.3.1"]
 text = "a line"
 knobs = ["fences"]
 classes = ["4.1.2"]
-edit = { file = "Some", after = "code", insert = "more" }
+edit = [{ file = "Some", after = "code", insert = "more" }]
 """
 
 
