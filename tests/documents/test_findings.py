@@ -153,7 +153,7 @@ edit = [{ file = "Some", after = "code", insert = "more" }]
         ('text = "shown"', 'text = " "', "not an empty one"),
         ('versions = ["4.1.1"]', 'versions = ["4.1"]', "all three numbers"),
         ('shell = "kafka-topics.sh"', 'shel = "kafka-topics.sh"', "shel"),
-        ('fails = ["4.1.2"]', "fails = []", "fails in some versions"),
+        ('fails = ["4.1.2"]', 'fails = ["4.1.2", "4.3.1"]', "fails in some versions"),
         ('passes = ["4.3.1"]', 'passes = ["4.1.2"]', "passes only in others"),
         ('knobs = ["fences"]', 'knobs = ["fence"]', "no control of the finding sets `fence`"),
         ('classes = ["4.1.2"]', 'classes = ["4.2.1"]', "without the edit"),
