@@ -3,6 +3,10 @@
 Scalars that lowering finds constant in a configuration are constants here too, but only as an
 assumption: `Instance.keeps_constants` is a separate obligation, `Frame`, so the proof does not
 depend on the search. That every scalar stays within its type is the obligation `Types`.
+
+A replica list that never changes may have any order (`Order.ANY`). The lemmas are then proved for every
+order, and one choice of arguments is enough of those that a renaming of the brokers makes of each other, for
+each action that treats brokers alike (invariants/proof/equivariance.py).
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ from elrcheck.lang.types import Ty, type_of
 class Instance:
     """An action with fixed arguments: when it is enabled, and the next state.
 
-    becomes: (variable of the next state, its term) of every scalar that is not constant.
+    becomes: (variable of the next state, its term) of every scalar that is not constant. alike: the choices
+    of arguments that it stands for, its own among them.
     """
 
     action: str
@@ -41,6 +46,7 @@ class Instance:
     after: Mapping[str, Any]
     keeps_constants: Any
     becomes: tuple[tuple[Any, Any], ...] = ()
+    alike: tuple[tuple[Any, ...], ...] = ()
 
 
 @dataclass(frozen=True)

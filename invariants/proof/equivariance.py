@@ -1,0 +1,179 @@
+"""Which actions treat all brokers alike, so that one choice of their arguments stands for several.
+
+Renaming the brokers of a state gives another state. A function is equivariant if it gives the renamed value
+for renamed arguments; a lemma then holds of both states or of neither, and an action that leads from one
+state to another leads from the renamed one, with renamed arguments, to the renamed other one. So if a step
+with some arguments preserves the lemmas from every state, the steps with renamed arguments do as well. The
+order of the replica list matters for elections, but the list is part of the state, and is renamed with it:
+the proof is about every order of it (docs/adr/0019-one-step-for-all-brokers.md).
+
+Nearly all constructs of the language are equivariant. The few that look at the order of brokers' numbers
+are a broker as a constant, the list of all brokers, comparing or counting with brokers, and taking the first
+of a set, or a list of one. A function that uses them, or calls one that is not equivariant, is put to the
+solver: it has to give the renamed value for arbitrary arguments. What the solver does not confirm counts as
+not equivariant.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.symbolic_values import Symbolic, arbitrary
+from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
+from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.expr import (
+    Arithmetic,
+    BrokerList,
+    Call,
+    Compare,
+    Constant,
+    Equal,
+    Expression,
+    First,
+    SequenceFilter,
+    VectorGet,
+    VectorPut,
+)
+from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import Ty
+
+Renaming = tuple[int, ...]
+"""Broker b becomes the entry at b."""
+TIMEOUT = 10_000
+"""Milliseconds for the solver to confirm one function; those that are equivariant take a few."""
+
+
+class Equivariance:
+    """What of a model is equivariant in a configuration: rules that a knob excludes do not count."""
+
+    def __init__(self, model: Model, config: ModelConfig) -> None:
+        self.model, self.alg = model, Z3Algebra(config.broker_count)
+        self.evaluator = Evaluator(model.fns, config, self.alg)
+        self.structure = self.evaluator.structure
+        self._known: dict[str, bool] = {}
+
+    def holds(self, fn: Fn) -> bool:
+        """Whether a function, and everything that it calls, treats all brokers alike."""
+        if fn.name not in self._known:
+            own = not any(looks_at_numbers(node) for node in fn_nodes(fn))
+            called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
+            alike = all(self.holds(self.model.fns[name]) for name in sorted(called))
+            self._known[fn.name] = (own and alike) or (fn.kind == "op" and self.confirmed(fn))
+        return self._known[fn.name]
+
+    def confirmed(self, fn: Fn) -> bool:
+        """Whether the solver finds no arguments for which the function looks at numbers."""
+        given = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
+        states = {name: arbitrary(self.structure, self.model.state_ty, f"{name}!") for name in fn.states}
+        value = self._call(fn, _values(states), _values(given))
+        solver = z3.Solver()
+        solver.set("timeout", TIMEOUT)
+        solver.add(*(symbol.within for symbol in (*given.values(), *states.values())))
+        different = []
+        for to in generators(self.alg.brokers):
+            there = self._call(fn, self._all(states, to), self._all(given, to))
+            same = self.structure.eq(self.renamed(value, fn.ret, to), there, fn.ret)
+            different.append(z3.Not(formula(same)))
+        return bool(solver.check(z3.Or(*different)) == z3.unsat)
+
+    def _call(self, fn: Fn, states: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+        return self.evaluator.call(fn, tuple(states[name] for name in fn.states), given)
+
+    def _all(self, symbols: Mapping[str, Symbolic], to: Renaming) -> dict[str, Any]:
+        return {name: self.renamed(symbol.value, symbol.ty, to) for name, symbol in symbols.items()}
+
+    def renamed(self, value: Any, ty: Ty, to: Renaming) -> Any:
+        """A value of the evaluator after a renaming; slots behind the end of a sequence stay blank."""
+        match ty.kind:
+            case "replica":
+                return self._moved(value, to)
+            case "opt" if ty.elem.kind == "replica":
+                return self._moved(value, to)
+            case "set":
+                return [value[to.index(b)] for b in range(len(to))]
+            case "seq":
+                length, slots = value
+                inside = [self.alg.cmp("lt", k, length) for k in range(len(slots))]
+                moved = [self.renamed(x, ty.elem, to) for x in slots]
+                ite = self.structure.ite
+                return length, [
+                    ite(c, x, old, ty.elem) for c, x, old in zip(inside, moved, slots, strict=True)
+                ]
+            case "vec":
+                return [self.renamed(value[to.index(b)], ty.elem, to) for b in range(len(to))]
+            case "record" | "state":
+                return {name: self.renamed(value[name], part, to) for name, part in ty.fields.items()}
+            case _:
+                return value
+
+    def _moved(self, broker: Any, to: Renaming) -> Any:
+        """A number of a broker after a renaming; any other number, such as that of None, as it is."""
+        moved = broker
+        for b, image in enumerate(to):
+            moved = self.alg.ite(self.alg.cmp("eq", broker, b), image, moved)
+        return moved
+
+
+def _values(symbols: Mapping[str, Symbolic]) -> dict[str, Any]:
+    return {name: symbol.value for name, symbol in symbols.items()}
+
+
+def looks_at_numbers(node: Expression) -> bool:
+    """Whether a construct tells brokers apart by their numbers."""
+    match node:
+        case BrokerList():
+            return True
+        case Constant():
+            return _is_broker(node.ty)
+        case Compare() | Arithmetic():
+            return _is_broker(node.left.ty) or _is_broker(node.right.ty)
+        case Equal():
+            return _is_broker(node.left.ty) != _is_broker(node.right.ty)
+        case VectorGet() | VectorPut():
+            return not _is_broker(node.index.ty)
+        case First() | SequenceFilter():
+            return node.over != "seq"
+    return False
+
+
+def _is_broker(ty: Ty) -> bool:
+    return ty.kind == "replica" or (ty.kind == "opt" and ty.elem.kind == "replica")
+
+
+# ------------------------------------------------------------------------- renamings
+
+
+def generators(brokers: int) -> tuple[Renaming, ...]:
+    """Two renamings that make all others: the first two change places, and everybody moves on by one."""
+    if brokers < 2:
+        return ()
+    rest = range(2, brokers)
+    return (1, 0, *rest), (*range(1, brokers), 0)
+
+
+def orbit(fn: Fn, args: tuple[Any, ...], brokers: int) -> tuple[tuple[Any, ...], ...]:
+    """The choices of an action's arguments that renamings make of one, itself first."""
+    return tuple(dict.fromkeys(_image(fn, args, to) for to in itertools.permutations(range(brokers))))
+
+
+def _image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
+    return tuple(_argument(value, ty, to) for value, (_, ty) in zip(args, fn.params, strict=True))
+
+
+def _argument(value: Any, ty: Ty, to: Renaming) -> Any:
+    """A plain argument after a renaming."""
+    match ty.kind:
+        case "replica":
+            return to[value]
+        case "set":
+            return frozenset(to[b] for b in value)
+        case "opt":
+            return None if value is None else _argument(value, ty.elem, to)
+        case _:
+            return value
