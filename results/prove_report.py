@@ -109,9 +109,11 @@ class SettingCovered:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What the claim of a proof is about. choices: of the arguments of actions.
+    """What the claim of a proof is about. choices: of the arguments of actions; renamed: those of them that
+    renaming the brokers makes of others, so that they need no obligations of their own.
 
-    replicas: the replica list, None if it changes. properties, all_properties: attempted ones, and all.
+    replicas: the replica list, None if it changes; any_order: it stands for all its orders. properties,
+    all_properties: attempted ones, and all.
     """
 
     properties: int
@@ -120,8 +122,10 @@ class Coverage:
     all_actions: int
     choices: int
     all_choices: int
+    renamed: int
     brokers: int
     replicas: tuple[int, ...] | None
+    any_order: bool
     min_isr: int
     log_slots: int
     settings: tuple[SettingCovered, ...] = ()

@@ -115,7 +115,8 @@ def _compared(folder: Path, manifest: Manifest) -> dict[tuple[str, ...], Fit]:
 
     model = load_proof_model()
     chosen = [fn for fn in model.always if fn.name in manifest.properties]
-    prover = Prover(Transitions(model, _config(folder, manifest)), lemmas_of(model), None)
+    transitions = Transitions(model, _config(folder, manifest), any_order=True)
+    prover = Prover(transitions, lemmas_of(model), None)
     text = SmtText(prover, chosen)
     moved = _changed_names(read_premises(folder, manifest), tuple(text.premises().splitlines()))
     steps = goal_names(model, [fn.name for fn in chosen if fn.is_step])

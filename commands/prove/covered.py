@@ -63,7 +63,7 @@ def _actions(model: Model, transitions: Transitions) -> Iterator[Skipped]:
             why = " or ".join(f"`{guard}`" for guard in dict.fromkeys(one.guard for one in dropped))
             yield Skipped("action", action, f"{NEVER}: {why}")
             continue
-        kept = [instance.args for instance in transitions.instances if instance.action == action]
+        kept = [args for one in transitions.instances if one.action == action for args in one.alike]
         for guard, group in groupby(sorted(dropped, key=lambda one: one.guard), lambda one: one.guard):
             which = _which(fn, [one.args for one in group], kept)
             yield Skipped("arguments", f"{action}({which})", f"{NEVER}: `{guard}`")
@@ -91,9 +91,11 @@ def coverage(model: Model, transitions: Transitions, properties: int, variant: s
         all_properties=len(model.always),
         actions=len({instance.action for instance in transitions.instances}),
         all_actions=len(model.actions),
-        choices=len(transitions.instances),
+        choices=sum(len(instance.alike) for instance in transitions.instances),
+        renamed=sum(len(instance.alike) - 1 for instance in transitions.instances),
         all_choices=sum(choices),
         brokers=config.broker_count,
+        any_order=bool(transitions.listed),
         replicas=tuple(slot.initial for slot in slots[1 : 1 + slots[0].initial]) if fixed else None,
         min_isr=config.min_isr,
         log_slots=config.log_slots,

@@ -126,7 +126,7 @@ class Proof:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.chosen = tuple(chosen)
         progress.stage("building the transition relation")
-        self.transitions = Transitions(model, config)
+        self.transitions = Transitions(model, config, any_order=True)
         self.prover = Prover(self.transitions, lemmas_of(model), timeout)
         silent = [fn for fn in chosen if not fn.note and self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)

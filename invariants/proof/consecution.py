@@ -79,7 +79,8 @@ def discharge(task: Task) -> tuple[int, list[Obligation]]:
 @functools.lru_cache(maxsize=1)
 def _digests(config: ModelConfig, timeout: float) -> Digests:
     model = load_proof_model()
-    return Digests(Prover(Transitions(model, config), lemmas_of(model), timeout))
+    transitions = Transitions(model, config, any_order=True)
+    return Digests(Prover(transitions, lemmas_of(model), timeout))
 
 
 def in_processes(

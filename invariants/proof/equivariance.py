@@ -177,3 +177,26 @@ def _argument(value: Any, ty: Ty, to: Renaming) -> Any:
             return None if value is None else _argument(value, ty.elem, to)
         case _:
             return value
+
+
+def pattern(value: Any, ty: Ty, to: Renaming) -> Any:
+    """A value of the evaluator after a renaming; None stands for a scalar that may be anything."""
+    if value is None:
+        return None
+    match ty.kind:
+        case "replica":
+            return to[value]
+        case "opt" if ty.elem.kind == "replica":
+            return to[value] if value >= 0 else value
+        case "set":
+            return [value[to.index(b)] for b in range(len(to))]
+        case "seq":
+            length, slots = value
+            inside = len(slots) if length is None else length  # what follows is blank
+            return length, [pattern(x, ty.elem, to) if k < inside else x for k, x in enumerate(slots)]
+        case "vec":
+            return [pattern(value[to.index(b)], ty.elem, to) for b in range(len(to))]
+        case "record" | "state":
+            return {name: pattern(value[name], part, to) for name, part in ty.fields.items()}
+        case _:
+            return value

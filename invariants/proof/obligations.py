@@ -189,7 +189,7 @@ class Prover:
         deadline = time.perf_counter() + 2.0
         pinned = list(assumptions)
         for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
-            if slot.index is None or time.perf_counter() > deadline:
+            if not _is_variable(scalar) or time.perf_counter() > deadline:
                 continue
             wish = _is_initial(slot.initial, scalar)
             known = z3.is_true(model.eval(wish, model_completion=True))
@@ -204,3 +204,8 @@ def _is_initial(initial: int, scalar: Any) -> Any:
     if isinstance(scalar, list):
         return z3.And(*(flag == bool(initial >> i & 1) for i, flag in enumerate(scalar)))
     return scalar == bool(initial) if z3.is_bool(scalar) else scalar == initial
+
+
+def _is_variable(scalar: Any) -> bool:
+    """Whether a scalar of a state is the solver's to choose."""
+    return bool(z3.is_expr(scalar[0] if isinstance(scalar, list) else scalar))

@@ -38,12 +38,7 @@ class SmtText:
     def _premises(self) -> Iterator[str]:
         ts, prover = self.prover.ts, self.prover
         yield "(set-logic ALL)"
-        for scalars in (ts.scalars, ts.next_scalars):
-            for slot, scalar in zip(ts.slots, scalars, strict=True):
-                if slot.index is not None:
-                    yield from (x.decl().sexpr() for x in (scalar if isinstance(scalar, list) else [scalar]))
-        for seen in (ts.seen, ts.next_seen):
-            yield from (x.decl().sexpr() for scalar in seen.scalars for x in scalar.term)
+        yield from (variable.decl().sexpr() for variable in ts.variables())
         yield _define("now", TYPES, ts.type_invariant)
         yield _define("goal", TYPES, z3.And(*(part for _, part in prover.typed)))
         yield from _literal(TYPES)

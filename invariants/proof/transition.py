@@ -4,7 +4,7 @@ Scalars that lowering finds constant in a configuration are constants here too, 
 assumption: `Instance.keeps_constants` is a separate obligation, `Frame`, so the proof does not
 depend on the search. That every scalar stays within its type is the obligation `Types`.
 
-A replica list that never changes may have any order (`Order.ANY`). The lemmas are then proved for every
+A replica list that never changes may have any order (`any_order`). The lemmas are then proved for every
 order, and one choice of arguments is enough of those that a renaming of the brokers makes of each other, for
 each action that treats brokers alike (invariants/proof/equivariance.py).
 """
@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
 
-from elrcheck.invariants.lemmas_losses import Seen, seen_after, seen_at_first
+from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
 from elrcheck.invariants.proof.symbolic_values import arbitrary
 from elrcheck.invariants.proof.symbolic_values import read as read_value
+from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
@@ -59,20 +60,30 @@ class Excluded:
 
 
 class Transitions:
-    """Solver terms for one configuration."""
+    """Solver terms for one configuration.
 
-    def __init__(self, model: Model, config: ModelConfig) -> None:
+    any_order: let the replica list have any order, and leave out instances that others stand for, where the
+    configuration allows it: every broker is a replica, and what is constant is the same for all of them.
+    """
+
+    def __init__(self, model: Model, config: ModelConfig, any_order: bool = False) -> None:
         self.model, self.config = model, config
         self.alg = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure: Structure = self.evaluator.structure
         self._plain = Structure(config, ConcreteAlgebra(config.broker_count))
         self.slots = lower(model, config, ()).slots
+        self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
+        self.alike = self._equivariance() if any_order else None
+        if self.alike is None:
+            self.listed = frozenset()
         self.scalars = [self._scalar(slot) for slot in self.slots]
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
-        self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)))
+        self.type_invariant = z3.And(
+            *(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders()
+        )
         self.seen_ty = type_of(Seen)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
@@ -80,15 +91,60 @@ class Transitions:
         self.instances: list[Instance] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
-            for args in instances(fn, config):
-                self._add(fn, args)
+            self._add(fn)
+
+    def variables(self) -> Iterator[Any]:
+        """Every variable of a state and of the next one, once; a list of any order has no next value."""
+        for scalars, kept in ((self.scalars, True), (self.next_scalars, False)):
+            for slot, scalar in zip(self.slots, scalars, strict=True):
+                if slot.index is not None or (kept and slot.path in self.listed):
+                    yield from scalar if isinstance(scalar, list) else [scalar]
+        for seen in (self.seen, self.next_seen):
+            yield from (term for scalar in seen.scalars for term in scalar.term)
+
+    # ------------------------------------------------------------------------- brokers alike
+
+    def _lists(self) -> Iterator[str]:
+        """Paths of the entries of constant lists in which every broker has its place."""
+        constants = [slot.initial if slot.index is None else None for slot in self.slots]
+        start = self.structure.rebuild(iter(constants), self.model.state_ty)
+        for path, length, slots in _sequences(start, self.model.state_ty, ""):
+            entries = [value for value, ty in slots if ty.kind == "replica"]
+            if length == len(entries) and sorted(map(str, entries)) == list(map(str, self.config.brokers)):
+                yield from (f"{path}[{k}]" for k in range(length))
+
+    def _equivariance(self) -> Equivariance | None:
+        """What treats all brokers alike; None if lemmas, step properties or constants do not."""
+        constants = [
+            None if slot.index is not None or slot.path in self.listed else _initial(slot, self.config)
+            for slot in self.slots
+        ]
+        state, ty = self.structure.rebuild(iter(constants), self.model.state_ty), self.model.state_ty
+        if any(pattern(state, ty, to) != state for to in generators(self.config.broker_count)):
+            return None
+        alike = Equivariance(self.model, self.config)
+        history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
+        steps = (fn for fn in self.model.always if fn.is_step)
+        whole = (*self.model.lemmas, *steps, *(self.model.fns[name] for name in sorted(history)))
+        return alike if all(alike.holds(fn) for fn in whole) else None
+
+    def _orders(self) -> Iterator[Any]:
+        """Every broker has one place in a list of any order."""
+        entries = [x for x, slot in zip(self.scalars, self.slots, strict=True) if slot.path in self.listed]
+        brokers = self.config.broker_count
+        for first in range(0, len(entries), brokers):
+            places = entries[first : first + brokers]
+            yield z3.Distinct(*places) if brokers > 1 else z3.BoolVal(True)
+            yield from (z3.And(x >= 0, x < brokers) for x in places)
+
+    # ------------------------------------------------------------------------- terms
 
     def _scalar(self, slot: Slot, prime: str = "") -> Any:
         if slot.index is not None:
             return variable(slot.path + prime, slot.ty, self.config.broker_count)
-        if slot.ty.kind == "set":
-            return [bool(slot.initial >> i & 1) for i in range(self.config.broker_count)]
-        return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
+        if slot.path in self.listed:
+            return variable(slot.path, slot.ty, self.config.broker_count)
+        return _initial(slot, self.config)
 
     def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """(path, formula) of all that the types say of a state: ranges, lengths, blank slots after an end."""
@@ -102,20 +158,34 @@ class Transitions:
                 blank = self.structure.eq(value, self.structure.blank(ty), ty)
                 yield f"{path}[{k}]", formula(self.alg.or_([self.alg.not_(beyond), blank]))
 
-    def _add(self, fn: Fn, args: tuple[Any, ...]) -> None:
+    def _add(self, fn: Fn) -> None:
+        """Add the steps of an action, one for all choices of its arguments that it treats alike."""
+        done: set[tuple[Any, ...]] = set()
+        for args in instances(fn, self.config):
+            if args in done:
+                continue
+            made = self._made(fn, args)
+            if isinstance(made, Excluded):
+                self.excluded.append(made)
+                continue
+            if self.alike is not None and self.alike.holds(fn):
+                made = replace(made, alike=orbit(fn, args, self.config.broker_count))
+            done.update(made.alike)
+            self.instances.append(made)
+
+    def _made(self, fn: Fn, args: tuple[Any, ...]) -> Instance | Excluded:
         given = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
         outcome = self.evaluator.action(fn, self.now, given)
         guard = formula(self.alg.and_([g for _, g in outcome.guards]))
         if z3.is_false(z3.simplify(guard)):
             failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]
             together = " and ".join(name for name, _ in outcome.guards)
-            self.excluded.append(Excluded(fn.name, args, failing[0] if failing else together))
-            return
+            return Excluded(fn.name, args, failing[0] if failing else together)
         after = {**self.now, **outcome.fields}
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
         becomes += tuple(self._history(becomes))
-        self.instances.append(Instance(fn.name, args, guard, after, keeps, becomes))
+        return Instance(fn.name, args, guard, after, keeps, becomes, (args,))
 
     def _becomes(self, after: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         leaves = self.structure.leaves(after, self.model.state_ty)
@@ -206,3 +276,10 @@ def _sequences(value: Any, ty: Ty, path: str) -> Iterator[tuple[str, Any, list[t
     elif ty.kind in ("record", "state"):
         for f, t in ty.fields.items():
             yield from _sequences(value[f], t, f"{path}.{f}" if path else f)
+
+
+def _initial(slot: Slot, config: ModelConfig) -> Any:
+    """The value of a constant scalar, as the evaluator has it."""
+    if slot.ty.kind == "set":
+        return [bool(slot.initial >> i & 1) for i in range(config.broker_count)]
+    return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial

@@ -69,12 +69,17 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
     if covered is None:
         return
     replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
+    if covered.any_order:
+        replicas = "in any order, the same throughout"
     page.labelled(
         "sizes",
         f"{covered.brokers} brokers, replica list {replicas}, min ISR {covered.min_isr},"
         f" logs of up to {covered.log_slots} records; epochs and disturbances without bound",
     )
-    page.labelled("steps", f"{covered.choices} of {covered.all_choices} choices of arguments of all actions")
+    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
+    if covered.renamed:
+        steps += f", {covered.renamed} of them by renaming the brokers of others"
+    page.labelled("steps", steps)
     for one in covered.settings:
         others = [value for value in one.values if value != one.value]
         less = f", not {' or '.join(others)}" if others else ""
