@@ -19,9 +19,9 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
+from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
 from elrcheck.invariants.proof.symbolic_values import arbitrary
 from elrcheck.invariants.proof.symbolic_values import read as read_value
-from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
