@@ -123,9 +123,11 @@ class Prover:
         return self._next[fn.name]
 
     def says_nothing(self, fn: Fn) -> bool:
-        """The property holds in this configuration by the constants alone, whatever the steps are."""
-        formula = self.over_next(fn) if fn.is_step else self.ts.holds(fn)
-        return bool(z3.is_true(z3.simplify(formula)))
+        """The property holds in this configuration by types and constants alone, whatever the steps are."""
+        solver = self._solver()
+        solver.add(self.ts.type_invariant, *(part for _, part in self.typed))
+        solver.add(z3.Not(self.over_next(fn) if fn.is_step else self.ts.holds(fn)))
+        return bool(ask(solver, self.timeout) == z3.unsat)
 
     def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
         """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""

@@ -333,7 +333,7 @@ def test_a_damaged_answer_is_asked_again(
 def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
     """Processes load the model themselves; what they prove must be what they were asked."""
     config = replace(TINY, broker_count=1, min_isr=1)
-    digests = Digests(Prover(Transitions(model, config), model.lemmas, 60.0))
+    digests = Digests(Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0))
     work = digests.work(digests.prover.ts.instances[0], ["Frame"])
     number, answers = discharge(Task(config, 60.0, Work(0, ("Frame",), work)))
     assert (number, [name for name, _ in answers]) == (0, ["Frame"])
