@@ -31,6 +31,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
+from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
 from elrcheck.results.prove_report import ProveReport
@@ -341,9 +342,19 @@ def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
         discharge(Task(config, 60.0, Work(1, ("Frame",), work)))
 
 
-def test_late_fetches_cannot_be_proved(model: Model) -> None:
-    """No lemma helps: a late fetch may read a log that was cut, and then filled with older records."""
-    config = Config(log_slots=2, records=3, acks_one=3, fences=2, elections=1, late_fetches=1)
+REPLAYED = [variant for variant in VARIANTS if variant.kafka or variant.name == "kip_full"]
+
+
+@pytest.mark.parametrize("second", [False, True], ids=["empty-when-admitted", "not-empty"])
+@pytest.mark.parametrize("variant", REPLAYED, ids=lambda variant: variant.name)
+def test_late_fetches_cannot_be_proved(model: Model, variant: Variant, second: bool) -> None:
+    """F-63. No lemma helps: a late fetch may read a log that was cut, and then filled with older records.
+
+    second: the leader had a record to send when it admitted the fetch, as Kafka needs.
+    """
+    count = 4 if second else 3
+    sizes = {"log_slots": 2, "records": count, "acks_one": count}
+    config = replace(Config(**variant.knobs), **sizes, fences=3, elections=1, late_fetches=1)
     plain = PlainModel(model, config)
     state = plain.initial()
 
@@ -376,6 +387,8 @@ def test_late_fetches_cannot_be_proved(model: Model) -> None:
     take("ApplyMetadata", 2)
     take("Produce", 0, Acks.ONE)
     take("Fetch", 2, 0, False)
+    if second:
+        take("Produce", 0, Acks.ONE)
     take("SendLateFetch", 2, 0)
     take("Fence", 0)
     take("ApplyMetadata", 1)
@@ -390,6 +403,8 @@ def test_late_fetches_cannot_be_proved(model: Model) -> None:
     take("ApplyMetadata", 2)
     take("Fetch", 2, 1, False)
     assert broken() == ["P-2", "P-4", "P-5"]
+    take("Fence", 1)
+    assert state.partition.leader == 2 and "P-1" in broken()
     assert state.spent.crashes == 0 and plain.within(state)
 
 
