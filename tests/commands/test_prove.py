@@ -5,27 +5,22 @@ from __future__ import annotations
 import dataclasses
 import io
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_rules import planted_rule
 
-from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import ProveRequest, Selection
 from elrcheck.commands.prove.covered import coverage, skipped
-from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.prove import Proof, run_prove
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
-from elrcheck.invariants.proof.consecution import Task, Work, discharge
-from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.obligations import Discharge, Prover
+from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
-from elrcheck.lang.changed.altered import affected, altered, planted
-from elrcheck.lang.changed.variations import edited
+from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStrategy
@@ -34,7 +29,6 @@ from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
-from elrcheck.results.prove_report import ProveReport
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 
@@ -199,15 +193,6 @@ def test_unfaulted_cells_are_proved(model: Model) -> None:
                 assert done is None or done.verdict == "proved", (action, lemma)
 
 
-def _planted(model: Model, action: str, before: str, after: str) -> tuple[Model, Any, Any]:
-    """The model with an edited action; the original, and the function to plant for the plain reading."""
-    original = next(fn for fn in model.actions if fn.name == action).source
-    change = edited(original, before, after)
-    changed, plain = altered(model, action, change.tree, affected(model, action))
-    return changed, original, plain
-
-
-# fault that leaves a type -> (action, expression, what it becomes, the part that leaves its type)
 OUTSIDE = {
     "below 0": ("Kill", "s.spent.kills + 1", "s.spent.kills - 1", "spent.kills"),
     "beyond the log": (
@@ -221,7 +206,7 @@ OUTSIDE = {
 def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None:
     """All obligations assume the types before a step, so `Types` must prove them after it."""
     action, before, after, path = OUTSIDE[fault]
-    changed, original, plain = _planted(model, action, before, after)
+    changed, original, plain = planted_rule(model, action, before, after)
     with planted(original, plain):
         prover = Prover(Transitions(changed, TINY), changed.lemmas, None)
         instance = next(i for i in prover.ts.instances if i.action == action and i.args[0] == 0)
@@ -235,7 +220,7 @@ def test_what_no_configuration_enables_is_said(model: Model) -> None:
     """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
     lifted = "replace(appended, high_watermark=len(appended.log))"
     usual = "with_high_watermark(c, s.settings, appended, leader)"
-    changed, original, plain = _planted(
+    changed, original, plain = planted_rule(
         model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}"
     )
     with planted(original, plain):
@@ -264,82 +249,6 @@ def test_every_step_is_covered_or_left_out_by_name(model: Model, knobs: dict[str
     partly = {row.name.partition("(")[0] for row in rows if row.id == "arguments"}
     assert partly == {one.action for one in transitions.excluded} & inside
     assert all("`" in row.reason for row in rows)
-
-
-def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second run proves nothing again; after one edited rule only the steps with this rule are proved."""
-    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
-    config = replace(TINY, broker_count=1, min_isr=1)
-
-    def run(model: Model, fresh: bool = False) -> ProveReport:
-        proof = Proof(model, config, [], 60.0, Silent())
-        proof.keep(fresh)
-        return proof.run("kip_full")
-
-    first, second = run(model), run(model)
-    assert first.verdict == second.verdict == "proved"
-    assert not any(cell.kept for cell in first.cells) and all(cell.kept for cell in second.cells)
-    assert [(c.action, c.lemma, c.core) for c in first.cells] == [
-        (c.action, c.lemma, c.core) for c in second.cells
-    ]
-    assert not any(cell.kept for cell in run(model, fresh=True).cells)
-    changed, original, plain = _planted(model, "Kill", "s.spent.kills + 1", "s.spent.kills - 1")
-    with planted(original, plain):
-        third = run(changed)
-    again = {cell.action for cell in third.cells if not cell.kept}
-    assert (again, third.verdict) == ({"Kill"}, "refuted")
-    assert {cell.lemma for cell in third.cells if cell.verdict == "refuted"} == {"Types"}
-    with planted(original, plain):
-        assert run(changed).verdict == "refuted", "a refuted obligation is never kept"
-
-
-def test_a_changed_lemma_is_proved_again(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It concerns its own column, and every proof that needed it; the others stay."""
-    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
-    config = replace(TINY, broker_count=1, min_isr=1)
-    proof = Proof(model, config, [], 60.0, Silent())
-    proof.keep(fresh=False)
-    first = proof.run("kip_full")
-    weaker = next(fn for fn in model.lemmas if fn.name == "NewEpochUnused")
-    stronger = dataclasses.replace(
-        next(fn for fn in model.lemmas if fn.name == "WatermarkCommitted"), name=weaker.name
-    )
-    lemmas = tuple(stronger if fn.name == weaker.name else fn for fn in model.lemmas)
-    proof = Proof(replace(model, lemmas=lemmas), config, [], 60.0, Silent())
-    proof.keep(fresh=False)
-    again = {(cell.action, cell.lemma) for cell in proof.run("kip_full").cells if not cell.kept}
-    needed = {(cell.action, cell.lemma) for cell in first.cells if weaker.name in cell.core}
-    assert again and needed <= again
-    assert {lemma for _, lemma in again - needed} <= {weaker.name}
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"cells": {"a": 1}}'])
-def test_a_damaged_answer_is_asked_again(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
-) -> None:
-    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
-    prover = Prover(Transitions(model, replace(TINY, broker_count=1, min_isr=1)), model.lemmas, None)
-    kept = KeptCells(Digests(prover), fresh=False)
-    instance = prover.ts.instances[0]
-    names = [fn.name for fn in model.lemmas]
-    kept.add(instance, {name: Discharge("proved", 0.1) for name in names})
-    assert list(kept.find(instance, names)) == names
-    (file,) = (tmp_path / "prove").iterdir()
-    file.write_bytes(damage)
-    assert kept.find(instance, names) == {}
-
-
-def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
-    """Processes load the model themselves; what they prove must be what they were asked."""
-    config = replace(TINY, broker_count=1, min_isr=1)
-    digests = Digests(Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0))
-    work = digests.work(digests.prover.ts.instances[0], ["Frame"])
-    number, answers = discharge(Task(config, 60.0, Work(0, ("Frame",), work)))
-    assert (number, [name for name, _ in answers]) == (0, ["Frame"])
-    with pytest.raises(EnvironmentFault, match="changed while the proof ran"):
-        discharge(Task(config, 60.0, Work(1, ("Frame",), work)))
 
 
 REPLAYED = [variant for variant in VARIANTS if variant.kafka or variant.name == "kip_full"]

@@ -7,6 +7,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from planted_rules import planted_rule
 
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import load_proof_model
@@ -14,8 +15,7 @@ from elrcheck.invariants.proof import transition
 from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
-from elrcheck.lang.changed.altered import affected, altered, planted
-from elrcheck.lang.changed.variations import edited
+from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
@@ -97,10 +97,8 @@ def test_a_lemma_that_looks_at_numbers_ends_it(model: Model, monkeypatch: pytest
 
 def test_a_fault_of_one_broker_is_not_hidden(model: Model) -> None:
     """Kill of broker 2 alone leaves a type; the instance of broker 0 must not stand for it."""
-    original = next(fn for fn in model.actions if fn.name == "Kill").source
     faulty = "s.spent.kills - 1 if b == 2 else s.spent.kills + 1"
-    change = edited(original, "s.spent.kills + 1", faulty)
-    changed, plain = altered(model, "Kill", change.tree, affected(model, "Kill"))
+    changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", faulty)
     with planted(original, plain):
         transitions = Transitions(changed, THREE, any_order=True)
         assert transitions.alike is not None

@@ -1,0 +1,110 @@
+"""What a proof keeps: answers of an earlier run, as long as the obligation is the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from planted_rules import planted_rule
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.progress import Silent
+from elrcheck.commands.prove.kept_cells import KeptCells
+from elrcheck.commands.prove.prove import Proof
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
+from elrcheck.invariants.proof.consecution import Task, Work, discharge
+from elrcheck.invariants.proof.digests import Digests
+from elrcheck.invariants.proof.obligations import Discharge, Prover
+from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.results.prove_report import ProveReport
+
+TINY = Config(
+    log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, broker_count=2, kills=1
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run proves nothing again; after one edited rule only the steps with this rule are proved."""
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
+    config = replace(TINY, broker_count=1, min_isr=1)
+
+    def run(model: Model, fresh: bool = False) -> ProveReport:
+        proof = Proof(model, config, [], 60.0, Silent())
+        proof.keep(fresh)
+        return proof.run("kip_full")
+
+    first, second = run(model), run(model)
+    assert first.verdict == second.verdict == "proved"
+    assert not any(cell.kept for cell in first.cells) and all(cell.kept for cell in second.cells)
+    assert [(c.action, c.lemma, c.core) for c in first.cells] == [
+        (c.action, c.lemma, c.core) for c in second.cells
+    ]
+    assert not any(cell.kept for cell in run(model, fresh=True).cells)
+    changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", "s.spent.kills - 1")
+    with planted(original, plain):
+        third = run(changed)
+    again = {cell.action for cell in third.cells if not cell.kept}
+    assert (again, third.verdict) == ({"Kill"}, "refuted")
+    assert {cell.lemma for cell in third.cells if cell.verdict == "refuted"} == {"Types"}
+    with planted(original, plain):
+        assert run(changed).verdict == "refuted", "a refuted obligation is never kept"
+
+
+def test_a_changed_lemma_is_proved_again(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It concerns its own column, and every proof that needed it; the others stay."""
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
+    config = replace(TINY, broker_count=1, min_isr=1)
+    proof = Proof(model, config, [], 60.0, Silent())
+    proof.keep(fresh=False)
+    first = proof.run("kip_full")
+    weaker = next(fn for fn in model.lemmas if fn.name == "NewEpochUnused")
+    stronger = dataclasses.replace(
+        next(fn for fn in model.lemmas if fn.name == "WatermarkCommitted"), name=weaker.name
+    )
+    lemmas = tuple(stronger if fn.name == weaker.name else fn for fn in model.lemmas)
+    proof = Proof(replace(model, lemmas=lemmas), config, [], 60.0, Silent())
+    proof.keep(fresh=False)
+    again = {(cell.action, cell.lemma) for cell in proof.run("kip_full").cells if not cell.kept}
+    needed = {(cell.action, cell.lemma) for cell in first.cells if weaker.name in cell.core}
+    assert again and needed <= again
+    assert {lemma for _, lemma in again - needed} <= {weaker.name}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"cells": {"a": 1}}'])
+def test_a_damaged_answer_is_asked_again(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
+    prover = Prover(Transitions(model, replace(TINY, broker_count=1, min_isr=1)), model.lemmas, None)
+    kept = KeptCells(Digests(prover), fresh=False)
+    instance = prover.ts.instances[0]
+    names = [fn.name for fn in model.lemmas]
+    kept.add(instance, {name: Discharge("proved", 0.1) for name in names})
+    assert list(kept.find(instance, names)) == names
+    (file,) = (tmp_path / "prove").iterdir()
+    file.write_bytes(damage)
+    assert kept.find(instance, names) == {}
+
+
+def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
+    """Processes load the model themselves; what they prove must be what they were asked."""
+    config = replace(TINY, broker_count=1, min_isr=1)
+    digests = Digests(Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0))
+    work = digests.work(digests.prover.ts.instances[0], ["Frame"])
+    number, answers = discharge(Task(config, 60.0, Work(0, ("Frame",), work)))
+    assert (number, [name for name, _ in answers]) == (0, ["Frame"])
+    with pytest.raises(EnvironmentFault, match="changed while the proof ran"):
+        discharge(Task(config, 60.0, Work(1, ("Frame",), work)))
