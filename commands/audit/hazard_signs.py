@@ -147,7 +147,7 @@ class EventSigns:
         resource = fields["resourceType"], fields["resourceName"]
         if resource[0] == TOPIC and any(True for _ in state.keys_of(resource[1])):  # it is not being created
             before, now = _min_isr(self.min_isr, resource[1]), _min_isr(state.min_isr, resource[1])
-        elif resource == (BROKER, EVERY_BROKER):
+        elif resource == (BROKER, EVERY_BROKER) and state.partitions:  # else no leader can have missed it
             before, now = _min_isr(self.min_isr, ""), _min_isr(state.min_isr, "")
         else:
             return

@@ -180,6 +180,10 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
 }
 
 
+ELSEWHERE = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking")
+"""Rules with tests of their own, in test_audit_reassigned.py."""
+
+
 @pytest.mark.parametrize("story", list(STORIES))
 def test_each_sign_is_recognised_at_its_offset(tmp_path: Path, story: str) -> None:
     batches, expected = STORIES[story]
@@ -187,7 +191,7 @@ def test_each_sign_is_recognised_at_its_offset(tmp_path: Path, story: str) -> No
 
 
 def test_every_rule_has_a_story() -> None:
-    told = {rule for _, found in STORIES.values() for _, rule, _ in found}
+    told = {rule for _, found in STORIES.values() for _, rule, _ in found} | {*ELSEWHERE}
     assert told | {"unexplained-record"} == set(RULES) - NEXT_STEPS
     assert {ident for ident, _ in PROPERTIES} == {rule for rule in RULES if rule.startswith("P-")}
 
