@@ -97,7 +97,7 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
               help="With --bootstrap: a file of Kafka's client properties, for TLS and SASL.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
 @click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
-              help="Processes that judge partitions; auto: one for logs of less than 64 MiB.")
+              help="Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
               help="local: this machine; spark: the same on a cluster, from any storage that Spark reads.")
 @click.option("--master", metavar="URL", default="local[*]", show_default=True,

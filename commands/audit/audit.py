@@ -25,6 +25,8 @@ STEPS = 256
 """Between two looks at the clock."""
 WORTH_PROCESSES = 1 << 26
 """Bytes of logs from which on several processes are of use, if their number is left open."""
+MANY_PROCESSORS = 4
+"""From so many on: one reads, and the others judge."""
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
@@ -58,9 +60,11 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
 
 
 def _workers(asked: int | None, size: int) -> int:
+    """Each process learns by itself what it need not judge again, so that two are no faster than one."""
     if asked is not None:
         return asked
-    return len(os.sched_getaffinity(0)) if size >= WORTH_PROCESSES else 1
+    processors = os.cpu_count() or 1
+    return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
 
 
 def _by_one(logs: Sequence[MetadataLog], meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:

@@ -44,7 +44,10 @@ def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Ju
         yield "elr-while-off", f"ELR {list(p.elr)} is stored while the feature is off"
     if NO_LEADER in (*p.isr, *p.elr, *p.last_known_elr):
         yield "stored-none", f"-1 is stored as a broker: {_lists(p)}"
-    if p.leader == NO_LEADER and not p.isr and not p.elr:
+    if outside := _last_known_outside(p):
+        what = f"no leader, and LastKnownELR has {_brokers(outside)}, no replica: {_lists(p)}"
+        yield "last-known-outside-replicas", what
+    elif p.leader == NO_LEADER and not p.isr and not p.elr:
         last = frozenset(p.last_known_elr) - {NO_LEADER}
         if not last:
             yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
@@ -54,10 +57,20 @@ def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Ju
         yield from _property_sign(p, broken.property, broken.conjunct, bool(ghosts), state.elr_enabled)
 
 
+def _last_known_outside(p: KafkaPartition) -> list[int]:
+    """Brokers of LastKnownELR that are no replicas, where one may be asked to lead."""
+    if p.leader != NO_LEADER or p.elr:
+        return []
+    return [broker for broker in p.last_known_elr if broker not in p.replicas and broker != NO_LEADER]
+
+
 def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, elr: bool) -> Iterator[Sign]:
     """A property that does not hold, under the name of the finding that explains it, if one does."""
     if ghosts and (ident, conjunct) in (("P-12", "elr"), ("P-11", "below_min_isr")):
         return  # elr-outside-replicas says so
+    outside = ident in ("P-18", "P-19") or (ident, conjunct) == ("P-12", "last_known_elr")
+    if outside and _last_known_outside(p):
+        return  # last-known-outside-replicas says so, and what to do first
     leaderless = p.leader == NO_LEADER
     if ghosts and ident == "P-20":
         yield "elr-blocks-election", f"no leader while the ELR is not empty: {_lists(p)}"

@@ -68,6 +68,11 @@ RAISED_TOO_LATE = (
     "The leader may have committed records without the members of the ELR. Do not stop, fence or unregister"
     " it until every replica is in the ISR. Raise min.insync.replicas only while every ISR is complete."
 )
+NO_STRANGER = (
+    "As long as that broker is active, no broker of the partition can register, and each attempt makes the"
+    " controller resign. Write min.insync.replicas again with the value it has, or stop that broker; then"
+    " start the replicas."
+)
 NO_BROKER = (
     "In 4.0.x no unclean election of this partition can succeed: update the controllers, or write"
     " min.insync.replicas again, before one is needed."
@@ -135,6 +140,7 @@ _RULES = (
     Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
     Rule("last-known-only", "medium", WAIT_FOR_IT),
+    Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62"),
     Rule("stored-none", "medium", NO_BROKER, "F-59"),
     Rule("unexplained-record", "low", UNEXPLAINED),
 )

@@ -165,6 +165,14 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
         ),
         [(8, "no-candidate", 13)],
     ),
+    "the last known leader is no replica": (
+        ((change(replicas=[0], isr=[], leader=-1, lastKnownElr=[1]), *FENCED),),
+        [(8, "last-known-outside-replicas", None)],
+    ),
+    "it is none, and a member is left": (
+        ((change(replicas=[0], isr=[0], leader=-1, lastKnownElr=[1]),),),
+        [(8, "last-known-outside-replicas", None)],
+    ),
     "the last known leader remains": (
         ((change(isr=[], leader=-1, lastKnownElr=[0]), *FENCED),),
         [(8, "last-known-only", None)],
