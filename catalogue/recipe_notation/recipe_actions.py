@@ -202,7 +202,7 @@ class Wait:
 class Leaderless:
     """The partition is unavailable if it has no leader for so long; the steps continue in either case.
 
-    A leader that is fenced is none: DescribeTopicPartitions does not name it.
+    DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
     """
 
     partition: str

@@ -28,7 +28,7 @@ from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.invariants.proof.transition import Instance
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import ObligationReport, ProveReport
-from elrcheck.traces.describe import arguments
+from elrcheck.traces.describe import arguments, spelled
 
 Found = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
@@ -75,8 +75,11 @@ def certify(
 
 def given_arguments(prover: Prover, instance: Instance) -> dict[str, str]:
     """The arguments of an instance as reports write them."""
-    action = next(fn for fn in prover.ts.model.actions if fn.name == instance.action)
-    return {given.name: given.value for given in arguments(action, instance.args)}
+    return {given.name: given.value for given in arguments(action_of(prover, instance), instance.args)}
+
+
+def action_of(prover: Prover, instance: Instance) -> Fn:
+    return prover.ts.model.fns[instance.action]
 
 
 def _proved(obligations: Sequence[ObligationReport]) -> tuple[Cell, ...]:
@@ -98,5 +101,4 @@ def _open(prover: Prover, report: ProveReport, found: Found) -> Iterator[str]:
     for number, instance in enumerate(prover.ts.instances):
         for goal, answer in found[number].items():
             if answer.verdict != "proved":
-                given = ", ".join(f"{k}={v}" for k, v in given_arguments(prover, instance).items())
-                yield f"{instance.action}({given}) x {goal}"
+                yield f"{spelled(action_of(prover, instance), instance.args)} x {goal}"
