@@ -25,6 +25,7 @@ USAGE: Mapping[str, str] = {
     "usage-record": "--record cannot keep a comparison of this kind.",
     "usage-resume": "--resume and --run-dir were given together.",
     "usage-run-dir": "--run-dir was given, but the command stores nothing.",
+    "unpinned-origin": "A URL does not pin the elrcheck that CI is to install.",
     "usage-unknown-command": "There is no such command.",
     "usage-unknown-option": "The command has no such option.",
     "engine-option": "The chosen engine does not support the option.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.origin import FORMS
 
 SETTINGS = """\
 # Option defaults for elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file, built-in
@@ -35,13 +35,13 @@ on:
 jobs:
   gate:
     runs-on: ubuntu-latest
-    steps:
+    env:
+{origin}    steps:
       - uses: actions/checkout@v4
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
-      # Or the URL of a wheel or of a repository: pip install git+https://...
-      - run: pip install elrcheck=={version}
+      - run: pip install "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
       # Annotates the diff and writes a step summary; the step below uploads the files.
       - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml
       - uses: actions/upload-artifact@v4
@@ -51,6 +51,15 @@ jobs:
           path: |
             elrcheck.sarif
             elrcheck.xml
+"""
+UNKNOWN = f"""\
+      # elrcheck is on no package index. Name what to install, so that it cannot change behind your back:
+      # {FORMS}
+      ELRCHECK: ""
+"""
+KNOWN = """\
+      # What this file was written by. elrcheck is on no package index, so it is named by its commit or hash.
+      ELRCHECK: "{url}"
 """
 HOOK = """\
 # https://pre-commit.com: `pre-commit install` runs this before each commit.
@@ -69,8 +78,8 @@ HOOK_PATH = ".pre-commit-config.yaml"
 BASELINE_PATH = "elrcheck-baseline.toml"
 
 
-def files() -> Mapping[str, str]:
-    """The files to write: path inside the folder -> text."""
+def files(origin: str | None = None) -> Mapping[str, str]:
+    """The files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.requests import Selection
     from elrcheck.commands.gate.baseline import Entry
     from elrcheck.commands.gate.baseline_text import baseline_text
@@ -82,19 +91,19 @@ def files() -> Mapping[str, str]:
     return {
         "elrcheck.toml": SETTINGS,
         BASELINE_PATH: baseline_text(entries),
-        WORKFLOW_PATH: WORKFLOW.replace("{version}", __version__),
+        WORKFLOW_PATH: WORKFLOW.replace("{origin}", UNKNOWN if origin is None else KNOWN.format(url=origin)),
         HOOK_PATH: HOOK,
     }
 
 
-def start(folder: Path, force: bool) -> list[tuple[Path, str]]:
+def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Path, str]]:
     """Writes the files; returns (path, `wrote`, `replaced` or `kept`) for each.
 
     Raises UsageFault if the folder does not exist, or if all files exist and force is false.
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
-    wanted = files()
+    wanted = files(origin)
     existing = [name for name in wanted if (folder / name).exists()]
     if len(existing) == len(wanted) and not force:
         raise UsageFault(

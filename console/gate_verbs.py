@@ -82,16 +82,22 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--directory", "-C", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               default=".", help="Folder to write to; by default the current one.")
+@click.option("--install-from", metavar="URL",
+              help="What the workflow installs, pinned by a commit or hash; by default what is installed here.")
 @click.pass_obj
-def init(shell: Shell, /, force: bool, directory: Path) -> ExitCode:
+def init(shell: Shell, /, force: bool, directory: Path, install_from: str | None) -> ExitCode:
     """Write settings, a CI workflow and a pre-commit hook.
 
     Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
     .pre-commit-config.yaml, all with comments. Keeps existing files unless --force is given.
     """
-    from elrcheck.commands.init import start
+    from elrcheck.base.origin import checked, installed_from
+    from elrcheck.commands.init import WORKFLOW_PATH, start
 
-    for path, what in start(directory, force):
+    origin = installed_from() if install_from is None else checked(install_from, "--install-from")
+    for path, what in start(directory, force, origin):
         shell.write(f"{what:<8} {path}\n")
+    if origin is None:
+        shell.note(f"this elrcheck was installed from this machine: say in {WORKFLOW_PATH} where CI gets it")
     shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
     return ExitCode.HOLDS

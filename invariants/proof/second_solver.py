@@ -17,7 +17,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.requests import ProofSolver
 
 Answer: TypeAlias = Literal["unsat", "sat", "unknown"]
-EXTRA = "pip install 'elrcheck[cvc5]'"
+EXTRA = "pip install 'cvc5>=1.2'"
 
 
 @dataclass(frozen=True)

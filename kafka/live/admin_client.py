@@ -23,7 +23,7 @@ from elrcheck.kafka.live.client_properties import ClientSettings
 Got = TypeVar("Got")
 Answer: TypeAlias = Mapping[str, Any]
 PACKAGE = Path(__file__).resolve().parents[2]
-EXTRA = "pip install 'elrcheck[live]'"
+EXTRA = "pip install 'kafka-python>=3.0.12,<4'"
 CONNECT = 10.0
 """Seconds for a first connection."""
 PATIENCE = 60.0

@@ -256,4 +256,4 @@ def test_without_cvc5(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cvc5", None)
     with pytest.raises(EnvironmentFault, match="cvc5") as fault:
         check(folder, "cvc5")
-    assert "elrcheck[cvc5]" in str(fault.value.help)
+    assert "cvc5>=1.2" in str(fault.value.help)

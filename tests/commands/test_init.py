@@ -15,6 +15,8 @@ import pytest
 import yaml
 from places import ROOT
 
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
 from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
 from elrcheck.console.settings import load_settings
@@ -38,7 +40,7 @@ def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) ->
     assert (code, out) == (2, "") and "error[init-exists]" in err and "--force" in err
     code, out, _ = invoke("init", "--force")
     assert code == 0 and out.count("replaced") == 4
-    assert contents(tmp_path) == dict(files())
+    assert contents(tmp_path) == dict(files(installed_from()))
 
 
 def test_a_folder_that_is_not_there(invoke: Invoke, tmp_path: Path) -> None:
@@ -55,6 +57,86 @@ def test_every_commented_setting_is_a_setting(tmp_path: Path) -> None:
     settings = load_settings(None, tmp_path, cli)
     assert settings.defaults["check"]["time_budget"] == "5m"
     assert settings.defaults["gate"]["fail_on"] == "drift"
+
+
+# ------------------------------------------------------------------- what CI installs
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+DIGEST = COMMIT + "0" * 24
+REPOSITORY = f"git+https://git.example.org/tools/elrcheck@{COMMIT}"
+ARCHIVE = f"https://files.example.org/elrcheck-0.1.0-py3-none-any.whl#sha256={DIGEST}"
+
+
+def install_step(folder: Path) -> tuple[str, str]:
+    """The value of ELRCHECK in the workflow, and the command that installs it."""
+    document = yaml.safe_load((folder / WORKFLOW_PATH).read_text())
+    job = document["jobs"]["gate"]
+    (step,) = [step["run"] for step in job["steps"] if "pip install" in step.get("run", "")]
+    return job["env"]["ELRCHECK"], step
+
+
+@pytest.mark.parametrize("url", [REPOSITORY, ARCHIVE, f"git+ssh://git@git.example.org/elrcheck.git@{COMMIT}"])
+def test_the_workflow_installs_what_is_named(invoke: Invoke, tmp_path: Path, url: str) -> None:
+    code, _, err = invoke("init", "--install-from", url)
+    assert code == 0 and "say in" not in err
+    value, step = install_step(tmp_path)
+    assert value == url
+    shown = shell(step.replace("pip install", "echo"), tmp_path, ELRCHECK=value)
+    assert shown.stdout == f"elrcheck @ {url}\n"
+
+
+def test_a_workflow_that_does_not_know_stops(tmp_path: Path) -> None:
+    """No package index is asked for a name that anybody could have registered."""
+    (tmp_path / ".github" / "workflows").mkdir(parents=True)
+    (tmp_path / WORKFLOW_PATH).write_text(files(None)[WORKFLOW_PATH])
+    value, step = install_step(tmp_path)
+    assert value == ""
+    stopped = shell(step, tmp_path, ELRCHECK=value)
+    assert stopped.returncode != 0 and "name a commit or a hash" in stopped.stderr
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["elrcheck", "elrcheck==0.1.0", "git+https://git.example.org/elrcheck",
+     "git+https://git.example.org/elrcheck@main", f"git+http://git.example.org/elrcheck@{COMMIT}",
+     "https://files.example.org/elrcheck.whl", f"{REPOSITORY} --pre",
+     f'git+https://git.example.org/"; rm -rf "@{COMMIT}', f'git+https://git.example.org/"$(id)"@{COMMIT}'],
+)  # fmt: skip
+def test_what_does_not_pin_is_refused(invoke: Invoke, tmp_path: Path, url: str) -> None:
+    code, out, err = invoke("init", "--install-from", url)
+    assert (code, out) == (2, "") and "error[unpinned-origin]" in err
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(UsageFault):
+        checked(url, "")
+
+
+@pytest.mark.parametrize(
+    ("record", "url"),
+    [
+        ({"url": REPOSITORY[4:-41], "vcs_info": {"vcs": "git", "commit_id": COMMIT}}, REPOSITORY),
+        ({"url": ARCHIVE.partition("#")[0], "archive_info": {"hashes": {"sha256": DIGEST}}}, ARCHIVE),
+        ({"url": "file:///tmp/a.whl", "archive_info": {"hashes": {"sha256": DIGEST}}}, None),
+        ({"url": REPOSITORY[4:-41], "vcs_info": {"vcs": "hg", "commit_id": COMMIT}}, None),
+        ({"url": "file:///nowhere/at/all", "dir_info": {"editable": True}}, None),
+        ({"url": 3}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_what_pip_recorded(record: dict[str, Any], url: str | None) -> None:
+    assert pinned_url(record) == url
+
+
+def test_a_clone_counts_if_nothing_is_changed(tmp_path: Path) -> None:
+    record = {"url": tmp_path.as_uri(), "dir_info": {}}
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "a"]):
+        subprocess.run([*git, *words], check=True)
+    assert pinned_url(record) is None
+    subprocess.run([*git, "remote", "add", "origin", "https://git.example.org/tools/elrcheck"], check=True)
+    found = pinned_url(record)
+    assert found is not None and re.fullmatch(re.escape(REPOSITORY[:-40]) + "[0-9a-f]{40}", found)
+    (tmp_path / "changed").write_text("")
+    assert pinned_url(record) is None
 
 
 # ------------------------------------------------------------------- commands of the files

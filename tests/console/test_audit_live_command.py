@@ -125,7 +125,7 @@ def test_nobody_listens_at_the_command_line(invoke: Invoke) -> None:
 def test_a_missing_library(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kafka.admin", None)
     code, output = invoke("--bootstrap", "localhost:1")
-    assert code == 4 and "error[live-client]" in output and "pip install 'elrcheck[live]'" in output
+    assert code == 4 and "error[live-client]" in output and "pip install 'kafka-python>=3.0.12,<4'" in output
 
 
 def test_ctrl_c_while_brokers_are_asked(invoke: Invoke) -> None:

