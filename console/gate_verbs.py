@@ -83,7 +83,7 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
 @click.option("--directory", "-C", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               default=".", help="Folder to write to; by default the current one.")
 @click.option("--install-from", metavar="URL",
-              help="What the workflow installs, pinned by a commit or hash; by default what is installed here.")
+              help="What the workflow installs, by commit or hash; by default what is installed here.")
 @click.pass_obj
 def init(shell: Shell, /, force: bool, directory: Path, install_from: str | None) -> ExitCode:
     """Write settings, a CI workflow and a pre-commit hook.
