@@ -130,9 +130,10 @@ def test_a_clone_counts_if_nothing_is_changed(tmp_path: Path) -> None:
     record = {"url": tmp_path.as_uri(), "dir_info": {}}
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "a"]):
-        subprocess.run([*git, *words], check=True)
+        subprocess.run([*git, *words], check=True, timeout=60)
     assert pinned_url(record) is None
-    subprocess.run([*git, "remote", "add", "origin", "https://git.example.org/tools/elrcheck"], check=True)
+    remote = ["remote", "add", "origin", "https://git.example.org/tools/elrcheck"]
+    subprocess.run([*git, *remote], check=True, timeout=60)
     found = pinned_url(record)
     assert found is not None and re.fullmatch(re.escape(REPOSITORY[:-40]) + "[0-9a-f]{40}", found)
     (tmp_path / "changed").write_text("")
