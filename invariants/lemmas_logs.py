@@ -151,7 +151,7 @@ def joiners(c: Config, s: State) -> RSet:
 @op
 def contenders(c: Config, s: State) -> RSet:
     """Current and imminent candidates that have not lost data."""
-    return candidates(s) | (joiners(c, s) - s.lossy)
+    return candidates(c, s) | (joiners(c, s) - s.lossy)
 
 
 @lemma

@@ -63,9 +63,14 @@ def LostCovers(c: Config, s: State, seen: Seen) -> bool:
 
 @op
 def BackersHold(c: Config, s: State, seen: Seen) -> bool:
-    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all."""
-    return len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas) and all(
-        is_prefix(s.committed, s.broker[b].log) for b in seen.backers - seen.lost
+    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all.
+
+    They are no fewer than any promise says that was made of it (P-30).
+    """
+    return (
+        len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas)
+        and all(p.min_isr <= len(seen.backers) for p in s.promised)
+        and all(is_prefix(s.committed, s.broker[b].log) for b in seen.backers - seen.lost)
     )
 
 

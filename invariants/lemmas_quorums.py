@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, upto
 from elrcheck.invariants.lemmas_views import enough, granted
-from elrcheck.invariants.properties import leads_now
+from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
@@ -74,7 +74,7 @@ def ceiling(c: Config, s: State, leader: Replica) -> Offset:
 def QuorumCovers(c: Config, s: State) -> bool:
     """The quorum of a leader that may commit in the current epoch covers ISR and ELR."""
     return all(
-        s.partition.isr | s.partition.elr <= quorum(c, s, leader)
+        s.partition.isr | eligible(c, s) <= quorum(c, s, leader)
         for leader in c.brokers
         if may_commit(c, s, leader) and leads_now(s, leader)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.invariants.operations import last_known
+from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LklStorage
@@ -21,20 +22,21 @@ def enough(c: Config, s: State, isr: RSet) -> bool:
 
 @lemma
 def ControllerRecord(c: Config, s: State) -> bool:
-    """ISR and ELR satisfy the rules of KIP-966."""
+    """ISR and ELR satisfy the rules of KIP-966; while ELR is off, the last member stays without a leader."""
     return (
         s.partition.isr & s.partition.elr == EMPTY
         and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
-        and all(is_active(s.registration[b]) for b in s.partition.isr)
-        and all(s.registration[b].registered for b in s.partition.elr)
-        and (
+        and implies(
+            s.partition.leader is not None,
             s.partition.leader in s.partition.isr
-            if s.partition.leader is not None
-            else s.partition.isr == EMPTY
+            and all(is_active(s.registration[b]) for b in s.partition.isr),
         )
         and implies(
-            s.partition.leader is None, all(not is_active(s.registration[b]) for b in s.partition.elr)
+            s.partition.leader is None,
+            len(s.partition.isr) <= (0 if s.settings.elr_enabled else 1)
+            and all(not is_active(s.registration[b]) for b in s.partition.isr | eligible(c, s)),
         )
+        and all(s.registration[b].registered for b in s.partition.elr)
     )
 
 

@@ -13,6 +13,7 @@ from elrcheck.invariants import (
     controller_legal,
     controller_rules,
     epochs,
+    lemmas_changes,
     lemmas_logs,
     lemmas_losses,
     lemmas_quorums,
@@ -30,7 +31,7 @@ from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
-LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_losses)
+LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_losses)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
 

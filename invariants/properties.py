@@ -38,9 +38,9 @@ def recovering(c: Config, s: State) -> RSet:
 
 
 @op
-def candidates(s: State) -> RSet:
+def candidates(c: Config, s: State) -> RSet:
     """Brokers that the controller may elect cleanly and that have not lost data without its knowledge."""
-    return (s.partition.isr | s.partition.elr) - s.lossy
+    return (s.partition.isr | eligible(c, s)) - s.lossy
 
 
 @op

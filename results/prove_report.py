@@ -113,7 +113,8 @@ class Coverage:
     renaming the brokers makes of others, so that they need no obligations of their own.
 
     replicas: the replica list, None if it changes; any_order: it stands for all its orders. properties,
-    all_properties: attempted ones, and all.
+    all_properties: attempted ones, and all. assumed: steps that the proof leaves out, although the
+    configuration has them, because properties are false with them; each as what holds of all other steps.
     """
 
     properties: int
@@ -129,6 +130,7 @@ class Coverage:
     min_isr: int
     log_slots: int
     settings: tuple[SettingCovered, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from itertools import groupby
 from typing import Any
@@ -31,12 +31,26 @@ COVERED: dict[str, Any] = {
     "directory_changes": 1,
     "elections": 1,
     "acks_zero": 1,
+    "feature_changes": 1,
 }
-"""Settings of a proof: a budget above 0 enables its action, without any limit."""
+"""Settings of a proof: a budget above 0 enables its action, without any limit.
+
+Only a variant that starts with ELR on has changes of the feature.
+"""
+PROOF_LOG_SLOTS = 2
+"""Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 NEVER = "never enabled in this configuration"
 SILENT = "says nothing in this configuration: all that could break it is constant"
 SHOWN = ("unclean_recovery_strategy", "metadata")
 """Knobs with values that are protocols of their own: the report always says which one is covered."""
+
+
+def widened(config: Config, given: Collection[str]) -> Config:
+    """The configuration of a proof: the selected one, with the settings above that are not `given`."""
+    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
+    if not config.elr_enabled:
+        del wide["feature_changes"]
+    return replace(config, **{name: to for name, to in wide.items() if name not in given})
 
 
 def skipped(
@@ -100,6 +114,7 @@ def coverage(model: Model, transitions: Transitions, properties: int, variant: s
         min_isr=config.min_isr,
         log_slots=config.log_slots,
         settings=tuple(_settings(config, variant)),
+        assumed=tuple(fn.doc for fn in transitions.assumptions if fn.name in transitions.assumed),
     )
 
 

@@ -24,7 +24,7 @@ from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.commands.prove.certify import certify, demand_room
 from elrcheck.commands.prove.check_certificate import run_check_certificate
-from elrcheck.commands.prove.covered import COVERED, coverage, skipped
+from elrcheck.commands.prove.covered import coverage, skipped, widened
 from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
@@ -51,8 +51,6 @@ from elrcheck.traces.describe import leaves
 
 PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
-PROOF_LOG_SLOTS = 2
-"""Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
@@ -93,9 +91,7 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
-    config = selected.config
-    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
-    config = replace(config, **{name: to for name, to in wide.items() if name not in selected.overrides})
+    config = widened(selected.config, selected.overrides)
     if request.certificate is not None:
         demand_room(request.certificate)
     proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)

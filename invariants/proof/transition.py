@@ -18,6 +18,7 @@ from typing import Any
 
 import z3
 
+from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
 from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
 from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
 from elrcheck.invariants.proof.symbolic_values import arbitrary
@@ -88,6 +89,8 @@ class Transitions:
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
         self.has_history = seen_after.__name__ in model.fns
+        self.assumptions = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
+        self.assumed: set[str] = set()
         self.instances: list[Instance] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
@@ -123,7 +126,7 @@ class Transitions:
         if any(pattern(state, ty, to) != state for to in generators(self.config.broker_count)):
             return None
         alike = Equivariance(self.model, self.config)
-        history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
+        history = {fn.__name__ for fn in (seen_after, *LEMMAS, *ASSUMPTIONS)} & self.model.fns.keys()
         steps = (fn for fn in self.model.always if fn.is_step)
         whole = (*self.model.lemmas, *steps, *(self.model.fns[name] for name in sorted(history)))
         return alike if all(alike.holds(fn) for fn in whole) else None
@@ -182,10 +185,20 @@ class Transitions:
             together = " and ".join(name for name, _ in outcome.guards)
             return Excluded(fn.name, args, failing[0] if failing else together)
         after = {**self.now, **outcome.fields}
+        guard = self._assuming(guard, after)
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
         becomes += tuple(self._history(becomes))
         return Instance(fn.name, args, guard, after, keeps, becomes, (args,))
+
+    def _assuming(self, guard: Any, after: Mapping[str, Any]) -> Any:
+        """The guard of a step and what the proof assumes of it; `assumed` names what excludes any step."""
+        for fn in self.assumptions:
+            excludes_none = self.holds(fn, self.now, after)
+            if not z3.is_true(z3.simplify(excludes_none)):
+                self.assumed.add(fn.name)
+                guard = z3.And(guard, excludes_none)
+        return guard
 
     def _becomes(self, after: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
         leaves = self.structure.leaves(after, self.model.state_ty)

@@ -58,10 +58,12 @@ def claim(report: ProveReport) -> str:
         return f": {len(verdicts) - verdicts.count('proved')} of {len(verdicts)} obligations open"
     if covered is None:
         return ""
-    return (
+    said = (
         f": {covered.properties} of {covered.all_properties} properties,"
         f" {covered.actions} of {covered.all_actions} actions"
     )
+    number = len(covered.assumed)
+    return f"{said}, {number} assumption{'s' if number > 1 else ''}" if number else said
 
 
 def print_coverage(covered: Coverage | None, page: Page) -> None:
@@ -80,6 +82,8 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
     if covered.renamed:
         steps += f", {covered.renamed} of them by renaming the brokers of others"
     page.labelled("steps", steps)
+    for assumption in covered.assumed:
+        page.labelled("assumed", assumption)
     for one in covered.settings:
         others = [value for value in one.values if value != one.value]
         less = f", not {' or '.join(others)}" if others else ""

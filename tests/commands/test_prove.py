@@ -62,10 +62,17 @@ def test_kip_full_is_proved() -> None:
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 37
+    assert len(report.initiation) == 40
     actions = {cell.action for cell in report.cells}
-    assert len(actions) == 20
-    also = {"Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories"}
+    assert len(actions) == 21
+    also = {
+        "Kill",
+        "StartControlledShutdown",
+        "GrantShutdown",
+        "Unregister",
+        "AssignDirectories",
+        "ChangeFeature",
+    }
     assert also | {"ElectPreferred"} <= actions
     assert not actions & outside
     steps = (
@@ -90,8 +97,9 @@ def test_kip_full_is_proved() -> None:
     assert {cell.action for cell in report.cells if cell.lemma == "Types"} == actions
     covered = report.coverage
     assert covered is not None
-    assert (covered.properties, covered.actions) == (21 + 13, 20)
-    assert covered.all_actions == 20 + len(outside)
+    assert (covered.properties, covered.actions) == (21 + 13, 21)
+    assert covered.all_actions == 21 + len(outside)
+    assert [one.rpartition("(")[2] for one in covered.assumed] == ["E-1)", "F-26)"]
     assert (covered.replicas, covered.log_slots) == ((0, 1, 2), 1)
     assert {one.name: (one.value, one.variant) for one in covered.settings} == {
         "unclean_recovery_strategy": ("DISABLED", "BALANCED"),
@@ -100,7 +108,7 @@ def test_kip_full_is_proved() -> None:
     text = io.StringIO()
     print_report(report, Page(open_console(text)))
     said = text.getvalue()
-    claim = f"34 of {covered.all_properties} properties, 20 of {covered.all_actions} actions"
+    claim = f"34 of {covered.all_properties} properties, 21 of {covered.all_actions} actions, 2 assumptions"
     assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
     assert "logs of up to 1 records" in said and "INCONCLUSIVE" not in said
 
