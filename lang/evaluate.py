@@ -137,7 +137,7 @@ class Evaluator:
             case expr.EnumMember():
                 return e.ty.members.index(e.name)
             case expr.ConfigField():
-                return self.structure.lift(getattr(self.config, e.name), e.ty)
+                return self.setting(e.name, e.ty)
             case expr.IfElse():
                 c = self.ev(e.condition, env)
                 if isinstance(c, bool):
@@ -317,7 +317,7 @@ class Evaluator:
         elif e.over == "seq":
             items = ((alg.cmp("lt", i, value[0]), x) for i, x in enumerate(value[1]))
         else:
-            most = value if isinstance(value, int) else self._most(e.domain)
+            most = value if isinstance(value, int) else self.most(e.domain)
             items = ((alg.cmp("lt", i, value), i) for i in range(most))
         for inside, element in items:
             if inside is False:
@@ -327,20 +327,24 @@ class Evaluator:
             if holds is not False:
                 yield holds, element, inner
 
-    def _most(self, e: Expression) -> int:
+    def setting(self, name: str, ty: Ty) -> Any:
+        """The value of a field of the configuration."""
+        return self.structure.lift(getattr(self.config, name), ty)
+
+    def most(self, e: Expression) -> int:
         """An upper bound of a number, from its type or its parts; how far a loop is unrolled."""
         match e:
             case expr.Constant():
                 return int(e.value)
             case expr.Arithmetic(op="add"):
-                return self._most(e.left) + self._most(e.right)
+                return self.most(e.left) + self.most(e.right)
             case expr.Arithmetic(op="sub"):
-                return self._most(e.left)
+                return self.most(e.left)
             case expr.Arithmetic(op="min"):
                 known = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
-                return min(self._most(a) for a in known)
+                return min(self.most(a) for a in known)
             case expr.IfElse():
-                return max(self._most(e.then), self._most(e.orelse))
+                return max(self.most(e.then), self.most(e.orelse))
             case _:
                 return self.structure.limit(e.ty.hi)
 

@@ -87,7 +87,8 @@ class Search:
     """One search over one program; keeps its states for `retrace`.
 
     fingerprint: bits stored per state, 64 or 128; 0 for the whole state. Fingerprints need a keeper, and
-    without one a search that exceeds its memory limit stops.
+    without one a search that exceeds its memory limit stops. native: the kernel of the program, if there is
+    one already, as there is for a program that differs in its initial states only.
     """
 
     def __init__(
@@ -100,12 +101,13 @@ class Search:
         fingerprint: int = 0,
         keeper: Keeper | None = None,
         interrupted: Callable[[], bool] | None = None,
+        native: Kernel | None = None,
     ) -> None:
         if fingerprint and keeper is None:
             raise ValueError("a search with fingerprints needs a folder for its levels")
         self.program, self.limits, self.keeper = program, limits, keeper
         self.fingerprint, self.cache = fingerprint, cache
-        self.native: Kernel = build(program, cache, fingerprint // 64)
+        self.native: Kernel = native or build(program, cache, fingerprint // 64)
         self.layout = self.native.layout
         self.compile_seconds = self.native.seconds
         self.crew = Crew(self.native, workers)

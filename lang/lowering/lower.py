@@ -10,14 +10,18 @@ the optimistic assumption that every leaf keeps its initial value, drops the ass
 soon as an instance writes something else, and starts over until nothing is dropped. The surviving
 assumption is an inductive invariant, so those leaves are constants: they cost no bit and fold away.
 
+Numbers of the configuration may stay open (`open_numbers`): each becomes a leaf that no instance writes, and
+`Lowered.at` closes them.
+
 Booleans are 0/1, enum values positions, optionals one more than None = -1, sets of brokers bit masks.
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from elrcheck.lang.algebra import ConcreteAlgebra
@@ -28,6 +32,7 @@ from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.open_numbers import OpenEvaluator, Parameter, limits_of, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.runtime import ModelConfig
@@ -36,8 +41,6 @@ from elrcheck.lang.types import Ty
 
 Scalar: TypeAlias = int | list[bool]
 """A scalar of a plain state: a set of brokers is one boolean for each broker."""
-
-
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,38 @@ class Slot:
 
 
 class Lowered:
-    """A program and the way back from its leaf values to plain states."""
+    """A program and the way back from its leaf values to plain states.
+
+    parameters: the numbers of `config` that are open; the program starts in the configuration itself.
+    """
 
     def __init__(self, attempt: Attempt, program: Program) -> None:
         self.model, self.config, self.program = attempt.model, attempt.config, program
         self.slots = tuple(attempt.slots)
         self.attempt = attempt
+        self.parameters = attempt.parameters
         self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+
+    def at(self, values: Mapping[str, int]) -> Lowered:
+        """The same program, started with these values of the open numbers; the others keep their greatest.
+
+        ValueError for a value outside its range, or a number that is not open.
+        """
+        ranges = {parameter.name: range(parameter.lo, parameter.hi + 1) for parameter in self.parameters}
+        for name, value in values.items():
+            if value not in ranges.get(name, [getattr(self.config, name, None)]):
+                raise ValueError(f"{name} cannot be {value} here")
+        closed: Any = replace(self.config, **values)
+        for name in sorted(limits_of(self.model.state_ty)):
+            if getattr(closed, name) > getattr(self.attempt.config, name):
+                raise ValueError(f"{name} is larger there than in the configuration that was lowered")
+        state = self.model.init.source(closed)
+        if not self.model.bound.source(closed, state):
+            raise ValueError("the initial state is outside the bound")
+        made = copy.copy(self)
+        made.config = closed
+        made.program = replace(self.program, init=(made.encode(state),))
+        return made
 
     def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
         """What a function says of the current state, as nodes over the leaves: the fields of a record.
@@ -88,7 +116,7 @@ class Lowered:
                 raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
             else:
                 values.append(number)
-        return tuple(values)
+        return (*values, *(getattr(self.config, parameter.name) for parameter in self.parameters))
 
     def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Scalar:
         number = slot.initial if slot.index is None else leaves[slot.index]
@@ -120,14 +148,25 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
             return ty.lo, structure.limit(ty.hi if ty.hi is not None else ty.cap)
 
 
-def lower(model: Model, config: ModelConfig, properties: Sequence[Fn] | None = None) -> Lowered:
-    """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default."""
+def lower(
+    model: Model,
+    config: ModelConfig,
+    properties: Sequence[Fn] | None = None,
+    open_numbers: Mapping[str, int] | None = None,
+) -> Lowered:
+    """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default.
+
+    open_numbers: fields of the configuration that stay open, each with its least value; the configuration
+    has the greatest. ValueError for a field that cannot.
+    """
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
     start = _initial(model, config)
-    varying: set[int] = set()
+    opened = parameters(config, open_numbers or {})
+    evaluator = _evaluator(model, config, opened, len(start))
+    varying = _differing(model, evaluator)
     attempt: Attempt | None = None
     while True:
-        attempt = Attempt(model, config, start, varying, attempt)
+        attempt = Attempt(model, config, start, varying, evaluator, opened, attempt)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -138,6 +177,27 @@ def _initial(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Scalar]]:
     plain = Structure(config, ConcreteAlgebra(config.broker_count))
     state = model.init.source(config)
     return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
+
+
+def _evaluator(
+    model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int
+) -> RememberingEvaluator:
+    """An evaluator with a graph of its own; its variables from `first` on are the open numbers."""
+    dag = Dag()
+    algebra = DagAlgebra(config.broker_count, dag)
+    if not opened:
+        return RememberingEvaluator(model.fns, config, algebra)
+    terms = {p.name: dag.var(first + k, p.lo, p.hi) for k, p in enumerate(opened)}
+    return OpenEvaluator(model.fns, config, algebra, terms)
+
+
+def _differing(model: Model, evaluator: RememberingEvaluator) -> set[int]:
+    """The slots whose initial value depends on an open number."""
+    if not isinstance(evaluator, OpenEvaluator):
+        return set()
+    state = evaluator.call(model.init, (), {})
+    scalars = evaluator.structure.leaves(state, model.state_ty)
+    return {position for position, (_, _, value) in enumerate(scalars) if isinstance(value, Node)}
 
 
 def _same(new: Any, old: Any) -> Any:
@@ -174,15 +234,13 @@ class Attempt:
         config: ModelConfig,
         start: list[tuple[str, Ty, Scalar]],
         varying: set[int],
+        evaluator: RememberingEvaluator,
+        opened: tuple[Parameter, ...],
         before: Attempt | None,
     ) -> None:
         self.model, self.config, self.varying = model, config, varying
-        if before is None:
-            self.dag: Dag = Dag()
-            algebra = DagAlgebra(config.broker_count, self.dag)
-            self.evaluator: RememberingEvaluator = RememberingEvaluator(model.fns, config, algebra)
-        else:
-            self.dag, self.evaluator = before.dag, before.evaluator
+        self.evaluator, self.parameters = evaluator, opened
+        self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
         self._sizes: dict[int, tuple[int, Ty]] = {}
         self.slots = self._slots(start)
@@ -227,8 +285,9 @@ class Attempt:
 
     def evaluate(self, fn: Fn, args: tuple[object, ...]) -> None:
         outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
+        exists = self.evaluator.exists(args, fn.params) if isinstance(self.evaluator, OpenEvaluator) else ()
         guards = []
-        for _, guard in outcome.guards:
+        for guard in (*exists, *(guard for _, guard in outcome.guards)):
             if guard is False:
                 return
             if isinstance(guard, Node):
@@ -276,16 +335,20 @@ class Attempt:
     # ------------------------------------------------------------------------- the program
 
     def finish(self, checks: Sequence[Fn]) -> Lowered:
-        indices = (slot.index for slot in self.slots)
+        indices = [slot.index for slot in self.slots]
+        written = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
+        indices += [len(written) + k for k in range(len(self.parameters))]
         self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
-        leaves = tuple(Leaf(s.path, s.lo, s.hi) for s in self.slots if s.index is not None)
+        leaves = (*written, *(Leaf(f"config.{p.name}", p.lo, p.hi) for p in self.parameters))
+        initial = (s.initial for s in self.slots if s.index is not None)
         made = [self.check(fn) for fn in checks]
         program = Program(
             dag=self.dag,
             leaves=leaves,
             instances=tuple(self.finished(entry, checks) for entry in self.raw),
             checks=tuple(made),
-            init=(tuple(s.initial for s in self.slots if s.index is not None),),
+            init=((*initial, *(p.hi for p in self.parameters)),),
+            parameters=tuple(range(len(written), len(leaves))),
         )
         return Lowered(self, program)
 
@@ -314,14 +377,22 @@ class Attempt:
         return Instance(fn.name, args, guards, updates, tuple(self._within(after)), steps)
 
     def _within(self, after: Mapping[str, Any]) -> Iterable[Node]:
-        """Conjuncts of the bound on the successor; one that also holds now for certain folds away."""
+        """Conjuncts of the bound on the successor; one that also holds now for certain folds away.
+
+        Every state of a search is inside the bound, so one that a step leaves alone holds.
+        """
+        values = self._bounded(after)
+        held = self._bounded(self.now) if self.parameters else [None] * len(values)
+        for value, before in zip(values, held, strict=True):
+            if value is not True and value is not before:
+                yield self._node(value)
+
+    def _bounded(self, state: Mapping[str, Any]) -> list[Any]:
+        """The conjuncts of the bound on a state."""
         body = self.model.bound.body
         match body:
             case Ret(value=NamedConjunction(parts=parts) | Junction(op="and", parts=parts)):
-                env: Env = {STATES: (after,), MEMO: {}}
-                values = [self.evaluator.ev(part, env) for part in parts]
+                env: Env = {STATES: (state,), MEMO: {}}
+                return [self.evaluator.ev(part, env) for part in parts]
             case _:
-                values = [self.evaluator.call(self.model.bound, (after,), {})]
-        for value in values:
-            if value is not True:
-                yield self._node(value)
+                return [self.evaluator.call(self.model.bound, (state,), {})]

@@ -70,13 +70,17 @@ class Check:
 
 @dataclass(frozen=True)
 class Program:
-    """A lowered model: leaves, action instances, checks and the leaf values of the initial states."""
+    """A lowered model: leaves, action instances, checks and the leaf values of the initial states.
+
+    parameters: the leaves that no instance writes, because they are open numbers of the configuration.
+    """
 
     dag: Dag
     leaves: tuple[Leaf, ...]
     instances: tuple[Instance, ...]
     checks: tuple[Check, ...]
     init: tuple[tuple[int, ...], ...]
+    parameters: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for leaf in self.leaves:

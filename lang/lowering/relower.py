@@ -17,6 +17,7 @@ from elrcheck.lang.lowering.lower import Lowered, Step
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.types import Ty
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,15 @@ class _Changed(RememberingEvaluator):
             return super().call(fn, states, args)
         return self.before.call(fn, states, args)
 
+    def setting(self, name: str, ty: Ty) -> Any:
+        """See `Evaluator.setting`."""
+        return self.before.setting(name, ty)
+
 
 def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
     """None if the change writes a part of the state that was constant: then everything must be lowered."""
+    if lowered.parameters:
+        raise ValueError("only a closed program is changed")
     attempt = copy.copy(lowered.attempt)
     attempt.model = model
     attempt.evaluator = _Changed(lowered.attempt.evaluator, model.fns, affected)

@@ -1,0 +1,126 @@
+"""One kernel for all configurations that differ only in how far a search goes.
+
+A budget is used in two ways: the bound of the search compares it, and some guards ask whether it is 0.
+Neither needs a program of its own, so a `Family` lowers and compiles its largest configuration once, with the
+budgets left open (`lang/lowering/open_numbers`), and every search of it takes their values. Counts, verdicts
+and depths are those of the closed configuration, for any values: what a rule makes of a budget is part of the
+program, whatever it is.
+
+    family = Family(model, widest, properties)
+    result = family.search({"crashes": 1, "fences": 0}, limits=Limits(max_states=10**6))
+    for check, rows in result.traces.items():
+        print(family.program.checks[check].name, [family.decode(row) for row in rows])
+
+What a family cannot promise is what a search costs: states are as wide as those of the largest configuration,
+and all its instances are tried. Where the largest value of a budget is 0, all that it allows is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from elrcheck.explorer.kernel.kernel import Kernel, build
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import Progress, Search
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.lang.expr import Call, ConfigField
+from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.runtime import ModelConfig
+
+
+def budgets_of(model: Model) -> frozenset[str]:
+    """The numbers of a configuration that bound a search: those that the model's bound reads."""
+    found: set[str] = set()
+    todo, seen = [model.bound], {model.bound.name}
+    while todo:
+        for node in fn_nodes(todo.pop()):
+            if isinstance(node, ConfigField) and type(getattr(model.config, node.name, None)) is int:
+                found.add(node.name)
+            if isinstance(node, Call) and node.function not in seen:
+                seen.add(node.function)
+                todo.append(model.fns[node.function])
+    return frozenset(found)
+
+
+class Family:
+    """All configurations that differ from `widest` only in smaller budgets, lowered and compiled once.
+
+    properties: the checks to carry, all `always` and `sometimes` by default. least: the numbers that stay
+    open, each with its least value; by default every budget of the model, from 0. Any whole number that the
+    rules read may stay open, but that of the brokers; ValueError for others.
+
+    A family may be used by one thread at a time. It holds no states between searches.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        widest: ModelConfig,
+        properties: Sequence[Fn] | None = None,
+        *,
+        least: Mapping[str, int] | None = None,
+        cache: KernelCache | None = None,
+    ) -> None:
+        names = dict.fromkeys(budgets_of(model), 0) if least is None else least
+        self.model, self.widest = model, widest
+        self.lowered: Lowered = lower(model, widest, properties, names)
+        self.native: Kernel = build(self.program, cache)
+
+    @property
+    def program(self) -> Program:
+        """The program of the largest configuration."""
+        return self.lowered.program
+
+    def closed(self, bounds: Mapping[str, int]) -> Lowered:
+        """The program with these budgets; those not named keep their greatest value.
+
+        Its `config` is the configuration that a search of it explores. ValueError if that is not in this
+        family.
+        """
+        return self.lowered.at(bounds)
+
+    def search(
+        self,
+        bounds: Mapping[str, int],
+        *,
+        limits: Limits | None = None,
+        stop: str = "complete",
+        workers: int = 1,
+        progress: Progress | None = None,
+        interrupted: Callable[[], bool] | None = None,
+        traces: bool = True,
+    ) -> SearchResult:
+        """Search the configuration with these budgets; those not named keep their greatest value.
+
+        Arguments and result are those of `compiled.search`. stop: "complete", or "first" to end with the
+        level in which a property is first violated. traces: whether to rebuild a shortest trace for each
+        check that was hit, whose rows `decode` makes plain states of.
+        """
+        run = self.opened(bounds, limits=limits, workers=workers, interrupted=interrupted)
+        result = run.run(progress, stop)
+        if traces:
+            result.traces = Retrace(run).traces(list(result.first))
+        return result
+
+    def opened(
+        self,
+        bounds: Mapping[str, int],
+        *,
+        limits: Limits | None = None,
+        workers: int = 1,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Search:
+        """A search that has not run yet, for what looks at its states afterwards."""
+        return Search(
+            self.closed(bounds).program, workers=workers, cache=None, limits=limits or Limits(),
+            interrupted=interrupted, native=self.native,
+        )  # fmt: skip
+
+    def decode(self, row: Sequence[int]) -> Any:
+        """The plain state of a row of a trace."""
+        return self.lowered.decode(row)

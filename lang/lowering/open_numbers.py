@@ -1,0 +1,214 @@
+"""Numbers of a configuration that stay open, so that one program serves every value they may have.
+
+Idea: an open number is a leaf of the state that no instance writes. Every state of a search then carries the
+numbers it belongs to, and nothing behind lowering needs to know of them: a search closes them by the values
+in its initial state. What the rules ask of an open number becomes a node like any other.
+
+A derived number, such as `Config.promise_slots`, is a property in plain Python. It is run with stand-ins for
+the open numbers it reads. Where Python wants to know whether a comparison holds, the run is repeated for both
+answers, so that the results of all runs, with what tells them apart, are the number as an expression.
+
+What must be a plain number while lowering (how many slots a sequence has, how far a loop is unrolled, the
+range of a leaf) is that of the configuration that is lowered, whose open numbers are the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from elrcheck.lang.expr import ConfigField, Expression
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.dag import Term
+from elrcheck.lang.lowering.dag_algebra import DagAlgebra
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import Ty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An open number: a field of the configuration, with the least and the greatest value it may have."""
+
+    name: str
+    lo: int
+    hi: int
+
+
+def parameters(config: ModelConfig, least: Mapping[str, int]) -> tuple[Parameter, ...]:
+    """The open numbers of a lowering, in the order of the configuration's fields.
+
+    least: the smallest value of each; the configuration has the greatest. With one value, it is not open.
+    """
+    names = [part.name for part in fields(config)]
+    for name, lo in least.items():
+        value = getattr(config, name, None)
+        if name not in names or type(value) is not int or name == "broker_count":
+            raise ValueError(f"{name} cannot stay open: it is no number that rules read")
+        if lo > value:
+            raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")
+    chosen = (name for name in names if name in least)
+    made = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
+    return tuple(parameter for parameter in made if parameter.lo < parameter.hi)
+
+
+def limits_of(ty: Ty, seen: set[object] | None = None) -> set[str]:
+    """The fields of the configuration that limit a number or a sequence inside a type."""
+    seen = set() if seen is None else seen
+    found = {limit for limit in (ty.hi, ty.cap) if isinstance(limit, str)}
+    if ty.arg is not None:
+        found |= limits_of(ty.arg, seen)
+    if ty.kind in ("record", "state") and ty.cls not in seen:
+        seen.add(ty.cls)
+        for part in ty.fields.values():
+            found |= limits_of(part, seen)
+    return found
+
+
+class OpenEvaluator(RememberingEvaluator):
+    """Evaluates over the graph, with some numbers of the configuration open. terms: their nodes."""
+
+    def __init__(
+        self, fns: Mapping[str, Fn], config: ModelConfig, algebra: DagAlgebra, terms: Mapping[str, Term]
+    ) -> None:
+        super().__init__(fns, config, algebra)
+        self.terms = terms
+        self._settings: dict[str, Any] = {}
+
+    def setting(self, name: str, ty: Ty) -> Any:
+        """See `Evaluator.setting`; a node where the value depends on an open number."""
+        if name not in self._settings:
+            self._settings[name] = self._every_way(name, ty, ())
+        return self._settings[name]
+
+    def exists(self, args: Sequence[object], params: Sequence[tuple[str, Ty]]) -> Iterator[Any]:
+        """Whether each argument is in the range of its parameter, where that depends on an open number."""
+        for (_, ty), arg in zip(params, args, strict=True):
+            kind = ty.elem if ty.kind == "opt" else ty
+            if arg is not None and kind.kind == "nat" and isinstance(kind.hi, str):
+                yield self.alg.cmp("le", arg, self.setting(kind.hi, kind))
+
+    def _every_way(self, name: str, ty: Ty, answers: tuple[bool, ...]) -> Any:
+        """The value of a field, after the comparisons in it have had these answers."""
+        try:
+            value = getattr(_Configuration(self, list(answers)), name)
+        except _Undecided as asked:
+            yes, no = (self._every_way(name, ty, (*answers, answer)) for answer in (True, False))
+            return self.structure.ite(asked.condition, yes, no, ty)
+        if isinstance(value, _Number | _Truth):
+            return value.term
+        return self.structure.lift(value, ty)
+
+    def most(self, e: Expression) -> int:
+        """See `Evaluator.most`."""
+        if isinstance(e, ConfigField):
+            value = self.setting(e.name, e.ty)
+            return int(value.hi) if isinstance(value, Node) else int(value)
+        return super().most(e)
+
+
+class _Undecided(Exception):
+    """A run asks for the truth of a condition to which it has no answer yet."""
+
+    def __init__(self, condition: Node) -> None:
+        super().__init__()
+        self.condition = condition
+
+
+class _Configuration:
+    """Stands for the configuration in one run of a property. answers: of its comparisons, in their order."""
+
+    def __init__(self, evaluator: OpenEvaluator, answers: list[bool]) -> None:
+        self._evaluator, self._answers = evaluator, answers
+
+    def __getattr__(self, name: str) -> Any:
+        config, terms = self._evaluator.config, self._evaluator.terms
+        if name in terms:
+            return _Number(terms[name], self._evaluator.alg, self._answers)
+        member = getattr(type(config), name, None)
+        if isinstance(member, property) and member.fget is not None:
+            return member.fget(self)
+        return getattr(config, name)
+
+
+class _Truth:
+    """The truth of a comparison of open numbers."""
+
+    def __init__(self, term: Node, answers: list[bool]) -> None:
+        self.term, self._answers = term, answers
+
+    def __bool__(self) -> bool:
+        if not self._answers:
+            raise _Undecided(self.term)
+        return self._answers.pop(0)
+
+
+class _Number:
+    """A number that depends on open ones, with the operations that properties use."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, term: Term, algebra: Any, answers: list[bool]) -> None:
+        self.term, self._algebra, self._answers = term, algebra, answers
+
+    def _with(self, operation: str, a: Term, b: Term) -> _Number:
+        return _Number(getattr(self._algebra, operation)(a, b), self._algebra, self._answers)
+
+    def _compared(self, order: str, other: object) -> Any:
+        if not isinstance(other, int | _Number):
+            return NotImplemented
+        truth = self._algebra.cmp(order, self.term, _term(other))
+        return truth if isinstance(truth, bool) else _Truth(truth, self._answers)
+
+    def __add__(self, other: int | _Number) -> _Number:
+        return self._with("add", self.term, _term(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int | _Number) -> _Number:
+        return self._with("sub", self.term, _term(other))
+
+    def __rsub__(self, other: int) -> _Number:
+        return self._with("sub", other, self.term)
+
+    def __mul__(self, other: int | _Number) -> _Number:
+        zero = _Number(0, self._algebra, self._answers)
+        return sum((self for _ in range(int(other))), zero)
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: object) -> Any:
+        return self._compared("lt", other)
+
+    def __le__(self, other: object) -> Any:
+        return self._compared("le", other)
+
+    def __gt__(self, other: object) -> Any:
+        return self._compared("gt", other)
+
+    def __ge__(self, other: object) -> Any:
+        return self._compared("ge", other)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared("eq", other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        return bool(self != 0)
+
+    def __index__(self) -> int:
+        """The number itself: one run for each value it may have."""
+        if isinstance(self.term, int):
+            return self.term
+        values = range(self.term.lo, self.term.hi)
+        return next((value for value in values if self == value), self.term.hi)
+
+    __int__ = __index__
+
+
+def _term(value: int | _Number) -> Term:
+    return value.term if isinstance(value, _Number) else value
