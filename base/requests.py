@@ -200,6 +200,7 @@ class ProveRequest:
 
     fresh: prove again what an earlier run has proved.
     certificate: folder for what was proved; solver: ask this one again about everything that was proved.
+    surviving: where a lemma is not preserved, find out what the others prove.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -209,6 +210,7 @@ class ProveRequest:
     fresh: bool = False
     certificate: Path | None = None
     solver: ProofSolver | None = None
+    surviving: bool = False
 
 
 @dataclass(frozen=True)

@@ -50,12 +50,14 @@ from elrcheck.console.shell import Shell
               help="Prove nothing: say whether this certificate fits the model as it is now.")
 @click.option("--solver", type=click.Choice(get_args(ProofSolver)),
               help="Then ask this solver again about everything that was proved, or is in the certificate.")
+@click.option("--surviving", is_flag=True,
+              help="Where a lemma is not preserved, say which properties the others still prove.")
 @located_options
 @click.pass_context
 def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
           controller: bool, all_variants: bool, brokers: int | None, certificate: Path | None,
-          check_certificate: Path | None, solver: ProofSolver | None,
+          check_certificate: Path | None, solver: ProofSolver | None, surviving: bool,
           **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
@@ -68,7 +70,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         option = "--all-variants" if all_variants else "--brokers"
         raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
     if check_certificate is not None:
-        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate")
+        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving")
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
         from elrcheck.commands.prove.check_certificate import run_check_certificate
 
@@ -79,11 +81,11 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     if not controller:
         from elrcheck.commands.prove.prove import run_prove
 
-        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver)
+        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver, surviving)
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
-    reject_given(ctx, ("certificate", "solver"), "a proof by induction, without --controller")
+    reject_given(ctx, ("certificate", "solver", "surviving"), "a proof by induction, without --controller")
     from elrcheck.commands.prove_controller import run_controller
 
     if fresh:

@@ -158,6 +158,39 @@ class SecondSolver:
 
 
 @dataclass(frozen=True)
+class LemmaDropped:
+    """A lemma that some step does not preserve. action: the first such step; empty if the initial state
+    breaks it. unknown: the solver could not decide."""
+
+    lemma: str
+    action: str
+    unknown: bool = False
+
+
+@dataclass(frozen=True)
+class PropertyProof:
+    """Whether the lemmas that are left prove a property. condition: what it needs beside the rules."""
+
+    id: str
+    proved: bool
+    condition: str | None = None
+
+
+@dataclass(frozen=True)
+class Surviving:
+    """The largest set of lemmas that every step preserves, and what it proves.
+
+    void: steps that may then leave a type or change a constant, so that nothing is proved.
+    """
+
+    lemmas: tuple[str, ...]
+    dropped: tuple[LemmaDropped, ...]
+    void: tuple[LemmaDropped, ...]
+    properties: tuple[PropertyProof, ...]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class ProveReport:
     """The result of `elrcheck prove`."""
 
@@ -174,6 +207,8 @@ class ProveReport:
     coverage: Coverage | None = None
     second: SecondSolver | None = None
     """What another solver said of the obligations that were proved, if one was asked."""
+    surviving: Surviving | None = None
+    """What is proved although some lemmas are not preserved, if that was asked for."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property

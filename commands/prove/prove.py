@@ -26,8 +26,10 @@ from elrcheck.commands.prove.certify import certify, demand_room
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import coverage, skipped, widened
 from elrcheck.commands.prove.kept_cells import KeptCells
+from elrcheck.commands.prove.properties_left import surviving
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
+from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
@@ -44,6 +46,7 @@ from elrcheck.results.prove_report import (
     ProofVerdict,
     ProveReport,
     SolverReport,
+    Surviving,
     second_solver,
     with_second,
 )
@@ -97,6 +100,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
     proof.keep(request.fresh)
     report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
+    if request.surviving:
+        report = replace(report, surviving=proof.surviving())
     if request.certificate is not None:
         _certified(proof, report, request.certificate)
     if request.solver is None:
@@ -170,6 +175,13 @@ class Proof:
                 self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
             ),
         )
+
+    def surviving(self) -> Surviving:
+        """What the lemmas prove that every step preserves, after `run`."""
+        self.progress.stage("what survives")
+        asked = (*self.state_properties, *self.step_properties)
+        properties = sorted(asked, key=lambda fn: number_of(fn.ident))
+        return surviving(self.model, self.transitions, properties, self.timeout, self.found)
 
     # ------------------------------------------------------------------------- phases
 

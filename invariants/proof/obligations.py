@@ -69,7 +69,7 @@ class Prover:
             solver.set("timeout", self.timeout)
         return solver
 
-    def _with_lemmas(self, *more: Any) -> Any:
+    def with_lemmas(self, *more: Any) -> Any:
         solver = self._solver()
         solver.add(self.ts.type_invariant, *more)
         for name, formula in self.now.items():
@@ -99,17 +99,17 @@ class Prover:
 
     def implication(self, fn: Fn) -> Discharge:
         """The lemmas imply a property of states, where its condition holds."""
-        solver = self._with_lemmas(z3.Not(self.claim(fn)))
+        solver = self.with_lemmas(z3.Not(self.claim(fn)))
         return self._discharge(solver, self.literals.values(), None)
 
     def possible(self, instance: Instance) -> bool:
         """Some state that satisfies all lemmas enables the instance: its cells are not vacuous."""
-        solver = self._with_lemmas(instance.guard)
+        solver = self.with_lemmas(instance.guard)
         return bool(ask(solver, self.timeout, *self.literals.values()) == z3.sat)
 
     def open_step(self, instance: Instance) -> Any:
         """Return a solver that asserts the lemmas and the guard of a step."""
-        return self._with_lemmas(instance.guard)
+        return self.with_lemmas(instance.guard)
 
     def goal(self, instance: Instance, fn: Fn) -> Any:
         """What the step must satisfy: the lemma after it, or the step property, given `Frame`."""

@@ -13,6 +13,7 @@ from elrcheck.results.prove_report import (
     ProveReport,
     ScriptReport,
     SecondSolver,
+    Surviving,
 )
 from elrcheck.results.tlc_report import Counts, TlcReport
 
@@ -43,6 +44,8 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
     if detail >= 0:
         print_coverage(report.coverage, page)
+    if report.surviving is not None and report.surviving.dropped:
+        _print_surviving(report.surviving, page)
     if report.second is not None:
         _print_second(report.second, page)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
@@ -89,6 +92,19 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
         less = f", not {' or '.join(others)}" if others else ""
         own = "" if one.value == one.variant else f" (the variant has {one.variant})"
         page.labelled("setting", f"{one.name} is {one.value}{less}{own}")
+
+
+def _print_surviving(found: Surviving, page: Page) -> None:
+    """The properties that the lemmas which every step preserves prove, and those that they do not."""
+    page.table(
+        ("dropped", "action"),
+        ((one.lemma, f"{one.action or 'Init'}{' (unknown)' * one.unknown}") for one in found.dropped),
+    )
+    for one in found.void:
+        page.labelled("void", f"{one.action} may break {one.lemma} without them, so nothing is proved")
+    page.labelled("survive", f"{len(found.lemmas)} lemmas, which prove what follows")
+    for word, proved in (("proved", True), ("open", False)):
+        page.labelled(word, ", ".join(each.id for each in found.properties if each.proved is proved))
 
 
 def _print_second(second: SecondSolver, page: Page) -> None:

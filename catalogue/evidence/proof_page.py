@@ -1,0 +1,115 @@
+"""docs/proofs-by-variant.md: how every property stands in every variant, and below it why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
+from elrcheck.catalogue.finding_page import wrapped
+
+WIDTH = 7
+"""Variants in one table."""
+HEAD = """\
+# What is proved of each variant
+
+<!-- Written by `python docs/generate_proof_table.py` from what `python docs/prove_variants.py` recorded. -->
+
+`elrcheck prove --surviving` proves each variant with the lemmas of `kip_full`. A lemma that some step of the
+variant does not preserve is dropped, and so is what is no longer preserved without it. The rest is the
+largest set of lemmas that every step preserves. Three brokers, min ISR 2, logs of one record, any order of
+the replica list, the actions of [proofs.md](proofs.md), epochs and disturbances without bound.
+
+| Word | Means |
+|---|---|
+| proved | the lemmas that are left prove it |
+| proved * | they prove it where fewer than min ISR brokers have ever lost records |
+| **refuted** | a run of what the proof covers breaks it: a random walk, or the search of the finding named |
+| open | neither: a lemma that its proof needs is not preserved, and no such run is known |
+| | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
+
+In brackets: findings whose searches break the property of this variant, with sizes or operations that the
+proof leaves out. That is no contradiction: *proved* is about the actions that the proof covers.
+"""
+
+
+def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
+    """properties: id -> name, in the order of the table."""
+    known = {proof.variant: breaches(proof) for proof in proofs}
+    lines = [HEAD, *_totals(proofs)]
+    for first in range(0, len(proofs), WIDTH):
+        part = proofs[first : first + WIDTH]
+        lines += _table(part, properties, known)
+    for proof in proofs:
+        lines += _section(proof, known[proof.variant])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _totals(proofs: Sequence[ProvedVariant]) -> Iterator[str]:
+    yield from (_cells("variant", "proved", "refuted", "open", "lemmas left"), "|---|---|---|---|---|")
+    for proof in proofs:
+        names = (*proof.proved, *proof.open)
+        told = [proof.standing(name) for name in names]
+        proved = told.count("proved") + told.count("conditional")
+        lemmas = f"{proof.lemmas} of {proof.lemmas + len(proof.dropped)}"
+        name = f"[{proof.variant}](#{proof.variant})"
+        yield _cells(name, str(proved), str(told.count("refuted")), str(told.count("open")), lemmas)
+    yield ""
+
+
+def _table(
+    proofs: Sequence[ProvedVariant], properties: Mapping[str, str], known: Mapping[str, Sequence[Breach]]
+) -> Iterator[str]:
+    yield _cells("property", *(proof.variant for proof in proofs))
+    yield "|---" * (1 + len(proofs)) + "|"
+    for ident, name in properties.items():
+        cells = (_cell(proof, ident, known[proof.variant]) for proof in proofs)
+        yield _cells(f"{ident} {name}", *cells)
+    yield ""
+
+
+def _cell(proof: ProvedVariant, ident: str, known: Sequence[Breach]) -> str:
+    standing = proof.standing(ident)
+    own = _findings(known, ident, outside=False)
+    others = [name for name in _findings(known, ident, outside=True) if name not in own]
+    if own and standing == "open":
+        standing = "refuted"
+    words = {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}
+    told = words.get(standing, " ".join(["**refuted**", *own]))
+    return " ".join(filter(None, (told, f"({', '.join(others)})" if others else "")))
+
+
+def _findings(known: Sequence[Breach], ident: str, *, outside: bool) -> list[str]:
+    found = (one.finding for one in known if ident in one.properties and bool(one.outside) is outside)
+    return list(dict.fromkeys(found))
+
+
+def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
+    yield from (f"## {proof.variant}", "", f"`{proof.command}`", "")
+    for step in proof.void:
+        yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
+    if proof.dropped:
+        because = "; ".join(_dropped(proof))
+        yield from wrapped(f"Dropped, with the action whose step does not preserve it: {because}.", "")
+        yield ""
+    if proof.broken:
+        broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
+        yield from wrapped(f"Walks break {broken} steps: `{proof.walked}`", "")
+        yield ""
+    for one in known:
+        outside = f", outside the proof by {', '.join(one.outside)}" if one.outside else ", inside the proof"
+        yield f"* {one.finding} breaks {', '.join(one.properties)}{outside}: `{one.command}`"
+    if known:
+        yield ""
+
+
+def _dropped(proof: ProvedVariant) -> Iterator[str]:
+    together: dict[str, list[str]] = {}
+    for one in proof.dropped:
+        because = f"{one.action or 'Init'}{' (undecided)' * one.unknown}"
+        together.setdefault(because, []).append(one.lemma)
+    for because, lemmas in together.items():
+        yield f"{because}: {', '.join(lemmas)}"
+
+
+def _cells(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,191 @@
+"""What is proved of each variant, what random walks break there, and the findings that break more.
+
+`docs/prove_variants.py` writes the file: for each variant a proof, and walks through a configuration that the
+proof covers. A property that walks break is refuted by a real run; one that the proof does not show, and that
+no walk breaks, is open. Findings come from their own files, where their searches are recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal, TypeAlias
+
+from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.configuration import (
+    build_config,
+    check_value,
+    config_fields,
+    config_values,
+    find_scope,
+)
+from elrcheck.catalogue.evidence.released_search import BUDGETS, packaged_searches, released_searches
+from elrcheck.catalogue.finding_file import FindingRun, finding_files, read_finding
+from elrcheck.catalogue.finding_text import command
+from elrcheck.catalogue.select import find_variant
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+
+NAME = "proved_variants.json"
+SCHEMA = "elrcheck.proved-variants/1"
+ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
+"""Budgets that only bound a search: at 0, too, a proof covers what they count."""
+NETWORK = frozenset(("response_loss", "fetch_loss"))
+NO_RULES = NETWORK | {
+    "elr_enabled", "unclean_leader_election_enable", "unclean_recovery_strategy", "metadata",
+    "registration_catch_up", "skips_no_news", "forgets", "tracks_acks",
+}  # fmt: skip
+"""What operators choose, what happens around the protocol, and how it is written down."""
+
+Standing: TypeAlias = Literal["proved", "conditional", "refuted", "open", "silent"]
+
+
+class DroppedLemma(Record, frozen=True):
+    """A lemma that is not preserved, and the action whose step breaks it; none for the initial state."""
+
+    lemma: str
+    action: str
+    unknown: bool = False
+
+
+class ProvedVariant(Record, frozen=True):
+    """A variant's proof and walks.
+
+    lemmas: how many are preserved; void: why nothing is proved, if that is so. proved, open: ids of
+    properties; silent: of those without an obligation, with the reason. conditions: what a proved one needs.
+    broken: property -> steps of the shortest walk that broke it. config: of the proof, where it is not that
+    of the variant. model: digest of its source then.
+    """
+
+    variant: str
+    command: str
+    config: Mapping[str, bool | int | str]
+    actions: int
+    lemmas: int
+    dropped: tuple[DroppedLemma, ...]
+    void: tuple[str, ...]
+    proved: tuple[str, ...]
+    open: tuple[str, ...]
+    silent: Mapping[str, str]
+    conditions: Mapping[str, str]
+    walked: str
+    broken: Mapping[str, int]
+    seconds: float
+    day: str
+    model: str
+
+    @property
+    def unconditional(self) -> tuple[str, ...]:
+        return tuple(name for name in self.proved if name not in self.conditions)
+
+    def standing(self, ident: str) -> Standing:
+        """How a property stands. One that is proved under a condition may break without it."""
+        if ident in self.proved:
+            return "conditional" if ident in self.conditions else "proved"
+        if ident in self.broken:
+            return "refuted"
+        return "silent" if ident in self.silent else "open"
+
+
+class ProvedVariants(Record, frozen=True):
+    """The whole file."""
+
+    schema: str = SCHEMA
+    variants: tuple[ProvedVariant, ...] = ()
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A finding that breaks properties of a variant. outside: settings that the proof does not cover."""
+
+    finding: str
+    properties: tuple[str, ...]
+    command: str
+    outside: tuple[str, ...]
+
+
+def packaged_proofs() -> tuple[ProvedVariant, ...]:
+    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), ProvedVariants).variants
+
+
+def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
+    """The findings whose recorded searches break properties of the variant, with nothing else to blame."""
+    found = [
+        Breach(ident, properties, command(run), tuple(_outside(proof, run)))
+        for ident, run, properties in _recorded()
+        if find_variant(run.variant).knobs == find_variant(proof.variant).knobs and not _other_rules(run)
+    ]
+    return tuple({(one.finding, one.outside): one for one in reversed(found)}.values())[::-1]
+
+
+def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
+    """(finding, search, properties that it breaks and its control does not)."""
+    searched = {(one.finding, one.variant): one.shown for one in packaged_searches()}
+    for file in finding_files():
+        finding = read_finding(file)
+        for search in released_searches(finding):
+            shown = searched.get((finding.id, search.variant), ())
+            if properties := _safety(shown):
+                yield finding.id, search.run, properties
+        for run in finding.runs:
+            if run.control is not None and (properties := _safety(run.breaks)):
+                yield finding.id, run, properties
+
+
+def _safety(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name.startswith("P-"))
+
+
+def _other_rules(run: FindingRun) -> bool:
+    """Whether the search changes a rule of its variant."""
+    own = config_values(build_config(Config, find_variant(run.variant).knobs))
+    used = _used(run)
+    sections = {knob.name: knob.section for knob in knobs()}
+    rules = sections.keys() - BUDGETS - NO_RULES
+    return any(used[name] != own[name] for name in rules if sections[name] != "sizes")
+
+
+def _used(run: FindingRun) -> dict[str, bool | int | str]:
+    """The configuration of a search."""
+    scope = find_scope(run.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    return config_values(build_config(Config, find_variant(run.variant).knobs, scope.values, run.knobs))
+
+
+def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
+    """The settings of a search that the proof does not cover."""
+    knobs = find_variant(proof.variant).knobs
+    kinds = config_fields(Config)
+    own = {name: check_value(kinds[name], value) for name, value in proof.config.items()}
+    covered = config_values(build_config(Config, knobs, own))
+    scope = find_scope(run.scope, files("elrcheck.catalogue") / "scopes", kinds)
+    used = config_values(build_config(Config, knobs, scope.values, run.knobs))
+    for name, value in used.items():
+        if name in ALWAYS_ENABLED:
+            continue
+        most = name in BUDGETS or name == "log_slots" or (kinds[name] is bool and name in NETWORK)
+        if value != covered[name] and not (most and _enabled(name, value, covered[name])):
+            yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _enabled(name: str, value: Any, covered: Any) -> bool:
+    """The proof covers less of the same, and any number of what a budget counts."""
+    return value <= covered if name not in BUDGETS else bool(covered) or not value
+
+
+def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
+    """Properties that are proved although a run which the proof covers breaks them: there must be none.
+
+    One that is proved under a condition may break where the condition does not hold.
+    """
+    broken = [
+        f"{proof.variant}: {name} in walks" for proof in proofs for name in proof.unconditional
+        if name in proof.broken
+    ]  # fmt: skip
+    return broken + [
+        f"{proof.variant}: {name} by {breach.finding}"
+        for proof in proofs
+        for breach in breaches(proof)
+        for name in breach.properties
+        if not breach.outside and name in proof.unconditional
+    ]

@@ -1,0 +1,104 @@
+"""Proves every variant, and walks through it: `python docs/prove_variants.py [VARIANT ..]`.
+
+Writes catalogue/evidence/proved_variants.json, from which `python docs/generate_proof_table.py` makes
+docs/proofs-by-variant.md. Without names, only variants whose model has changed since are proved again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ProveRequest, Selection, SimulateRequest
+from elrcheck.base.roundtrip import to_data
+from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.catalogue.evidence.proved_variants import (
+    NAME,
+    DroppedLemma,
+    ProvedVariant,
+    ProvedVariants,
+    packaged_proofs,
+)
+from elrcheck.catalogue.select import find_variant
+from elrcheck.commands.prove.prove import run_prove
+from elrcheck.commands.simulate import run_simulate
+from elrcheck.commands.sweep.ledger import model_digest
+from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS
+
+FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
+SIZES = ("log_slots=1",)
+WALKS = (
+    "broker_count=3", "unclean_recovery_strategy=DISABLED", "crashes=2", "kills=2", "fences=1", "elections=1",
+    "unregistrations=1", "directory_changes=1",
+)  # fmt: skip
+"""Three brokers and disturbances of most kinds that a proof covers, one record of which can be lost."""
+SEED, NUMBER, DEPTH = 7, 200_000, 40
+
+
+def proved(name: str) -> ProvedVariant:
+    """The proof of a variant, and its walks."""
+    selection = Selection(name, "three-brokers", SIZES)
+    report = run_prove(ProveRequest(selection, surviving=True), Silent())
+    left, covered = report.surviving, report.coverage
+    assert left is not None and covered is not None
+    broken, walked = _walked(name)
+    own = config_values(build_config(Config, find_variant(name).knobs))
+    return ProvedVariant(
+        variant=name,
+        command=f"elrcheck prove --variant {name} --scope three-brokers {_sets(SIZES)} --surviving",
+        config={key: value for key, value in report.config.items() if own[key] != value},
+        actions=covered.actions,
+        lemmas=len(left.lemmas),
+        dropped=tuple(DroppedLemma(one.lemma, one.action, one.unknown) for one in left.dropped),
+        void=tuple(f"{one.action} x {one.lemma}" for one in left.void),
+        proved=tuple(one.id for one in left.properties if one.proved),
+        open=tuple(one.id for one in left.properties if not one.proved),
+        silent={one.id: one.reason for one in report.skipped if one.id.startswith("P-")},
+        conditions={one.id: one.condition for one in left.properties if one.condition is not None},
+        walked=walked,
+        broken=broken,
+        seconds=report.seconds + left.seconds,
+        day=datetime.now(UTC).date().isoformat(),
+        model=model_digest(),
+    )
+
+
+def _walked(name: str) -> tuple[dict[str, int], str]:
+    """Property -> steps of the shortest walk that breaks it, and the command."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-proofs-") as folder:
+        request = SimulateRequest(
+            Selection(name, "two-brokers-quiet", WALKS), seed=SEED, walks=NUMBER, depth=DEPTH, workers=1,
+            run_dir=Path(folder) / "run",
+        )  # fmt: skip
+        report = run_simulate(request, Silent())
+    found = {one.id: one.steps for one in report.properties if one.verdict == "violated"}
+    sizes = f"--seed {SEED} --walks {NUMBER} --depth {DEPTH}"
+    command = f"elrcheck simulate --variant {name} --scope two-brokers-quiet {_sets(WALKS)} {sizes}"
+    return {key: steps for key, steps in found.items() if steps is not None}, command
+
+
+def _sets(values: Collection[str]) -> str:
+    return " ".join(f"--set {value}" for value in values)
+
+
+def main(only: Collection[str]) -> None:
+    kept = {one.variant: one for one in (packaged_proofs() if FILE.exists() else ())}
+    for variant in VARIANTS:
+        old = kept.get(variant.name)
+        if variant.name not in only and (only or (old is not None and old.model == model_digest())):
+            continue
+        new = kept[variant.name] = proved(variant.name)
+        print(new.variant, f"{new.seconds:.0f} s", "open", *new.open, "broken", *new.broken, flush=True)
+        done = tuple(kept[one.name] for one in VARIANTS if one.name in kept)
+        write_file(FILE, json.dumps(to_data(ProvedVariants(variants=done)), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,146 @@
+"""The largest set of lemmas that every step preserves, where some lemmas are not preserved.
+
+A lemma that some step breaks is dropped, then all that is no longer preserved without it, until nothing
+more is. What is left does not depend on the order: it contains every other set that is preserved. The
+properties of states are candidates as well, because one may still be preserved by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.transition import Instance
+from elrcheck.lang.ir import Fn
+
+ALWAYS = (FRAME, TYPES)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A lemma that is not preserved. action: whose step breaks it, empty if the initial state does."""
+
+    lemma: str
+    action: str
+    unknown: bool = False
+
+
+class Survivors:
+    """Finds what is preserved of the lemmas of a prover, and what that implies.
+
+    kept: names of the lemmas that have not been dropped. void: steps that may change a constant or leave a
+    type with what is left of the lemmas, so that nothing is shown at all.
+    """
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+        self.kept = {fn.name for fn in prover.lemmas}
+        self.dropped: list[Dropped] = []
+        self.void: list[Dropped] = []
+        self._cores: dict[tuple[int, str], frozenset[str]] = {}
+
+    def assume(self, cores: Iterable[tuple[int, str, frozenset[str]]]) -> None:
+        """Take over proved obligations: number of the instance, goal, the lemmas that it needed."""
+        self._cores.update({(number, goal): core for number, goal, core in cores})
+
+    def find(self) -> None:
+        """Drop lemmas until every step preserves all that are left."""
+        for fn in self.prover.lemmas:
+            verdict = self.prover.initiation(fn).verdict
+            if verdict != "proved":
+                self._drop(fn.name, "", verdict == "unknown")
+        before = len(self.kept) + 1
+        while len(self.kept) < before and not self.void:
+            before = len(self.kept)
+            for number, instance in enumerate(self._instances):
+                self._visit(number, instance)
+
+    def broken_step(self, fn: Fn) -> str | None:
+        """The action of a step that may break a property of steps; None if it is proved."""
+        for number, instance in enumerate(self._instances):
+            if self._known(number, fn.name):
+                continue
+            solver = self._open(instance)
+            solver.add(z3.Not(self.prover.goal(instance, fn)))
+            if self._ask(solver) != z3.unsat:
+                return instance.action
+        return None
+
+    def implied(self, fn: Fn) -> bool:
+        """Whether what is left implies a property of states, under its condition if it has one."""
+        solver = self._open(None)
+        solver.add(z3.Not(self.prover.claim(fn)))
+        return bool(self._ask(solver) == z3.unsat)
+
+    # ------------------------------------------------------------------------- one instance
+
+    @property
+    def _instances(self) -> Sequence[Instance]:
+        return self.prover.ts.instances
+
+    def _known(self, number: int, goal: str) -> bool:
+        core = self._cores.get((number, goal))
+        return core is not None and core <= self.kept
+
+    def _visit(self, number: int, instance: Instance) -> None:
+        """Ask what is not known of an instance."""
+        goals = [goal for goal in (*ALWAYS, *self._left()) if not self._known(number, goal)]
+        if not goals:
+            return
+        solver = self._open(instance)
+        for goal in goals:
+            if goal in ALWAYS or goal in self.kept:
+                self._decide(solver, number, instance, goal)
+
+    def _left(self) -> Iterator[str]:
+        return (fn.name for fn in self.prover.lemmas if fn.name in self.kept)
+
+    def _decide(self, solver: Any, number: int, instance: Instance, goal: str) -> None:
+        formula = self._formula(instance, goal)
+        if goal not in ALWAYS and formula.eq(self.prover.now[goal]):
+            self._cores[number, goal] = frozenset((goal,))  # the step does not affect it
+            return
+        solver.push()
+        solver.add(z3.Not(formula))
+        answer = self._ask(solver)
+        if answer == z3.unsat:
+            core = (str(literal).removeprefix("lemma!") for literal in solver.unsat_core())
+            self._cores[number, goal] = frozenset(core)
+        elif goal in ALWAYS:
+            self.void.append(Dropped(goal, instance.action, answer == z3.unknown))
+        elif answer == z3.unknown:
+            self._drop(goal, instance.action, unknown=True)
+        else:
+            step = solver.model()
+            broken = [name for name in self._left() if self._breaks(step, instance, name)]
+            for name in {goal, *broken}:
+                self._drop(name, instance.action)
+        solver.pop()
+
+    def _breaks(self, step: Any, instance: Instance, name: str) -> bool:
+        """The same step breaks this lemma, too."""
+        return bool(z3.is_false(step.eval(self._formula(instance, name), model_completion=True)))
+
+    def _formula(self, instance: Instance, goal: str) -> Any:
+        if goal == FRAME:
+            return instance.keeps_constants
+        if goal == TYPES:
+            return z3.And(*(z3.substitute(part, *instance.becomes) for _, part in self.prover.typed))
+        return self.prover.goal(instance, self.prover.goals[goal])
+
+    def _drop(self, lemma: str, action: str, unknown: bool = False) -> None:
+        if lemma in self.kept:
+            self.kept.remove(lemma)
+            self.dropped.append(Dropped(lemma, action, unknown))
+
+    def _open(self, instance: Instance | None) -> Any:
+        return self.prover.with_lemmas(*(() if instance is None else (instance.guard,)))
+
+    def _ask(self, solver: Any) -> Any:
+        literals = (self.prover.literals[name] for name in self._left())
+        return ask(solver, self.prover.timeout, *literals)
