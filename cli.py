@@ -1,4 +1,4 @@
-"""The command line: the group of verbs, and the options that come before a verb.
+"""The command line: the group of verbs, and the options of all verbs, before a verb or after it.
 
 The verbs are in `console/*_verbs.py` and compute nothing: each calls `commands/`, and does its heavy imports
 inside its own function so that `elrcheck --help` stays fast. A verb returns its exit code;
@@ -17,6 +17,7 @@ import click
 from elrcheck import __version__
 from elrcheck.console.export_verbs import export, tlc
 from elrcheck.console.gate_verbs import gate, init
+from elrcheck.console.global_options import use_settings
 from elrcheck.console.help import Commands
 from elrcheck.console.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.options import EXIT_CODES
@@ -30,15 +31,6 @@ from elrcheck.console.sweep_verbs import sweep
 from elrcheck.console.trace_verbs import explain, replay, traces
 
 
-def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
-    """Loads the settings file before click parses any other option."""
-    if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
-        from elrcheck.console.settings import load_settings
-
-        ctx.default_map = dict(load_settings(chosen, Path(), ctx.command).defaults)
-    return chosen
-
-
 @click.group(
     cls=Commands,
     epilog=EXIT_CODES,
@@ -49,7 +41,7 @@ def _use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -
     },
 )
 @click.option("--config", metavar="FILE", type=click.Path(path_type=Path), is_eager=True, expose_value=False,
-              callback=_use_settings,
+              callback=use_settings,
               help="Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True,
               help="When to colour the output.")

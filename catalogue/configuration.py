@@ -159,21 +159,35 @@ def scope_names(packaged: Traversable) -> tuple[str, ...]:
 
 # -------------------------------------------------------------------------------- overrides
 
+KAFKA_NAMES: Mapping[str, str] = {
+    "min.insync.replicas": "min_isr",
+    "unclean.leader.election.enable": "unclean_leader_election_enable",
+    "unclean.recovery.strategy": "unclean_recovery_strategy",
+    "eligible.leader.replicas.version": "elr_enabled",
+}
+"""Kafka's names of what `--set` sets: topic settings, and the feature of the ELR (true for 1)."""
+SIZES_HELP = "set `broker_count`, of which `spare_brokers` hold no replica at the start"
+
+
+def setting_of(pair: str) -> str:
+    """The field of Config that ``KEY=VALUE`` sets."""
+    key = pair.partition("=")[0].strip()
+    return KAFKA_NAMES.get(key, key)
+
 
 def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, Any]:
     """Parse ``["min_isr=2", "elr=true"]`` into typed values of Config fields; the last of equal keys wins."""
     fields = config_fields(config_cls)
     values: dict[str, Any] = {}
     for pair in pairs:
-        key, equals, text = pair.partition("=")
-        key = key.strip()
+        _, equals, text = pair.partition("=")
+        key = setting_of(pair)
         where = f"--set {pair}"
         if not equals:
             raise UsageFault("override-bad-form", "expected KEY=VALUE", where=where)
         if key not in fields:
-            raise UsageFault(
-                "unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, fields)
-            )
+            help = SIZES_HELP if key == "replication.factor" else did_you_mean(key, fields)
+            raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=help)
         try:
             values[key] = parse_value(fields[key], text)
         except ValueError as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -20,7 +21,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.model.variants import Variant, variant_named, variant_names
+from elrcheck.model.variants import VARIANTS, Variant, variant_named, variant_names
 
 MOST = 1000
 """Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
@@ -37,12 +38,26 @@ class Selected:
 
 
 def find_variant(name: str) -> Variant:
-    """Return the variant with this name; raise UsageFault with a close match if there is none."""
-    variant = variant_named(name)
+    """Return the variant with this name, or of this release of Kafka: 4.1.0, or 4.1 for its newest.
+
+    Raise UsageFault with a close match if there is none.
+    """
+    variant = variant_named(name) or _of_release(name)
     if variant is not None:
         return variant
     help = did_you_mean(name, variant_names())
     raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=help)
+
+
+def _of_release(name: str) -> Variant | None:
+    """The variant of a release, or of the newest that a number of two parts begins."""
+    releases = {release: variant for variant in VARIANTS for release in variant.kafka}
+    newest = max((each for each in releases if f"{each}.".startswith(f"{name}.")), key=_numbers, default=None)
+    return None if newest is None or not re.fullmatch(r"\d+\.\d+(\.\d+)?", name) else releases[newest]
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
 
 
 def resolve(selection: Selection) -> Selected:

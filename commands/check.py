@@ -17,6 +17,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.events import not_tried, tried
+from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.commands.engines import explore
 from elrcheck.explorer.runs.folders import REPORT, place_of_run
@@ -29,7 +31,9 @@ from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,
     EngineReport,
+    Extent,
     Failure,
+    FindingOutside,
     Overflow,
     PropertyReport,
     PropertyVerdict,
@@ -66,6 +70,10 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
     with alone_in(place, writes):
         report = check_selected(request, selected, progress, place, saved)
+        if saved is None and not request.fingerprint and request.engine != "spark":
+            from elrcheck.commands.no_effect import with_no_effect
+
+            report = with_no_effect(report, request, selected, progress)
         if report.run_dir is not None:
             from elrcheck.report.json_report import to_json
 
@@ -108,6 +116,7 @@ def check_selected(
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
         vacuous=vacuous(properties, selected.config.records),
+        extent=extent(selected),
     )
 
 
@@ -203,6 +212,16 @@ def failures(
     )
 
 
+def extent(selected: Selected) -> Extent:
+    """What the budgets of a configuration allow, and the known findings that they leave out."""
+    outside = findings_outside(selected.variant, selected.config)
+    return Extent(
+        tried(selected.config),
+        not_tried(selected.config),
+        tuple(FindingOutside(each.finding, each.title, each.lost, each.needs) for each in outside),
+    )
+
+
 VITAL = "W-11"
 """The witness of a write that is acknowledged. Where none ever is, no acknowledged write can be lost."""
 
@@ -265,6 +284,7 @@ def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
             outcome.new_states.get(fn.name, 0),
             outcome.beyond.get(fn.name, 0),
             guard_names(fn),
+            possible=fn.name in outcome.enabled,
         )
         for fn in model.actions
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.console.global_options import late_options
 
 HELP = "help"
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -142,6 +143,11 @@ class Verb(click.Command):
                 flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
                 param.envvar = f"{ctx.auto_envvar_prefix}_{flag}"
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own parameters, --help, and the options of all verbs, which may follow it."""
+        own = super().get_params(ctx)
+        return [*own, *late_options(frozenset(name for param in own for name in param.opts))]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         asked = self.get_help_option(ctx)

@@ -7,6 +7,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="Stop after the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="Check the liveness properties (V-*) instead of the others.")
+@click.option("--all", "every", is_flag=True,
+              help="Print every counterexample, not only the shortest, and every table, as -v does.")
 @fail_on_option(CHECK_FAIL_ON)
 @run_options
 @engine_options
@@ -58,7 +61,7 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
-          fail_on: tuple[CheckFailOn, ...], **options: Any) -> ExitCode:  # fmt: skip
+          every: bool, fail_on: tuple[CheckFailOn, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.commands.check import run_check
 
@@ -75,6 +78,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
     )
     with shell.open_progress() as progress:
         report = run_check(request, progress)
+    shell = replace(shell, detail=max(shell.detail, 1)) if every else shell
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 

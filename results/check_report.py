@@ -107,7 +107,8 @@ class ActionReport:
     """How often an action was enabled, and how many states it was the first to reach.
 
     cut: how many of those steps left the budgets of the scope; if all did, the action never fired within
-    the explored space.  guards: the names of its guards, in evaluation order.
+    the explored space.  guards: the names of its guards, in evaluation order.  possible: false if the
+    configuration excludes every instance of it.
     """
 
     name: str
@@ -115,6 +116,7 @@ class ActionReport:
     new_states: int
     cut: int = 0
     guards: tuple[str, ...] = ()
+    possible: bool = True
 
     @property
     def idle(self) -> bool:
@@ -128,6 +130,30 @@ class VariableReport:
 
     name: str
     distinct: int
+
+
+@dataclass(frozen=True)
+class FindingOutside:
+    """A finding of the release that the search cannot meet. needs: the events it leaves out, in words."""
+
+    finding: str
+    title: str
+    lost: str
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a search tried, in an operator's words, and what it left out.
+
+    findings: those with the fewest missing events first; none for a variant that is no release.
+    no_effect: settings of `--set` without which the search is the same, state by state.
+    """
+
+    tried: tuple[str, ...]
+    not_tried: tuple[str, ...]
+    findings: tuple[FindingOutside, ...] = ()
+    no_effect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +187,7 @@ class CheckReport:
     failures: tuple[Failure, ...] = ()
     vacuous: str | None = None
     """Why a complete search shows little: the protocol never did what it is for."""
+    extent: Extent | None = None
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property

@@ -1,6 +1,8 @@
-"""A check report as text: counterexamples first, then the tables, and the verdict as the last line.
+"""A check report as text, in the order of need: the shortest counterexample, tables, and the verdict last.
 
-The block of a violated property::
+Of several violations the one with the shortest trace is printed, and one line for each of the others; with
+--all, or -v, every one. -q leaves out all but the lines that name them and the verdict. The block of a
+violated property::
 
     FAIL  P-3 LeaderInIsr  violated at depth 2
           conjunct  leader_is_member
@@ -12,36 +14,66 @@ The block of a violated property::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_exploration import print_levels, projected
 from elrcheck.report.text.text_trace import print_trace
-from elrcheck.results.check_report import ActionReport, CheckReport, PropertyReport, SearchReport
+from elrcheck.results.check_report import ActionReport, CheckReport, Extent, PropertyReport, SearchReport
+
+MOST_FINDINGS = 3
+"""Findings outside the scope that are named with their events; of the others only the ids."""
 
 
 def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
-    for found in report.properties:
-        if found.verdict == "violated":
-            print_violation(found, report, page, detail)
+    print_violations([each for each in report.properties if each.verdict == "violated"], report, page, detail)
     if detail >= 0:
         _print_properties(report, page)
-        _print_actions(report, page)
+        _print_actions(report, page, detail)
     if detail > 0:
         _print_details(report, page)
-    _print_verdict(report, page)
+    _print_verdict(report, page, detail)
+
+
+def print_violations(
+    violated: Sequence[PropertyReport], report: CheckReport, page: Page, detail: int
+) -> None:
+    """The shortest counterexample whole, unless -q; the others in a line each, unless -v."""
+    found = sorted(violated, key=lambda each: (each.depth is None, each.depth))
+    shown = 0 if detail < 0 else len(found) if detail > 0 else 1
+    for each in found[:shown]:
+        print_violation(each, report, page, detail)
+    for each in found[shown:]:
+        place = _place(each, report)
+        page.verdict_line("fail", _headline(each, report) + (f"  {place}" if place else ""))
+    if 0 < shown < len(found):
+        page.line(f"      --all prints all {len(found)}, and `elrcheck trace show PATH` one of them")
+        page.line()
+
+
+def _headline(found: PropertyReport, report: CheckReport) -> str:
+    where = "" if found.depth is None else f" at depth {found.depth}"
+    return f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})"
+
+
+def _place(found: PropertyReport, report: CheckReport) -> str | None:
+    """The path of the stored trace."""
+    if found.trace is None:
+        return None
+    return f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
 
 
 def print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int = 0) -> None:
     """Prints the block of one violated property, including its trace."""
-    where = "" if found.depth is None else f" at depth {found.depth}"
-    page.verdict_line("fail", f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})")
+    page.verdict_line("fail", _headline(found, report))
     page.labelled("conjunct", found.conjunct)
     page.labelled("witness", found.witness)
     if found.counterexample is not None:
         print_trace(found.counterexample, page, initial=detail > 0)
         if found.counterexample.repro is not None:
             page.labelled("repro", found.counterexample.repro)
-    if found.trace is not None:
-        place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+    place = _place(found, report)
+    if place is not None:
         page.labelled("trace", place)
         page.labelled("next", f"elrcheck explain {place}")
     page.line()
@@ -68,7 +100,8 @@ def _print_properties(report: CheckReport, page: Page) -> None:
     )
 
 
-def _print_actions(report: CheckReport, page: Page) -> None:
+def _print_actions(report: CheckReport, page: Page, detail: int) -> None:
+    """Those that fired; with -v every one. What the budgets leave out is below the verdict, in words."""
     page.table(
         ("action", "fired", "new states", ""),
         (
@@ -79,6 +112,7 @@ def _print_actions(report: CheckReport, page: Page) -> None:
                 _idleness(action),
             )
             for action in report.actions
+            if detail > 0 or not action.idle
         ),
         right=("fired", "new states"),
     )
@@ -100,8 +134,8 @@ def _print_details(report: CheckReport, page: Page) -> None:
     page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
 
 
-def _print_verdict(report: CheckReport, page: Page) -> None:
-    search, engine = report.search, report.engine
+def _print_verdict(report: CheckReport, page: Page, detail: int) -> None:
+    search = report.search
     violated = [found.id for found in report.properties if found.verdict == "violated"]
     unreached = [found.id for found in report.properties if found.verdict == "unreached"]
     for failure in report.failures:
@@ -111,11 +145,37 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
         page.verdict_line("vacuous", report.vacuous)
     page.labelled("violated", ", ".join(violated))
     page.labelled("unreached", ", ".join(unreached))
-    idle = [action.name for action in report.actions if action.idle]
-    page.labelled("actions", f"never fired: {', '.join(idle)}" if idle else None)
     for overflow in search.overflows:
         where = f"in {page.count(overflow.count)} steps"
         page.labelled("overflow", f"{overflow.leaf} exceeded its bit width {where}")
+    if report.extent is not None:
+        _print_extent(report.extent, page)
+    if detail >= 0:
+        _print_numbers(report, page)
+    page.labelled("run", report.run_dir)
+    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
+    if stored and detail >= 0:
+        page.labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
+    page.labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
+
+
+def _print_extent(extent: Extent, page: Page) -> None:
+    """What was tried and what was not: a verdict is about nothing else."""
+    page.labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
+    page.labelled("not tried", ", ".join(extent.not_tried))
+    for found in extent.findings[:MOST_FINDINGS]:
+        page.labelled("known", f"{found.finding} needs {' and '.join(found.needs)}: {found.title}")
+    more = [found.finding for found in extent.findings[MOST_FINDINGS:]]
+    if more:
+        page.labelled("", f"and outside this scope as well: {', '.join(more)} (`elrcheck show {more[0]}`)")
+    for setting in extent.no_effect:
+        page.labelled("no effect", f"{setting}: the search is the same without it")
+
+
+def _print_numbers(report: CheckReport, page: Page) -> None:
+    search, engine = report.search, report.engine
+    idle = ", ".join(action.name for action in report.actions if action.possible and not action.fired)
+    page.labelled("actions", f"never fired, although the scope allows them: {idle}" if idle else None)
     states = (
         f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, "
         f"diameter {search.diameter}"
@@ -130,11 +190,6 @@ def _print_verdict(report: CheckReport, page: Page) -> None:
     detail = f", {engine.detail}" if engine.detail else ""
     page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")
     page.labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
-    page.labelled("run", report.run_dir)
-    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
-    if stored:
-        page.labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
-    page.labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
 
 
 def _reach(search: SearchReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.terminal import Page
-from elrcheck.report.text.text_check import print_violation
+from elrcheck.report.text.text_check import print_violations
 from elrcheck.report.text.text_proof import print_cell, print_obligation
 from elrcheck.results.gate_report import Difference, EntryReport, GatedSuite, GateReport
 
@@ -100,9 +100,9 @@ def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
     """Prints the trace of each differing violation, and the step of each differing refuted obligation."""
     subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
     every = detail > 0 or "entry" in subjects
-    for found in entry.check.properties:
-        if found.verdict == "violated" and (every or found.id in subjects):
-            print_violation(found, entry.check, page, detail)
+    violated = [found for found in entry.check.properties if found.verdict == "violated"]
+    differing = [found for found in violated if every or found.id in subjects]
+    print_violations(differing, entry.check, page, detail)
     if entry.proof is None:
         return
     for cell in entry.proof.cells:

@@ -21,6 +21,8 @@ from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,
     EngineReport,
+    Extent,
+    FindingOutside,
     Overflow,
     PropertyReport,
     SearchReport,
@@ -151,7 +153,9 @@ def test_the_documented_keys_of_a_check_report() -> None:
     assert first["counterexample"]["steps"][0]["changes"] == [
         {"path": "partition.isr", "old": "{0,1,2}", "new": "{0,2}"}
     ]
-    assert data["actions"][1] == {"name": "Reassign", "fired": 0, "new_states": 0, "cut": 0, "guards": []}
+    assert data["actions"][1] == {
+        "name": "Reassign", "fired": 0, "new_states": 0, "cut": 0, "guards": [], "possible": True,
+    }  # fmt: skip
 
 
 def test_numbers_json_does_not_know_are_refused() -> None:
@@ -230,17 +234,51 @@ def test_fingerprints_show_their_risk() -> None:
     assert "64-bit fingerprints, collision probability 1.5e-09" in text
 
 
-def test_actions_that_never_fired_are_marked() -> None:
-    lines = text_of(CHECK).splitlines()
-    assert next(line for line in lines if "never fired" in line).startswith("Reassign")
-    assert not any("never fired" in line and line.startswith("Fence") for line in lines)
-    assert next(line for line in lines if line.startswith("Crash")).endswith("beyond the budgets")
+def test_idle_actions_are_for_those_who_ask() -> None:
+    """Reassign was never possible, Crash only beyond the budgets: the lines of events say so in words."""
+    plain = text_of(CHECK).splitlines()
+    assert any(line.startswith("Fence") for line in plain)
+    assert not any(line.startswith(("Reassign", "Crash")) for line in plain)
+    whole = text_of(CHECK, 1).splitlines()
+    assert next(line for line in whole if line.startswith("Reassign")).endswith("never fired")
+    assert next(line for line in whole if line.startswith("Crash")).endswith("beyond the budgets")
 
 
-def test_actions_that_never_fired_are_named_even_when_quiet() -> None:
-    """Reassign was never possible, Crash only beyond the budgets."""
-    lines = [line.split(maxsplit=1) for line in text_of(CHECK, -1).splitlines()]
-    assert ["actions", "never fired: Reassign, Crash"] in lines
+def test_possible_actions_that_never_fired_are_named() -> None:
+    lines = [line.split(maxsplit=1) for line in text_of(CHECK).splitlines()]
+    assert ["actions", "never fired, although the scope allows them: Reassign"] in lines
+    excluded = [dataclasses.replace(action, possible=action.name != "Reassign") for action in CHECK.actions]
+    assert "never fired" not in text_of(dataclasses.replace(CHECK, actions=tuple(excluded)))
+
+
+def test_a_verdict_says_what_was_tried() -> None:
+    outside = FindingOutside("F-20", "The ELR keeps ghosts", "records", ("2 fencings", "1 reassignment"))
+    many = tuple(dataclasses.replace(outside, finding=f"F-{i}") for i in range(20, 25))
+    extent = Extent(("1 crash",), ("orderly stops", "kills"), many, ("min_isr=2",))
+    for detail in (-1, 0, 1):
+        text = text_of(dataclasses.replace(CHECK, extent=extent), detail)
+        lines = [line.strip() for line in text.splitlines()]
+        assert "tried     1 crash" in lines and "not tried orderly stops, kills" in lines
+        assert "known     F-20 needs 2 fencings and 1 reassignment: The ELR keeps ghosts" in lines
+        assert "and outside this scope as well: F-23, F-24 (`elrcheck show F-23`)" in lines
+        assert "no effect min_isr=2: the search is the same without it" in lines
+    bare = dataclasses.replace(CHECK, extent=Extent((), ("orderly stops",)))
+    assert "tried     no disturbance at all" in text_of(bare)
+
+
+def test_the_shortest_counterexample_comes_first_and_the_others_in_a_line() -> None:
+    (broken,) = [each for each in CHECK.properties if each.verdict == "violated"]
+    assert broken.depth is not None
+    longer = dataclasses.replace(broken, id="P-77", depth=broken.depth + 1, trace="P-77.trace.json")
+    report = dataclasses.replace(CHECK, properties=(longer, *CHECK.properties))
+    plain, whole, quiet = (text_of(report, detail).splitlines() for detail in (0, 1, -1))
+    fails = [line for line in plain if line.startswith("FAIL")]
+    assert fails[0].split()[1] == broken.id and fails[1].endswith("P-77.trace.json")
+    assert sum(line.strip().startswith("step 1 ") for line in plain) == 1
+    assert sum(line.strip().startswith("step 1 ") for line in whole) == 2
+    assert any("--all prints all 2" in line for line in plain)
+    assert not any("step 1 " in line or "--all" in line for line in quiet)
+    assert sum(line.startswith("FAIL") for line in quiet) == 2
 
 
 def test_witnesses_show_the_depth_they_were_reached_at() -> None:

@@ -1,0 +1,81 @@
+"""What a budget stands for, in the words of an operator: a report says which events a search tried.
+
+One event for each budget of `Config` but the records themselves, in its order; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from elrcheck.model.choices import Propagation
+from elrcheck.model.config import Config
+
+
+@dataclass(frozen=True)
+class Event:
+    """One kind of event: in words for one of them, and for several."""
+
+    one: str
+    many: str
+
+    def times(self, number: int) -> str:
+        """So many of them, in words."""
+        return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
+
+
+EVENTS: Mapping[str, Event] = {
+    "acks_one": Event("write with acks=1", "writes with acks=1"),
+    "acks_zero": Event("write with acks=0", "writes with acks=0"),
+    "crashes": Event("crash that loses unflushed records", "crashes that lose unflushed records"),
+    "kills": Event("killed broker process", "killed broker processes"),
+    "clean_stops": Event("orderly stop", "orderly stops"),
+    "fences": Event("fencing of a live broker", "fencings of live brokers"),
+    "shrinks": Event("follower out of the ISR", "followers out of the ISR"),
+    "shutdowns": Event("controlled shutdown", "controlled shutdowns"),
+    "shutdown_timeouts": Event("controlled shutdown that times out", "controlled shutdowns that time out"),
+    "unregistrations": Event("unregistered broker", "unregistered brokers"),
+    "elections": Event("preferred election", "preferred elections"),
+    "unclean_elections": Event("unclean election by an operator", "unclean elections by an operator"),
+    "reassignments": Event("reassignment or cancellation", "reassignments or cancellations"),
+    "min_isr_changes": Event("change of min.insync.replicas", "changes of min.insync.replicas"),
+    "feature_changes": Event("switch of the ELR feature", "switches of the ELR feature"),
+    "directory_changes": Event("move to another log directory", "moves to other log directories"),
+    "directory_failures": Event("failed log directory", "failed log directories"),
+    "directory_losses": Event("log directory lost while down", "log directories lost while down"),
+    "failovers": Event("controller failover", "controller failovers"),
+    "late_answers": Event("late AlterPartition answer", "late AlterPartition answers"),
+    "late_fetches": Event("late answer to a fetch", "late answers to fetches"),
+}
+
+NETWORK: Mapping[str, str] = {
+    "response_loss": "lost AlterPartition answers",
+    "fetch_loss": "lost fetch answers",
+    "metadata": "brokers that lag behind by several records",
+}
+"""What the network may do without a budget: knob -> words."""
+
+
+def tried(config: Config) -> tuple[str, ...]:
+    """The events that a search of the configuration tries, with their numbers."""
+    counted = [event.times(getattr(config, name)) for name, event in EVENTS.items() if getattr(config, name)]
+    return (*counted, *(words for name, words in NETWORK.items() if _happens(config, name)))
+
+
+def not_tried(config: Config) -> tuple[str, ...]:
+    """The events that it leaves out."""
+    left = [event.many for name, event in EVENTS.items() if not getattr(config, name)]
+    return (*left, *(words for name, words in NETWORK.items() if not _happens(config, name)))
+
+
+def missing(config: Config, other: Config) -> tuple[str, ...]:
+    """The events of which the other configuration allows more, with its numbers."""
+    return tuple(
+        event.times(getattr(other, name))
+        for name, event in EVENTS.items()
+        if getattr(other, name) > getattr(config, name)
+    )
+
+
+def _happens(config: Config, knob: str) -> bool:
+    return config.metadata == Propagation.LOG if knob == "metadata" else bool(getattr(config, knob))

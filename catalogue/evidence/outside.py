@@ -1,0 +1,60 @@
+"""The findings of a release that a search cannot meet, because it leaves out some of their events."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.events import missing
+from elrcheck.catalogue.evidence.released_search import RELEASED, packaged_searches
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.select import resolve
+from elrcheck.model.config import Config
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A finding: its title, what it costs, and the events of its own search that are missing."""
+
+    finding: str
+    title: str
+    lost: str
+    needs: tuple[str, ...]
+
+
+def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
+    """Findings that the recorded searches show for the variant, those with the fewest missing events first.
+
+    None for a variant that is no release. A finding whose events are all within the budgets is left out, as
+    its own search may differ in sizes: whether it shows is for the search to say.
+    """
+    name = next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
+    found = []
+    for each in packaged_searches():
+        if each.variant == name and each.shown:
+            needs = missing(config, _config(each.command))
+            if needs:
+                found.append((len(needs), each.finding, needs))
+    told = _told() if found else {}
+    return tuple(Outside(finding, *told[finding], needs) for _, finding, needs in sorted(found))
+
+
+@cache
+def _told() -> dict[str, tuple[str, str]]:
+    """Finding -> its title, and what is lost."""
+    every = (read_finding(file) for file in finding_files())
+    return {finding.id: (finding.title, finding.lost) for finding in every}
+
+
+def _config(command: str) -> Config:
+    """The configuration of a recorded command line."""
+    words = shlex.split(command)
+
+    def given(option: str) -> list[str]:
+        return [value for name, value in pairwise(words) if name == option]
+
+    (variant,), (scope,) = given("--variant"), given("--scope")
+    return resolve(Selection(variant=variant, scope=scope, overrides=tuple(given("--set")))).config

@@ -1,0 +1,70 @@
+"""Which settings of `--set` make no difference to a search, so that its verdict says nothing about them.
+
+A rule that no reachable state asks for is as good as absent: with `unclean_leader_election_enable=true` and
+no partition that ever lacks an eligible replica, HOLDS is the verdict of the default. The search is repeated
+with each setting as it is without the option, and compared: counts, levels, and the depth of each property.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import CheckRequest
+from elrcheck.catalogue.configuration import setting_of
+from elrcheck.catalogue.select import Selected, resolve, select_properties
+from elrcheck.commands.engines import explore
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.model.budgets import Spent
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.trace_view import Scalar
+
+SHORT = 1.0
+"""Seconds of a search that is worth repeating."""
+SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
+"""What bounds a search, as budgets do: their whole point is that counts change."""
+
+
+def with_no_effect(
+    report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
+) -> CheckReport:
+    """The report, with the settings that made no difference. Only short, complete searches are repeated."""
+    bounds = SIZES | {budget.name for budget in fields(Spent)}
+    given = [name for name in selected.overrides if name not in bounds]
+    searched = report.search
+    if report.extent is None or request.liveness or not searched.complete or searched.seconds > SHORT:
+        return report
+    found = tuple(name for name in given if _same_without(name, report, request, selected, progress))
+    shown = tuple(f"{name}={_shown(report.config[name])}" for name in found)
+    return replace(report, extent=replace(report.extent, no_effect=shown))
+
+
+def _shown(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _same_without(
+    name: str, report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
+) -> bool:
+    kept = tuple(each for each in request.selection.overrides if setting_of(each) != name)
+    try:
+        without = resolve(replace(request.selection, overrides=kept))
+    except UsageFault:  # it goes with another setting, and the two only make sense together
+        return False
+    if without.config == selected.config:
+        return True
+    model = load_whole_model()
+    chosen = select_properties(model, request.properties, request.liveness)
+    progress.stage(f"searching again without {name}")
+    plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())
+    return _summary(explore(model, without.config, chosen, plain, progress)) == (
+        report.search.generated,
+        report.search.levels,
+        {each.id: each.depth for each in report.properties if each.depth is not None},
+    )
+
+
+def _summary(outcome: Outcome) -> tuple[int, tuple[int, ...], dict[str, int]]:
+    return outcome.generated, outcome.levels, outcome.first
