@@ -127,7 +127,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "The leader learns a smaller ISR before the raised min.insync.replicas",
         expected=("P-3", "P-2", "P-13"),
         settings={"min_isr": 1, "fences": 1, "min_isr_changes": 1},
-        knobs={"min_isr_propagation": MinIsrPropagation.LOG},
+        knobs={"min_isr_propagation": MinIsrPropagation.TOPICS_FIRST},
     ),
     Hazard(
         "F-25",

@@ -87,6 +87,7 @@ class MinIsrPropagation(enum.Enum):
     """How a leader learns a new min.insync.replicas (C-16)."""
 
     ATOMIC = "with the state of the partition that was written beside it, in the order of the log"
+    TOPICS_FIRST = "after the state of the partition that it reads in the same publish (F-24)"
     LOG = "in a step of its own, before or after the ISR that came with it (F-24)"
 
 

@@ -193,6 +193,7 @@ class Config:
     metadata: Propagation = Propagation.LATEST
     # A restarted broker reads metadata up to its own registration before it acts on any (F-15).
     registration_catch_up: bool = True
+    # In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24).
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
     # A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
     # there. AlterPartitionResponse has no such field in any version (v0 to v3).
@@ -328,6 +329,12 @@ class Config:
     def most_known_min_isr(self) -> int:
         """The greatest min.insync.replicas a broker may have to remember: none if it never changes."""
         return self.most_min_isr if self.min_isr_changes > 0 else 0
+
+    @property
+    def most_due_min_isr(self) -> int:
+        """The greatest one that it may have read and not applied yet."""
+        topics_first = self.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
+        return self.most_known_min_isr if topics_first else 0
 
     # Ranges that a compiled search reserves; exceeding one of these makes a run inconclusive.
 

@@ -30,6 +30,7 @@ RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
 StaleEntries = Annotated[int, nat("StaleEntries", hi="most_stale")]
 KnownMinIsr = Annotated[int, nat("KnownMinIsr", hi="most_known_min_isr")]
+DueMinIsr = Annotated[int, nat("DueMinIsr", hi="most_due_min_isr")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 
 
@@ -294,7 +295,7 @@ class Broker:
 
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
     registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
-    min_isr: the min.insync.replicas it has applied, if it can change.
+    min_isr: the min.insync.replicas it has applied, if it can change; due_min_isr: the next one, or 0.
     settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
     clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
@@ -314,6 +315,7 @@ class Broker:
     alter: Exchange
     log_dir: LogDir = LogDir.PRESENT
     ahead: Ahead = 0
+    due_min_isr: DueMinIsr = 0
 
 
 @record

@@ -16,6 +16,7 @@ from elrcheck.model.choices import (
     LklStorage,
     LostDirectory,
     MinIsrChange,
+    MinIsrPropagation,
     ReassignGate,
     RecoveryQuorum,
     RecoveryStrategy,
@@ -68,6 +69,7 @@ _CODE = {
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
     "known_record_ends_proposal": True,
+    "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
 }
 _CODE_2024_10 = {
     **_CODE,
@@ -95,6 +97,7 @@ _LEGACY = {
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
     "known_record_ends_proposal": True,
+    "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
 }
 
 VARIANTS: tuple[Variant, ...] = (

@@ -3,7 +3,8 @@
 Sources: BrokerMetadataPublisher, ReplicaManager.applyDelta, Partition.makeLeader and makeFollower.
 
 A batch collapses to its final state. With propagation LATEST a broker applies the newest record;
-with LOG it may stop at any record in between, but not before its own registration.
+with LOG it may stop at any record in between, but not before its own registration. What it applies at once
+is one publish (MetadataLoader.maybePublishMetadata): topics first, then configurations.
 """
 
 from __future__ import annotations
@@ -66,14 +67,36 @@ def kept_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]
 
 @op
 def learnt_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
-    """The min.insync.replicas that b has applied together with a partition record.
+    """The min.insync.replicas that a publish brings b together with a partition record.
 
-    With propagation LOG that is a step of its own. A value of b's own is known at once.
+    With propagation LOG it comes in a step of its own. A value of b's own is known at once.
     """
     if c.min_isr_propagation == MinIsrPropagation.LOG or c.min_isr_changes == 0:
         return broker.min_isr
     own = settings.topic_min_isr is None and settings.broker_min_isr[b] is not None
     return known_min_isr(c, settings, b) if own else to.min_isr
+
+
+@op
+def applies_later(c: Config, broker: Broker, b: Replica, to: Snapshot) -> bool:
+    """b applies the configurations of a publish in a step of their own (onMetadataUpdate, F-24).
+
+    Only a leader looks at the value in between: for any other broker both parts are one step. A process that
+    has applied nothing so far loads its log with the newest value (LogManager.startup).
+    """
+    topics_first = c.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
+    return topics_first and to.leader == b and broker.view.partition_epoch > 0
+
+
+@op
+def with_published_min_isr(
+    c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot
+) -> Broker:
+    """b with the min.insync.replicas of the publish that ends with record `to`, or with that value due."""
+    value = learnt_min_isr(c, settings, broker, b, to)
+    if not applies_later(c, broker, b, to):
+        return replace(broker, min_isr=value)
+    return replace(broker, due_min_isr=value if value != broker.min_isr else 0)
 
 
 @op
@@ -121,7 +144,7 @@ def with_metadata(
 
     A replica in a failed directory becomes neither leader nor follower (getOrCreatePartition).
     """
-    broker = replace(before, min_isr=learnt_min_isr(c, settings, before, b, to), ahead=0)
+    broker = replace(with_published_min_isr(c, settings, before, b, to), ahead=0)
     if to.leader_epoch == broker.view.leader_epoch and not c.applies_equal_epoch:
         return broker
     view = View(
@@ -149,9 +172,12 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     """
     broker = s.broker[b]
     require(broker.status == Status.RUNNING, "b is running")
+    require(broker.due_min_isr == 0, "b has applied everything it has read")
     newest = snapshot(c, s.settings, s.partition)
     unread = learnt_min_isr(c, s.settings, broker, b, newest) != broker.min_isr
-    require(broker.view.partition_epoch < s.partition.partition_epoch or unread, "there is newer metadata")
+    with_topics = c.min_isr_propagation == MinIsrPropagation.ATOMIC or broker.ahead > 0
+    newer = broker.view.partition_epoch < s.partition.partition_epoch
+    require(newer or (unread and with_topics), "there is newer metadata")
     after = with_metadata(c, s.settings, broker, b, newest, s.partition.partition_epoch)
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
@@ -167,6 +193,7 @@ def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
     broker = s.broker[b]
     require(c.late_answers > 0, "the scope has late answers")
     require(broker.status == Status.RUNNING, "b is running")
+    require(broker.due_min_isr == 0, "b has applied everything it has read")
     under_way = broker.alter.stage == Stage.SENT or broker.alter.stage == Stage.ANSWERED
     require(under_way and broker.alter.overtaken == 0, "the answer to b's proposal has yet to arrive")
     newer = broker.view.partition_epoch < s.partition.partition_epoch
@@ -196,6 +223,7 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     broker = s.broker[b]
     require(c.metadata == Propagation.LOG, "brokers may lag behind")
     require(broker.status == Status.RUNNING, "b is running")
+    require(broker.due_min_isr == 0, "b has applied everything it has read")
     require(broker.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
     require(at >= broker.registered_at or not c.registration_catch_up, "b has read its own registration")
     require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record says something new")
@@ -208,11 +236,22 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     fairness=Fair("the broker reads configuration records from the metadata log: metadata application"),
 )
 def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
-    """b applies a new min.insync.replicas, which it may do after the ISR that came with it (F-24)."""
+    """b applies a new min.insync.replicas (DynamicConfigPublisher, LogManager.updateTopicConfig, F-24).
+
+    With TOPICS_FIRST this is the second part of a publish that had topics in it (`applies_later`), or the
+    whole of one that had none. UnifiedLog.updateConfig moves no watermark and completes no request: that
+    waits for the next record, fetch or ISR. With LOG it happens at any time, also before the ISR that came
+    with the value.
+    """
     broker = s.broker[b]
-    require(c.min_isr_propagation == MinIsrPropagation.LOG, "min ISR travels through the metadata log")
+    in_order = c.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
+    require(c.min_isr_propagation != MinIsrPropagation.ATOMIC, "min ISR is applied in a step of its own")
     require(broker.status == Status.RUNNING, "b is running")
-    require(broker.min_isr != known_min_isr(c, s.settings, b), "b has an older value")
-    told = replace(broker, min_isr=known_min_isr(c, s.settings, b))
-    after = with_high_watermark(c, s.settings, told, b) if leads(s, b) else told
+    value = broker.due_min_isr if broker.due_min_isr > 0 else known_min_isr(c, s.settings, b)
+    require(broker.min_isr != value, "b has an older value")
+    alone = broker.view.partition_epoch == s.partition.partition_epoch and broker.ahead == 0
+    require(not in_order or broker.due_min_isr > 0 or alone, "b has applied the topics")
+    told = replace(broker, min_isr=value, due_min_isr=0)
+    advances = leads(s, b) and not in_order
+    after = with_high_watermark(c, s.settings, told, b) if advances else told
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)

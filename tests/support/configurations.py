@@ -76,6 +76,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "late answer": {"late_answers": 1, "known_record_ends_proposal": True},
     "older record": {"metadata": Propagation.LOG},
     "min ISR on its own": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
+    "min ISR after topics": {"min_isr_propagation": MinIsrPropagation.TOPICS_FIRST, "min_isr_changes": 1},
     "preferred election": {"elections": 1},
     "unclean election": {"unclean_elections": 1},
     "periodic unclean election": {"unclean_leader_election_enable": True},
@@ -254,8 +255,8 @@ NEEDS: tuple[Need, ...] = (
         ("ApplyOlderRecord",),
     ),
     Need(
-        "a min ISR that changes and travels on its own",
-        lambda c: c.min_isr_changes > 0 and c.min_isr_propagation == MinIsrPropagation.LOG,
+        "a min ISR that changes and is applied on its own",
+        lambda c: c.min_isr_changes > 0 and c.min_isr_propagation != MinIsrPropagation.ATOMIC,
         ("ApplyMinIsr",),
     ),
     Need("a shadow ISR", lambda c: c.shadow_isr, ("CopyFromShadow", "EndSynchronisation")),

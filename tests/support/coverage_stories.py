@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_knobs import BY_HAND, LAGGING_MIN_ISR, LEADERLESS, LOG, QUIET, SHADOW, SKIPPING, variant
+from coverage_knobs import (
+    BY_HAND,
+    LAGGING_MIN_ISR,
+    LEADERLESS,
+    LOG,
+    MIN_ISR_DUE,
+    QUIET,
+    SHADOW,
+    SKIPPING,
+    variant,
+)
 
 from elrcheck.lang.plain import Label
 from elrcheck.model.choices import (
@@ -267,6 +277,28 @@ AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     "granted-with-min-isr": (
         {**LAGGING_MIN_ISR, "alter_answer_carries_min_isr": True, "crashes": 0, "shrinks": 1},
         story(("Produce", 0, Acks.ALL), ("ShrinkIsr", 0, frozenset({1})), ("ControllerAlters", 0)),
+    ),
+    "min-isr-due": (
+        {**MIN_ISR_DUE, **LOG, "min_isr": 1, "crashes": 0, "fences": 1, **QUIET},
+        story(("ChangeMinIsr", MinIsrLevel.TOPIC, 2), ("Fence", 1), ("ApplyMetadata", 0)),
+    ),
+    # The leader has its partition epoch from an answer, and neither that record nor the value.
+    "min-isr-due-ahead": (
+        {
+            **MIN_ISR_DUE,
+            "late_answers": 1,
+            "known_record_ends_proposal": True,
+            "min_isr": 1,
+            "crashes": 0,
+            "shrinks": 1,
+        },
+        story(
+            ("Produce", 0, Acks.ALL),
+            ("ShrinkIsr", 0, frozenset({1})),
+            ("ControllerAlters", 0),
+            ("LeaderLearns", 0),
+            ("ChangeMinIsr", MinIsrLevel.TOPIC, 2),
+        ),
     ),
     # Broker 0 is all of the LastKnownELR and has answered; an operator may empty the LastKnownELR.
     "recovery-without-anyone-to-wait-for": (

@@ -241,5 +241,15 @@ CASES: dict[str, dict[str, Any]] = {
         "crashes": 0,
         "fences": 1,
     },
+    "topics-first": {
+        "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
+        "elr_enabled": False,
+        "rereg_without_elr": Reregistration.IGNORE,
+        "min_isr_changes": 1,
+        "kills": 1,
+        "crashes": 0,
+        "response_loss": False,
+        "fetch_loss": False,
+    },
     "one-broker": {"broker_count": 1, "log_slots": 2, "records": 2, "acks_one": 1, "clean_stops": 1},
 }
