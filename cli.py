@@ -23,6 +23,7 @@ from elrcheck.console.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.options import EXIT_CODES
 from elrcheck.console.proof_verbs import mutate, prove
 from elrcheck.console.reference_verbs import completion, doctor, list_, show, what_if
+from elrcheck.console.risk_verbs import risk
 from elrcheck.console.run_verbs import config, runs
 from elrcheck.console.search_verbs import check, explore, simulate
 from elrcheck.console.shell import Shell, end_as_interrupted, run
@@ -56,7 +57,7 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 
 for command in (
-    check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, runs, config,
+    risk, check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, runs, config,
     prove, conform, audit, reproduce, mutate, export, tlc, what_if, list_, show, doctor, completion,
 ):  # fmt: skip
     cli.add_command(command)

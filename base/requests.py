@@ -331,6 +331,31 @@ class AuditRequest:
 
 
 @dataclass(frozen=True)
+class RiskRequest:
+    """Ask after which events a topic may lose data.
+
+    kafka: a release or a line of releases; elr: None for what it ships. first_partition: the partition is
+    number 0 of its topic. events: only these, all if empty; most: how many of them; seconds: time for the
+    search. fresh: search again what is known. run_dir: where traces go. topics: those with these settings.
+    """
+
+    kafka: str
+    replication_factor: int = 3
+    min_insync_replicas: int = 1
+    acks: Literal["all", "1", "0"] = "all"
+    elr: bool | None = None
+    unclean_leader_election_enable: bool = False
+    first_partition: bool = False
+    events: tuple[str, ...] = ()
+    most: int = 3
+    seconds: float = 20.0
+    workers: int | None = None
+    fresh: bool = False
+    run_dir: Path | None = None
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReproduceRequest:
     """Show a finding on a real cluster.
 

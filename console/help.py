@@ -29,7 +29,7 @@ MANY = 12
 SCHEMAS: Mapping[str, str] = {
     "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
     "explore": "exploration", "sweep": "sweep", "suite": "suite", "replay": "replay", "explain": "explain",
-    "tlc": "tlc", "audit": "audit", "reproduce": "reproduce",
+    "risk": "risk", "tlc": "tlc", "audit": "audit", "reproduce": "reproduce",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
     "list": "list", "show": "show", "doctor": "doctor",
@@ -37,6 +37,11 @@ SCHEMAS: Mapping[str, str] = {
 """Command -> name of the JSON schema of its report, in docs/schemas."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
+    "risk": (
+        "elrcheck risk --kafka 4.1 --replication-factor 3 --min-insync-replicas 2",
+        "elrcheck risk --kafka 4.3 --min-insync-replicas 2 --event reassign --event stop -o risk.html",
+        "elrcheck risk --kafka 3.9 --acks 1 --events 2 --format json",
+    ),
     "check": (
         "elrcheck check --variant legacy --scope two-brokers",
         "elrcheck check --set min_isr=1 -p P-1 --max-states 1000000",

@@ -21,6 +21,7 @@ from elrcheck.invariants import (
     liveness,
     membership,
     operations,
+    outcomes,
     properties,
     witnesses,
 )
@@ -32,6 +33,7 @@ from elrcheck.model.protocol import load_model
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_losses)
+OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
 
@@ -54,9 +56,14 @@ def load_proof_model() -> Model:
 
 
 def _load(*modules: ModuleType) -> Model:
-    every = (*CHECKED, *LIVENESS, *LEMMAS, *CONTROLLER)
+    every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
     demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
     return in_order(load_model(*modules))
+
+
+def load_outcome_model() -> Model:
+    """Load the protocol with the questions of `elrcheck risk`."""
+    return _load(*OUTCOMES)
 
 
 def in_order(model: Model) -> Model:

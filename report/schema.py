@@ -27,6 +27,7 @@ from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
+from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -45,6 +46,7 @@ OF_COMMAND: Mapping[str, type[Any]] = {
     "conform": ConformReport,
     "audit": AuditReport,
     "reproduce": ReproduceReport,
+    "risk": RiskReport,
     "tlc": TlcReport,
     "show E-1": ScenarioReport,
     "mutate": MutateReport,

@@ -14,6 +14,7 @@ from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
+from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -35,6 +36,7 @@ Report: TypeAlias = (
     | ConformReport
     | AuditReport
     | ReproduceReport
+    | RiskReport
     | TlcReport
     | ScenarioReport
     | MutateReport

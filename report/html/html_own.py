@@ -5,10 +5,12 @@ from __future__ import annotations
 from elrcheck.report.html.html_audit import audit_parts, audit_summary
 from elrcheck.report.html.html_exploration import exploration_part, summary
 from elrcheck.report.html.html_part import HtmlPage
+from elrcheck.report.html.html_risk import risk_page
 from elrcheck.report.html.html_traces import explain_part, replay_part, simulation_part
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport
 
@@ -21,6 +23,8 @@ def own_page(report: Report) -> HtmlPage | None:
         tone = TONES.get(int(report.exit_code), "undecided")
         notes = ("Interrupted: this is what was read until then.",) if report.interrupted else ()
         return HtmlPage("audit", report.verdict, tone, audit_summary(report), notes, audit_parts(report))
+    if isinstance(report, RiskReport):
+        return risk_page(report)
     match report:
         case ExploreReport():
             command, subtitle, part = "explore", summary(report), exploration_part("x1", report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.report.risk.text_risk import print_risk
 from elrcheck.report.terminal import Page
 from elrcheck.report.text import text_explain, text_trace_reports
 from elrcheck.report.text.text_audit import print_audit
@@ -29,6 +30,7 @@ from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.reproduce_report import ReproduceReport
+from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -60,6 +62,8 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
             print_audit(report, page, detail)
         case ReproduceReport():
             print_reproduction(report, page, detail)
+        case RiskReport():
+            print_risk(report, page, detail)
         case TlcReport():
             print_tlc(report, page, detail)
         case ScenarioReport():

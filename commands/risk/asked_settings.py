@@ -1,0 +1,156 @@
+"""Settings in Kafka's words as a configuration of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.requests import RiskRequest, Selection
+from elrcheck.catalogue.evidence.by_version import numbers
+from elrcheck.catalogue.evidence.released_search import RELEASED
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.risk.event_kinds import KINDS, EventKind, Events, budgets_of
+from elrcheck.model.config import Config
+from elrcheck.model.variants import Variant
+from elrcheck.results.risk.risk_report import RiskSettings
+
+SCOPE = "two-brokers-quiet"
+"""One record, and nothing lost on its way: events and sizes are set on top of it."""
+MOST_REPLICAS = 5
+FIRST_WITH_FEATURE = (4, 0)
+"""The first release in which users can switch ELR on."""
+FIRST_BY_DEFAULT = (4, 1)
+"""The first release whose new clusters have ELR on (Feature.ELIGIBLE_LEADER_REPLICAS_VERSION)."""
+REDUCED = {"skips_no_news": True, "forgets": True}
+"""Reductions that no property of states depends on (docs/adr/0008, 0009)."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One group of settings. config: without any event; kinds: the events that its release knows."""
+
+    settings: RiskSettings
+    config: Config
+    kinds: tuple[EventKind, ...]
+    topics: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def losses(self) -> str:
+        """The property that says an acknowledged record is lost."""
+        return "LOSS-1" if self.settings.acks == "all" else "LOSS-2"
+
+    def selection(self, events: Events) -> Selection:
+        """The request for the same configuration with these events."""
+        return Selection(self.settings.variant, SCOPE, tuple(self._overrides(budgets_of(events))))
+
+    def with_events(self, events: Events) -> Config:
+        """The configuration in which these events may happen."""
+        return resolve(self.selection(events)).config
+
+    def command(self, events: Events) -> str:
+        """What repeats a search with these events."""
+        sets = " ".join(f"--set {pair}" for pair in self._overrides(budgets_of(events)))
+        properties = {"LOSS-1": " --property P-6 --property P-8"}.get(self.losses, "")
+        return f"elrcheck check --variant {self.settings.variant} --scope {SCOPE} {sets}{properties}"
+
+    def _overrides(self, budgets: Mapping[str, int]) -> Sequence[str]:
+        values = {**sizes(self.settings), **budgets}
+        return [f"{name}={str(value).lower()}" for name, value in values.items()]
+
+
+def sizes(settings: RiskSettings) -> dict[str, Any]:
+    """What the settings set, on top of the rules of the release and the scope."""
+    values: dict[str, Any] = {
+        "broker_count": settings.replication_factor,
+        "min_isr": settings.min_insync_replicas,
+        "elr_enabled": settings.elr,
+        "unclean_leader_election_enable": settings.unclean_leader_election_enable,
+        **REDUCED,
+    }
+    if not settings.first_partition:
+        values["partition_zero_replicas"] = settings.replication_factor
+    if settings.acks != "all":
+        values["acks_one"] = 1
+    return values
+
+
+def releases() -> tuple[str, ...]:
+    """Every release that a variant stands for, ascending."""
+    return tuple(sorted((name for variant in RELEASED for name in variant.kafka), key=numbers))
+
+
+def release_named(text: str) -> tuple[str, Variant]:
+    """A release and the variant that stands for it: 4.1 is the last one of its line."""
+    known = releases()
+    found = [name for name in known if name == text or (name.startswith(f"{text}.") and text.count(".") == 1)]
+    if not found:
+        raise UsageFault(
+            "unknown-release", f"no rules are known for Kafka `{text}`",
+            help=did_you_mean(text, known) or f"known: {', '.join(known)}, and lines such as 4.1",
+        )  # fmt: skip
+    return found[-1], next(variant for variant in RELEASED if found[-1] in variant.kafka)
+
+
+def asked(request: RiskRequest) -> Asked:
+    """The settings of a request; UsageFault for some that no cluster can have."""
+    release, variant = release_named(request.kafka)
+    factor = request.replication_factor
+    if not 1 <= factor <= MOST_REPLICAS:
+        raise UsageFault(
+            "risk-setting", f"--replication-factor {factor}: 1 to {MOST_REPLICAS} replicas are searched"
+        )
+    if request.min_insync_replicas < 1:
+        raise UsageFault("risk-setting", "--min-insync-replicas: at least 1")
+    notes = []
+    if request.min_insync_replicas > factor:
+        notes.append(
+            f"min.insync.replicas {request.min_insync_replicas} is more than there are replicas:"
+            " no write with acks=all is accepted"
+        )
+    version = numbers(release)
+    by_default = version >= FIRST_BY_DEFAULT
+    elr = by_default if request.elr is None else request.elr
+    if elr and version < FIRST_WITH_FEATURE:
+        raise UsageFault(
+            "risk-setting", f"Kafka {release} has no ELR that users can switch on",
+            help="leave out --elr on, or ask for 4.0 or later",
+        )  # fmt: skip
+    if by_default and request.elr is None:
+        notes.append("ELR is on in new clusters of this release; a cluster that was upgraded may have it off")
+    if request.acks == "0":
+        notes.append(
+            "with acks=0 no record is ever acknowledged, and one may be lost without any event; this is the"
+            " answer for acks=1"
+        )
+    settings = RiskSettings(
+        kafka=release,
+        variant=variant.name,
+        replication_factor=factor,
+        min_insync_replicas=request.min_insync_replicas,
+        acks=request.acks,
+        elr=elr,
+        unclean_leader_election_enable=request.unclean_leader_election_enable,
+        first_partition=request.first_partition,
+    )
+    return Asked(settings, _config(settings), _kinds(request, settings), request.topics, tuple(notes))
+
+
+def _config(settings: RiskSettings) -> Config:
+    return Asked(settings, Config(), ()).with_events(())
+
+
+def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...]:
+    """The events of the request, or every one that can happen."""
+    known = {kind.name: kind for kind in KINDS}
+    for name in request.events:
+        if name not in known:
+            raise UsageFault("unknown-event", f"unknown event `{name}`", help=did_you_mean(name, known))
+    possible = [
+        kind for kind in KINDS
+        if kind.name != "switch_elr" or numbers(settings.kafka) >= FIRST_WITH_FEATURE
+    ]  # fmt: skip
+    return tuple(kind for kind in possible if not request.events or kind.name in request.events)
+

@@ -1,0 +1,142 @@
+"""Why a set of events has its outcome: the rule whose repair prevents it.
+
+A repair is a candidate if the trace is no behaviour of the repaired rules. It is the cause if a search of the
+same events with the repaired rules finds no such outcome. Where each of several findings suffices, only all
+repairs together prevent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from elrcheck.catalogue.evidence.released_search import BUDGETS, OPERATORS
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.commands.risk.asked_settings import Asked
+from elrcheck.commands.risk.event_kinds import LOSING, Events
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model.config import Config
+from elrcheck.model.state import State
+
+Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
+"""Whether the outcome never happens with some rules repaired; None if a limit was hit."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What replaces a rule, or a setting. finding: its id, empty for a setting; text: what it says then."""
+
+    knobs: Mapping[str, Any]
+    finding: str = ""
+    text: str = ""
+
+
+def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
+    """Every repair that changes something under these settings: settings first, then findings."""
+    config, settings = asked.config, asked.settings
+    made = []
+    if settings.unclean_leader_election_enable:
+        made.append(Repair(
+            {"unclean_leader_election_enable": False},
+            text="unclean.leader.election.enable=true allows it: a replica that lacks records may be elected",
+        ))  # fmt: skip
+    for finding in findings:
+        knobs = repair_of(finding)
+        if any(getattr(config, name) != value for name, value in knobs.items()):
+            made.append(Repair(knobs, finding.id, finding.title))
+    if not settings.elr:
+        made.append(Repair(
+            {"elr_enabled": True},
+            text="ELR is off: without it nothing protects what only the last member of the ISR has",
+        ))  # fmt: skip
+    return tuple(made)
+
+
+def repair_of(finding: Finding) -> dict[str, Any]:
+    """The knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
+    named = finding.patch.knobs if finding.patch is not None else ()
+    for run in finding.runs:
+        if run.control is None:
+            continue
+        rules = {k: v for k, v in run.control.knobs.items() if k not in BUDGETS | OPERATORS}
+        chosen = {k: v for k, v in rules.items() if not named or k in named}
+        if chosen:
+            return chosen
+    return {}
+
+
+def expected(asked: Asked, events: Events, ident: str, states: Sequence[State]) -> str:
+    """Why the loss is not a bug, empty if it may be one: as many logs are lost as nothing tolerates."""
+    if ident != asked.losses:
+        return ""
+    if asked.settings.acks != "all":
+        return ""
+    lost = sum(events.count(name) for name in LOSING)
+    copies = min(_copies(state) for state in states)
+    if lost < copies:
+        return ""
+    if copies < min(asked.settings.min_insync_replicas, asked.settings.replication_factor):
+        return f"an operator leaves the partition {_number(copies)}, and {_logs(lost)} lost"
+    return (
+        f"not a bug: min.insync.replicas {asked.settings.min_insync_replicas} tolerates {copies - 1} lost"
+        f" log{'' if copies == 2 else 's'}, and {_logs(lost)} lost"
+    )
+
+
+def _number(copies: int) -> str:
+    return "a single copy" if copies == 1 else f"{copies} copies that count"
+
+
+def _logs(lost: int) -> str:
+    return "1 log is" if lost == 1 else f"{lost} logs are"
+
+
+def _copies(state: State) -> int:
+    """On how many replicas an acknowledged record must be."""
+    settings = state.settings
+    asked = settings.topic_min_isr if settings.topic_min_isr is not None else settings.cluster_min_isr
+    return min(asked, len(state.partition.replicas))
+
+
+def candidates(
+    plain: Callable[[Config], PlainModel], config: Config, labels: Sequence[Label], ident: str,
+    repairs: Sequence[Repair],
+) -> list[Repair]:  # fmt: skip
+    """The repairs under which the trace is none, or does not end in a violation any more."""
+    return [
+        repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)
+    ]
+
+
+def _happens(plain: PlainModel, labels: Sequence[Label], ident: str) -> bool:
+    fn = next(fn for fn in plain.model.always if fn.ident == ident)
+    state = plain.initial()
+    for label in labels:
+        try:
+            state = plain.step(state, label)
+        except NotEnabled:
+            return False
+    return not plain.holds(fn, state)
+
+
+def causes_of(
+    found: Sequence[Repair], events: Events, ident: str, prevents: Prevents
+) -> tuple[tuple[Repair, bool], ...]:
+    """The causes among the candidates; each with whether a search has confirmed it."""
+    undecided = []
+    for repair in found:
+        holds = prevents(repair.knobs, events, ident)
+        if holds:
+            return ((repair, True),)
+        if holds is None:
+            undecided.append((repair, False))
+    if undecided:
+        return tuple(undecided[:1])
+    together: dict[str, Any] = {}
+    for repair in found:
+        together |= repair.knobs
+    if len(found) > 1 and prevents(together, events, ident):
+        return tuple((repair, True) for repair in found)
+    return ()

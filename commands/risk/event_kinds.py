@@ -1,0 +1,76 @@
+"""The events that `risk` combines: each is a budget of the model, with a name and words for operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Events: TypeAlias = tuple[str, ...]
+"""Names of events, in the order of `KINDS`; one that happens twice is there twice."""
+
+
+@dataclass(frozen=True)
+class EventKind:
+    """An event. budget: of `Config`, which bounds it. words: what happens; one, more: how a list calls it."""
+
+    name: str
+    budget: str
+    words: str
+    one: str
+    more: str
+
+
+KINDS: tuple[EventKind, ...] = (
+    EventKind("stop", "clean_stops", "a broker stops in an orderly way, and starts again",
+              "an orderly stop", "orderly stops"),
+    EventKind("kill", "kills", "a broker process is killed; its log is intact, since the system lives on",
+              "a kill", "kills"),
+    EventKind("crash", "crashes", "a machine crashes, and any part of the log that was not flushed is gone",
+              "a crash with loss", "crashes with loss"),
+    EventKind("fence", "fences", "a broker is paused or cut off for longer than its session, and fenced",
+              "a fencing", "fencings"),
+    EventKind("shrink", "shrinks", "followers fall behind, and the leader shrinks the ISR",
+              "a lagging follower", "lagging followers"),
+    EventKind("reassign", "reassignments", "an operator reassigns the partition, and may cancel that",
+              "a reassignment", "reassignments"),
+    EventKind("elect", "elections", "an operator, or balancing, elects the preferred leader",
+              "a preferred election", "preferred elections"),
+    EventKind("elect_unclean", "unclean_elections", "an operator asks for an unclean election",
+              "an unclean election", "unclean elections"),
+    EventKind("set_min_isr", "min_isr_changes", "an operator changes min.insync.replicas",
+              "a change of min.insync.replicas", "changes of min.insync.replicas"),
+    EventKind("switch_elr", "feature_changes", "an operator switches eligible.leader.replicas.version",
+              "a switch of the ELR feature", "switches of the ELR feature"),
+    EventKind("unregister", "unregistrations", "an operator unregisters a broker that is down",
+              "an unregistration", "unregistrations"),
+    EventKind("move_directory", "directory_changes", "a replica is assigned to another log directory",
+              "an assignment to a directory", "assignments to a directory"),
+    EventKind("fail_directory", "directory_failures", "a log directory fails while its broker runs",
+              "a failed log directory", "failed log directories"),
+    EventKind("lose_directory", "directory_losses", "a log directory is lost while its broker is down",
+              "a lost log directory", "lost log directories"),
+)  # fmt: skip
+"""The order is that of reports."""
+
+BY_NAME: Mapping[str, EventKind] = {kind.name: kind for kind in KINDS}
+LOSING = ("crash", "fail_directory", "lose_directory")
+"""Events after which a log has lost records: min.insync.replicas of them may lose what was acknowledged."""
+
+
+def budgets_of(events: Events) -> dict[str, int]:
+    """How far each budget of these events may be used."""
+    return {BY_NAME[name].budget: events.count(name) for name in dict.fromkeys(events)}
+
+
+def counted(events: Events) -> dict[str, int]:
+    """Event -> how often it happens."""
+    return {name: events.count(name) for name in dict.fromkeys(events)}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Events as a person lists them: 2 reassignments and an orderly stop."""
+    said = [
+        BY_NAME[name].one if count == 1 else f"{count} {BY_NAME[name].more}" for name, count in counts.items()
+    ]
+    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)

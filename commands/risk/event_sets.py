@@ -1,0 +1,115 @@
+"""Which sets of events to search: the smallest first, and none that contains a set which breaks already.
+
+Events can only be added to a set, never taken back by others, and a model in which more may happen has every
+behaviour of one in which less may. So a property that breaks with some events breaks with more as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from elrcheck.commands.risk.event_kinds import Events
+
+
+@dataclass(frozen=True)
+class SetAnswer:
+    """What is known of one set: the properties that break, those that hold; the rest is undecided.
+
+    states: how many were searched, by which larger sets are estimated.
+    """
+
+    broken: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+    states: int = 0
+
+
+@dataclass
+class EventSets:
+    """The monotone search. names: of the events, in order; properties: those that are asked for."""
+
+    names: Sequence[str]
+    properties: Sequence[str]
+    most: int
+    suspected: frozenset[Events] = frozenset()
+    """Sets that findings name: searched before others of their size, since one that breaks ends soon."""
+    answers: dict[Events, SetAnswer] = field(default_factory=dict)
+
+    def of_size(self, size: int) -> list[Events]:
+        """Every set of so many events: those that findings name, then those that take the least time."""
+        sets = list(itertools.combinations_with_replacement(self.names, size))
+        return sorted(sets, key=lambda events: (events not in self.suspected, self.estimate(events)))
+
+    def open(self, events: Events) -> list[str]:
+        """The properties that no smaller set breaks, and of which this one is not answered."""
+        known = self.answers.get(events, SetAnswer())
+        answered = known.broken | known.held
+        return [p for p in self.properties if p not in answered and not self.implied(events, p)]
+
+    def implied(self, events: Events, ident: str) -> bool:
+        """Whether a smaller set breaks the property already."""
+        return any(ident in self.answers[part].broken for part in parts(events) if part in self.answers)
+
+    def estimate(self, events: Events) -> float:
+        """About how many states a search has, by those of its pairs, as if three had no effect together."""
+        if len(events) < 3:
+            return float(len(events))
+        ones = [max(1, self._states((name,))) for name in events]
+        twos = [max(1, self._states(pair)) for pair in itertools.combinations(events, 2)]
+        return float(prod(twos)) / float(prod(ones)) ** (len(events) - 2)
+
+    def _states(self, events: Events) -> int:
+        return self.answers[events].states if events in self.answers else 1000
+
+    def run(self, search: Callable[[Events, Sequence[str]], SetAnswer | None]) -> None:
+        """Search set by set; one without an answer stays open."""
+        for size in range(1, self.most + 1):
+            for events in self.of_size(size):
+                wanted = self.open(events)
+                answer = search(events, wanted) if wanted else None
+                if answer is not None:
+                    self.answers[events] = merged(self.answers.get(events), answer)
+
+    def smallest(self, ident: str) -> list[Events]:
+        """The sets that break the property, of which no part does; the smallest first."""
+        found = [events for events, answer in self.answers.items() if ident in answer.broken]
+        found = [events for events in found if not self.implied(events, ident)]
+        return sorted(found, key=lambda events: (len(events), [self.names.index(name) for name in events]))
+
+    def undecided(self, ident: str) -> list[Events]:
+        """The sets of which nothing is known, and no part of which breaks the property."""
+        return [
+            events
+            for size in range(1, self.most + 1)
+            for events in itertools.combinations_with_replacement(self.names, size)
+            if ident in self.open(events)
+        ]
+
+    def safe_up_to(self, ident: str) -> int:
+        """The number of events, of any kinds, that never break the property."""
+        for size in range(1, self.most + 1):
+            for events in itertools.combinations_with_replacement(self.names, size):
+                if ident not in self.answers.get(events, SetAnswer()).held:
+                    return size - 1
+        return self.most
+
+
+def parts(events: Events) -> Iterable[Events]:
+    """Every smaller set of the same events, the empty one left out."""
+    return dict.fromkeys(
+        part for size in range(1, len(events)) for part in itertools.combinations(events, size)
+    )
+
+
+def contains(events: Mapping[str, int], part: Mapping[str, int]) -> bool:
+    """Whether every event of `part` is among the events, as often."""
+    return Counter(part) <= Counter(events)
+
+
+def merged(old: SetAnswer | None, new: SetAnswer) -> SetAnswer:
+    if old is None:
+        return new
+    return SetAnswer(old.broken | new.broken, old.held | new.held, max(old.states, new.states))

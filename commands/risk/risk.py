@@ -1,0 +1,163 @@
+"""`elrcheck risk`: the smallest sets of events after which a topic loses data, or stays without a leader.
+
+Every set is a bounded search of the model, and every trace is followed by the plain model before it is told.
+A set that a limit left open is undecided, never safe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from math import comb
+from pathlib import Path
+
+from elrcheck.base.errors import Interrupted
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import RiskRequest
+from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
+from elrcheck.commands.risk.asked_settings import Asked, asked
+from elrcheck.commands.risk.event_kinds import in_words
+from elrcheck.commands.risk.event_order import suspects
+from elrcheck.commands.risk.event_sets import EventSets
+from elrcheck.commands.risk.kept_risks import KeptRisks
+from elrcheck.commands.risk.risk_answer import Answerer, outside_findings
+from elrcheck.commands.risk.risk_search import RiskSearch
+from elrcheck.explorer.runs.folders import RUNS
+from elrcheck.invariants.modules import load_outcome_model
+from elrcheck.lang.load import Model
+from elrcheck.results.risk.risk_report import (
+    RiskAnswer,
+    RiskDifference,
+    RiskOutcome,
+    RiskPart,
+    RiskReach,
+    RiskReport,
+    RiskVerdict,
+)
+
+STALL = "STALL-1"
+WORST_FIRST: tuple[RiskVerdict, ...] = ("lost", "unavailable", "inconclusive", "safe")
+NOT_TRIED = (
+    "brokers that apply metadata late: each applies the newest record when it applies any",
+    "answers of the controller or of a leader that are lost or late",
+    "more than one record, transactions, and more brokers than replicas",
+    "controlled shutdown in its single steps",
+)
+"""What the searches leave out, whatever the settings."""
+
+
+def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = ()) -> RiskReport:
+    """Answer for each group of settings. Raises UsageFault for impossible settings, Interrupted by Ctrl-C."""
+    started = time.monotonic()
+    groups = [asked(request) for request in requests]
+    model = load_outcome_model()
+    findings = [read_finding(file) for file in finding_files()]
+    with Interrupts() as stop:
+        parts = [
+            _answered(model, findings, group, request, progress, stop)
+            for group, request in zip(groups, requests, strict=True)
+        ]
+    first, *others = parts
+    verdicts = [part.verdict for part in parts]
+    verdict = next(word for word in WORST_FIRST if word in verdicts)
+    stored = any(answer.trace for part in parts for answer in part.answers)
+    return RiskReport(
+        verdict=verdict,
+        settings=first.settings,
+        answers=first.answers,
+        safe_up_to=first.safe_up_to,
+        safe_events=first.safe_events,
+        topics=first.topics,
+        notes=first.notes,
+        outside=first.outside,
+        tried={kind.name: kind.words for kind in groups[0].kinds},
+        not_tried=NOT_TRIED,
+        searched=first.searched,
+        states=first.states,
+        seconds=round(time.monotonic() - started, 3),
+        others=tuple(others),
+        differences=tuple(line for part in others for line in differences(first, part)),
+        unread=tuple(unread),
+        run_dir=str(_folder(requests[0])) if stored else None,
+    )
+
+
+def _folder(request: RiskRequest) -> Path:
+    return request.run_dir or RUNS / "risk"
+
+
+def _answered(
+    model: Model, findings: Sequence[Finding], group: Asked, request: RiskRequest, progress: Progress,
+    stop: Interrupts,
+) -> RiskPart:  # fmt: skip
+    """Search and explain one group of settings."""
+    started = time.monotonic()
+    keeper = KeptRisks(request.fresh)
+    names = [kind.name for kind in group.kinds]
+    ways: dict[RiskOutcome, str] = {"lost": group.losses, "unavailable": STALL}
+    suspected = suspects(findings, request.most)
+    sets = EventSets(names, tuple(ways.values()), request.most, suspected)
+    search = RiskSearch(model, group, sets, keeper, request, progress, stop)
+    search.run()
+    answerer = Answerer(model, findings, group, search, _folder(request))
+    smallest = [(outcome, events) for outcome, ident in ways.items() for events in sets.smallest(ident)]
+    try:
+        answers = answerer.answers(smallest, ways)
+    finally:
+        search.keep()
+    if stop.wanted:
+        raise Interrupted(
+            "interrupted", f"stopped after {search.searched} sets of events",
+            help="what was found is kept: the same command continues there",
+        )  # fmt: skip
+    reached = {outcome: _reach(sets, ident, names) for outcome, ident in ways.items()}
+    involved = {name for answer in answers for name in answer.events}
+    return RiskPart(
+        settings=group.settings,
+        answers=answers,
+        safe_up_to=reached,
+        safe_events=tuple(name for name in names if name not in involved),
+        topics=group.topics,
+        notes=group.notes,
+        outside=outside_findings(findings, group.settings, answers),
+        searched=search.searched,
+        states=search.states,
+        seconds=round(time.monotonic() - started, 3),
+    )
+
+
+def _reach(sets: EventSets, ident: str, names: Sequence[str]) -> RiskReach:
+    every = sum(comb(len(names) + size - 1, size) for size in range(1, sets.most + 1))
+    return RiskReach(sets.safe_up_to(ident), sets.most, every, len(sets.undecided(ident)))
+
+
+def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
+    """The answers that only one of both has."""
+    mine = {(answer.outcome, tuple(answer.events.items())): answer for answer in first.answers}
+    theirs = {(answer.outcome, tuple(answer.events.items())): answer for answer in other.answers}
+    lines = []
+    for key in dict.fromkeys([*mine, *theirs]):
+        here, there = mine.get(key), theirs.get(key)
+        if here is not None and there is not None:
+            continue
+        outcome, items = key
+        lines.append(RiskDifference(
+            dict(items), in_words(dict(items)), outcome, _word(here, first, outcome, dict(items)),
+            _word(there, other, outcome, dict(items)),
+        ))  # fmt: skip
+    return lines
+
+
+def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, events: dict[str, int]) -> str:
+    """The cell of one side: what happens there with these events."""
+    if answer is not None:
+        return "expected loss" if answer.expected else answer.outcome
+    smaller = [a for a in part.answers if a.outcome == outcome and _within(dict(a.events), events)]
+    if smaller:
+        return f"already by {smaller[0].words}"
+    return "safe" if sum(events.values()) <= part.safe_up_to[outcome].events else "not found"
+
+
+def _within(part: dict[str, int], events: dict[str, int]) -> bool:
+    return all(events.get(name, 0) >= count for name, count in part.items())

@@ -1,0 +1,175 @@
+"""The searches behind one group of settings, and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.progress import PointsDone, Progress
+from elrcheck.base.requests import RiskRequest
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.commands.risk.asked_settings import Asked
+from elrcheck.commands.risk.event_kinds import BY_NAME, Events, budgets_of
+from elrcheck.commands.risk.event_search import EventSearch
+from elrcheck.commands.risk.event_sets import EventSets, SetAnswer
+from elrcheck.commands.risk.kept_risks import KeptRisk, KeptRisks, KeptSet
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.compiled import default_workers
+from elrcheck.explorer.search.result import Limits
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.model.config import Config
+from elrcheck.traces.replay import ReplayError, replay_finding
+
+SHARE = 0.7
+"""Of the time, for the sets themselves; the rest is for their causes."""
+MEMORY = 1 << 30
+"""Bytes that the states of one search may take."""
+
+
+class RiskSearch:
+    """Answers sets of events, from what is kept or by searching; traces as labels of the plain model."""
+
+    def __init__(
+        self, model: Model, asked: Asked, sets: EventSets, keeper: KeptRisks, request: RiskRequest,
+        progress: Progress, stop: Interrupts,
+    ) -> None:  # fmt: skip
+        self.model, self.asked, self.sets, self.keeper = model, asked, sets, keeper
+        self.request, self.progress, self.stop = request, progress, stop
+        self.workers = request.workers or default_workers()
+        self.cache = KernelCache(default_cache())
+        self.kept = keeper.find(asked.config)
+        self.traces: dict[tuple[Events, str], tuple[int, ...]] = {}
+        self.prevented: dict[str, bool | None] = dict(self.kept.prevented)
+        self.searched, self.states = 0, 0
+        self._kernels: dict[str, EventSearch] = {}
+        self._plain: dict[str, PlainModel] = {}
+        self._deadline = 0.0
+        self._whole = f"{request.most} {' '.join(kind.name for kind in asked.kinds)}"
+        for text, known in self.kept.sets.items():
+            events = tuple(text.split())
+            sets.answers[events] = SetAnswer(frozenset(known.broken), frozenset(known.held), known.states)
+            self.traces |= {(events, ident): steps for ident, steps in known.traces.items()}
+
+    # -- the sets
+
+    def run(self) -> None:
+        """Search every set that is open, until the time is over."""
+        properties = self.sets.properties
+        if all(not self.sets.undecided(ident) for ident in properties) or self._gave_up():
+            return
+        self.progress.stage("compiling the model")
+        kernel = self._kernel(self.asked.config, tuple(kind.name for kind in self.asked.kinds))
+        started = time.monotonic()
+        self._deadline = started + SHARE * self.request.seconds
+        total = len(self.sets.undecided(properties[0]))
+        self.progress.stage("searching")
+
+        def search(events: Events, wanted: Sequence[str]) -> SetAnswer | None:
+            left = self._deadline - time.monotonic()
+            if left <= 0 or self.stop.wanted:
+                return None
+            self.progress.points(
+                PointsDone(self.searched, total, (" ".join(events),), self.states,
+                           time.monotonic() - started, None)
+            )  # fmt: skip
+            found = kernel.search(budgets_of(events), wanted, Limits(seconds=left, memory_bytes=MEMORY))
+            self.searched += 1
+            self.states += found.distinct
+            for ident, states in found.traces.items():
+                if ident in wanted:
+                    self.traces[events, ident] = self._steps(kernel, events, ident, states)
+            broken = frozenset(found.traces) & frozenset(wanted)
+            held = frozenset(wanted) - broken if found.decided else frozenset()
+            return SetAnswer(broken, held, found.distinct)
+
+        self.sets.run(search)
+
+    def _gave_up(self) -> bool:
+        """Whether an earlier run had as much time for the same sets."""
+        return self.kept.tried.get(self._whole, 0.0) >= self.request.seconds
+
+    def _steps(
+        self, kernel: EventSearch, events: Events, ident: str, states: Sequence[Any]
+    ) -> tuple[int, ...]:
+        """The engine's trace, followed by the plain model, as numbers of steps with only these events."""
+        fn = next(fn for fn in self.model.always if fn.ident == ident)
+        labels = replay_finding(self.model, kernel.config, fn, states).labels
+        numbers = {label: number for number, (label, _) in enumerate(self.plain(self.config(events)).steps)}
+        return tuple(numbers[label] for label in labels)
+
+    # -- traces
+
+    def config(self, events: Events) -> Config:
+        return self.asked.with_events(events)
+
+    def plain(self, config: Config) -> PlainModel:
+        """The plain model of a configuration; built once."""
+        key = json.dumps(config_values(config), sort_keys=True)
+        if key not in self._plain:
+            self._plain[key] = PlainModel(self.model, config)
+        return self._plain[key]
+
+    def trace(self, events: Events, ident: str) -> tuple[tuple[Label, ...], tuple[Any, ...]]:
+        """Labels and states of a trace, made by the plain model; ReplayError if it is none of it."""
+        plain = self.plain(self.config(events))
+        states = [plain.initial()]
+        labels = []
+        for number in self.traces[events, ident]:
+            label, _ = plain.steps[number]
+            labels.append(label)
+            states.append(plain.step(states[-1], label))
+        fn = next(fn for fn in self.model.always if fn.ident == ident)
+        if plain.holds(fn, states[-1]) or not plain.within(states[-1]):
+            raise ReplayError(f"{ident} holds at the end of the trace of {' '.join(events)}")
+        return tuple(labels), tuple(states)
+
+    # -- repaired rules
+
+    def prevents(
+        self, knobs: Mapping[str, Any], events: Events, ident: str, kinds: Sequence[str]
+    ) -> bool | None:
+        """Whether the outcome never happens with these rules repaired; None if a limit was hit."""
+        repaired = replace(self.asked.config, **knobs)
+        key = f"{sorted((name, str(value)) for name, value in knobs.items())} {' '.join(events)} {ident}"
+        if self.prevented.get(key) is not None or (key in self.prevented and self._gave_up()):
+            return self.prevented[key]
+        deadline = self._deadline + (1 - SHARE) * self.request.seconds
+        left = deadline - time.monotonic()
+        if left <= 0 or self.stop.wanted:
+            self.prevented[key] = None
+            return None
+        self.progress.stage("searching for causes")
+        kernel = self._kernel(repaired, tuple(kinds))
+        found = kernel.search(
+            budgets_of(events), (ident,), Limits(seconds=max(left, 1.0), memory_bytes=MEMORY)
+        )
+        self.prevented[key] = None if not found.decided else ident not in found.traces
+        return self.prevented[key]
+
+    def _kernel(self, config: Config, kinds: tuple[str, ...]) -> EventSearch:
+        key = json.dumps([config_values(config), kinds], sort_keys=True)
+        if key not in self._kernels:
+            budgets = [BY_NAME[name].budget for name in kinds]
+            self._kernels[key] = EventSearch(
+                self.model, config, budgets, self.request.most, self.workers, self.cache
+            )
+        return self._kernels[key]
+
+    def keep(self) -> None:
+        """Keep everything that is known now."""
+        sets = {
+            " ".join(events): KeptSet(
+                tuple(sorted(answer.broken)), tuple(sorted(answer.held)), answer.states,
+                {ident: steps for (of, ident), steps in self.traces.items() if of == events},
+            )
+            for events, answer in self.sets.answers.items()
+        }  # fmt: skip
+        tried = dict(self.kept.tried)
+        if not self.stop.wanted:
+            tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
+        self.keeper.add(self.asked.config, KeptRisk(sets, self.prevented, tried))

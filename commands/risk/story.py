@@ -1,0 +1,180 @@
+"""A trace told in sentences, as a Kafka operator would tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from elrcheck.lang.plain import Label
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.state import Acks, State, Status, leads
+
+Teller = Callable[[State, State, Sequence[Any]], str]
+"""What a step is in words: from the states before and after, and its arguments; empty if it is not told."""
+
+
+def story(states: Sequence[State], labels: Sequence[Label], ident: str) -> tuple[str, ...]:
+    """The trace in sentences; the last one says what is lost."""
+    first = states[0].partition
+    told = [f"Replicas {_ids(first.replicas)} are in sync, and broker {first.leader} leads."]
+    for before, after, label in zip(states, states[1:], labels, strict=False):
+        said = TELLERS[label.action](before, after, label.args)
+        changed = _partition(before, after)
+        if not said and changed:
+            said = "The controller writes a new partition record."
+        if len(after.committed) > len(before.committed):
+            said = f"{said} The record is replicated and acknowledged.".strip()
+        if said:
+            told.append(f"{said} {changed}".strip())
+    return (*told, ending(states[-1], ident))
+
+
+def ending(state: State, ident: str) -> str:
+    """What is lost in the last state."""
+    if ident.startswith("STALL"):
+        return "Every replica is up, and the partition has no leader; only an operator can give it one."
+    leaders = [b for b, broker in enumerate(state.broker) if leads(state, b) and broker.view.leader_epoch
+               == state.partition.leader_epoch]  # fmt: skip
+    holders = [b for b, broker in enumerate(state.broker) if broker.log]
+    if not [b for b in holders if b in state.partition.replicas]:
+        return "No replica has the acknowledged record any more: it is lost."
+    who = f"Broker {leaders[0]} leads" if leaders else "The leader serves"
+    return f"{who} without the acknowledged record, and the others truncate to it: the record is lost."
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ", ".join(map(str, brokers)) or "none"
+
+
+def _set(brokers: Iterable[int]) -> str:
+    return "[" + ", ".join(map(str, sorted(brokers))) + "]"
+
+
+def _partition(before: State, after: State) -> str:
+    """What changed in the partition record, as `kafka-topics --describe` shows it."""
+    old, new = before.partition, after.partition
+    shown = [
+        ("Leader", str(old.leader), "none" if new.leader is None else str(new.leader)),
+        ("Replicas", _ids(old.replicas), _ids(new.replicas)),
+        ("Isr", _set(old.isr), _set(new.isr)),
+        ("Elr", _set(old.elr), _set(new.elr)),
+    ]
+    parts = [f"{name}: {now}" for name, was, now in shown if was.replace("None", "none") != now]
+    return f"({'; '.join(parts)})" if parts else ""
+
+
+def _nothing(before: State, after: State, args: Sequence[Any]) -> str:
+    return ""
+
+
+def _produce(before: State, after: State, args: Sequence[Any]) -> str:
+    leader, acks = args
+    word = {Acks.ALL: "all", Acks.ONE: "1", Acks.ZERO: "0"}[acks]
+    told = " The broker has appended it, and acknowledges it." if acks == Acks.ONE else ""
+    return f"A producer writes a record with acks={word} to broker {leader}.{told}"
+
+
+def _fetch(before: State, after: State, args: Sequence[Any]) -> str:
+    follower, leader = args[0], args[1]
+    return _log_change(before, after, follower, f"broker {leader}")
+
+
+def _log_change(before: State, after: State, b: int, source: str) -> str:
+    was, now = len(before.broker[b].log), len(after.broker[b].log)
+    if now > was:
+        return f"Broker {b} fetches the record from {source}."
+    return f"Broker {b} truncates its log to that of {source}: the record is gone there." if now < was else ""
+
+
+def _apply(before: State, after: State, args: Sequence[Any]) -> str:
+    b = args[0]
+    if after.broker[b].log or not before.broker[b].log:
+        return ""
+    return f"Broker {b} is no replica any more, and deletes its log."
+
+
+def _crash(before: State, after: State, args: Sequence[Any]) -> str:
+    b = args[0]
+    lost = len(after.broker[b].log) < len(before.broker[b].log)
+    return f"Broker {b} crashes{', and the record was not flushed: it is gone there' if lost else ''}."
+
+
+def _fence(before: State, after: State, args: Sequence[Any]) -> str:
+    b = args[0]
+    if before.broker[b].status == Status.RUNNING:
+        return f"Broker {b} is paused or cut off until its session ends, and fenced."
+    return f"The session of broker {b} ends, and it is fenced."
+
+
+def _min_isr(before: State, after: State, args: Sequence[Any]) -> str:
+    level, value = args
+    of = "topic" if level == MinIsrLevel.TOPIC else "cluster"
+    return f"An operator sets min.insync.replicas of the {of} to {value}."
+
+
+def _feature(before: State, after: State, args: Sequence[Any]) -> str:
+    return f"An operator switches ELR {'on' if args[0] else 'off'}."
+
+
+def _reassign(before: State, after: State, args: Sequence[Any]) -> str:
+    count = "broker" if len(args[0]) == 1 else "brokers"
+    return f"An operator reassigns the partition to {count} {_ids(sorted(args[0]))}."
+
+
+def _shrink(before: State, after: State, args: Sequence[Any]) -> str:
+    leader, out = args
+    who = "follower" if len(out) == 1 else "followers"
+    return f"Leader {leader} asks to drop the lagging {who} {_ids(sorted(out))} from the ISR."
+
+
+def _said(text: str) -> Teller:
+    """A sentence with the arguments of the step as {0}, {1}."""
+    return lambda before, after, args: text.format(*args)
+
+
+TELLERS: Mapping[str, Teller] = {
+    "Produce": _produce,
+    "Fetch": _fetch,
+    "SendLateFetch": _nothing,
+    "ReadForLateFetch": _nothing,
+    "LateFetchReturns": _nothing,
+    "LoseLateFetch": _nothing,
+    "ExpandIsr": _said("Broker {1} has caught up, and leader {0} asks to add it to the ISR."),
+    "ShrinkIsr": _shrink,
+    "ControllerAlters": _said("The controller decides on the request of broker {0}."),
+    "LeaderLearns": _nothing,
+    "LoseResponse": _said("The controller's answer to broker {0} is lost."),
+    "CleanStop": _said("Broker {0} stops in an orderly way."),
+    "Crash": _crash,
+    "Kill": _said("Broker {0} is killed; its log is intact."),
+    "Start": _said("Broker {0} starts again."),
+    "Register": _said("Broker {0} registers."),
+    "Fence": _fence,
+    "Unfence": _said("Broker {0} is unfenced."),
+    "StartControlledShutdown": _said("Broker {0} asks for a controlled shutdown."),
+    "GrantShutdown": _said("The controller lets broker {0} shut down."),
+    "Unregister": _said("An operator unregisters broker {0}."),
+    "FailDirectory": _said("The log directory of broker {0} fails."),
+    "LoseDirectory": _said("The log directory of broker {0} is lost while the broker is down."),
+    "ReportFailedDirectory": _said("Broker {0} reports its failed log directory."),
+    "ReportNewDirectory": _said("Broker {0} reports its log directory."),
+    "ApplyMetadata": _apply,
+    "ApplyMetadataFirst": _apply,
+    "ApplyOlderRecord": _apply,
+    "ApplyMinIsr": _nothing,
+    "CopyFromShadow": _nothing,
+    "EndSynchronisation": _nothing,
+    "ElectPreferred": _said("The preferred leader is elected."),
+    "ElectUnclean": _said("An operator asks for an unclean election."),
+    "DesignateLeader": _said("An operator makes broker {0} the leader."),
+    "FavourReplica": _nothing,
+    "ElectUncleanPeriodically": _said("The controller's timer elects a leader uncleanly."),
+    "ChangeMinIsr": _min_isr,
+    "DeleteMinIsr": _said("An operator deletes min.insync.replicas of the topic."),
+    "ChangeBrokerMinIsr": _said("An operator sets min.insync.replicas of broker {0} to {1}."),
+    "ChangeFeature": _feature,
+    "AssignDirectories": _said("A broker reports the log directory of its replica."),
+    "Reassign": _reassign,
+    "CancelReassignment": _said("The operator cancels the reassignment."),
+}
+"""Action -> how it is told. Actions of the recovery manager, which no release has, are told by name."""

@@ -1,0 +1,61 @@
+"""The page of `elrcheck risk`: a card for each group of settings, the worst answer first with its story."""
+
+from __future__ import annotations
+
+from elrcheck.report.html.html_part import Grid, HtmlPage, Part
+from elrcheck.report.risk.text_risk import (
+    WORDS,
+    causes_in_words,
+    reach_in_words,
+    settings_in_words,
+    verdict_in_words,
+)
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
+
+TONES = {0: "passed", 1: "failed"}
+ANSWERS = ("outcome", "events", "why", "shown in", "what to do")
+
+
+def risk_page(report: RiskReport) -> HtmlPage:
+    """The whole page."""
+    tone = TONES.get(int(report.exit_code), "undecided")
+    notes = tuple(f"Not read: {line}" for line in report.unread)
+    parts = [_part(f"k{number}", part) for number, part in enumerate(report.parts, 1)]
+    if report.differences:
+        rows = tuple((d.outcome, d.words, d.here, d.there) for d in report.differences)
+        grid = Grid("Differences", ("outcome", "events", "first settings", "other settings"), rows)
+        parts.append(Part("differences", "What differs", grids=(grid,)))
+    tried = tuple((name, words) for name, words in report.tried.items())
+    left = tuple((text,) for text in report.not_tried)
+    parts.append(Part("events", "What was tried", grids=(
+        Grid("Events", ("event", "what happens"), tried),
+        Grid("Not tried", ("what",), left),
+    )))  # fmt: skip
+    return HtmlPage("risk", report.verdict, tone, verdict_in_words(report), notes, tuple(parts))
+
+
+def _part(key: str, part: RiskPart) -> Part:
+    facts: list[tuple[str, str]] = [(outcome, reach_in_words(part, outcome)) for outcome in part.safe_up_to]
+    facts.append(("in no answer", ", ".join(part.safe_events) or "none"))
+    if part.topics:
+        facts.append(("topics", ", ".join(part.topics)))
+    facts += [("note", note) for note in part.notes]
+    grids = []
+    if part.answers:
+        rows = tuple(_row(answer) for answer in part.answers)
+        grids.append(Grid("Smallest sets of events", ANSWERS, rows))
+    for answer in part.answers:
+        if not answer.expected:
+            told = tuple((str(number), said) for number, said in enumerate(answer.story, 1))
+            note = f"Repeat: {answer.command}"
+            grids.append(Grid(f"After {answer.words}: {WORDS[answer.outcome]}", ("", "story"), told, note))
+    if part.outside:
+        known = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
+        grids.append(Grid("Known in this release, beyond these events",
+                          ("finding", "title", "what is lost", "page"), known))  # fmt: skip
+    return Part(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
+
+
+def _row(answer: RiskAnswer) -> tuple[str, ...]:
+    outcome = f"{answer.outcome}, expected" if answer.expected else answer.outcome
+    return outcome, answer.words, causes_in_words(answer), answer.shown, answer.remedy

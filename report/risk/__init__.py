@@ -1,0 +1,1 @@
+"""`elrcheck risk` as text."""

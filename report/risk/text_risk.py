@@ -1,0 +1,149 @@
+"""The answer of `elrcheck risk` as text: the worst first with its story, the others in a line each.
+
+Kafka 4.1.2, replication factor 3, min.insync.replicas 2, acks=all, ELR on, unclean election off
+LOST         2 reassignments and an orderly stop
+             because of F-20: The ELR keeps brokers that are no longer replicas (docs/findings/F-20.md)
+             1. Replicas 0, 1, 2 are in sync, and broker 0 leads.
+UNAVAILABLE  a kill and a reassignment: F-20
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from elrcheck.report.terminal import Page
+from elrcheck.results.risk.risk_report import (
+    RiskAnswer,
+    RiskOutcome,
+    RiskPart,
+    RiskReport,
+    RiskSettings,
+)
+
+WIDTH = 110
+INDENT = 13
+WORDS: dict[RiskOutcome, str] = {
+    "lost": "an acknowledged record can be lost",
+    "unavailable": "the partition can stay without a leader",
+}
+MOST_NAMED = 12
+"""Findings outside the answers that are named in the text."""
+
+
+def print_risk(report: RiskReport, page: Page, detail: int = 0) -> None:
+    """detail: below 0 only the verdict and what is lost, above 0 every story."""
+    for number, part in enumerate(report.parts):
+        if number:
+            page.line()
+        _print_part(part, page, detail)
+    if report.differences:
+        page.line()
+        page.table(("outcome", "events", "first", "other"),
+                   [(d.outcome, d.words, d.here, d.there) for d in report.differences])  # fmt: skip
+    for line in report.unread:
+        page.labelled("unread", line, indent=0)
+    if detail > 0:
+        for name, words in report.tried.items():
+            page.labelled("event", f"{name}: {words}", indent=0)
+    if detail >= 0:
+        _wrapped(page, "not tried", "; ".join(report.not_tried))
+        page.labelled("traces", report.run_dir, indent=0)
+    if detail >= 0 or len(report.parts) > 1:
+        page.line()
+    page.verdict_line(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
+
+
+def settings_in_words(settings: RiskSettings) -> str:
+    """The settings of a group, as a title."""
+    unclean = "on" if settings.unclean_leader_election_enable else "off"
+    elr = "on" if settings.elr else "off"
+    which = ", partition 0" if settings.first_partition else ""
+    return (
+        f"Kafka {settings.kafka}, replication factor {settings.replication_factor}, min.insync.replicas"
+        f" {settings.min_insync_replicas}, acks={settings.acks}, ELR {elr}, unclean election {unclean}{which}"
+    )
+
+
+def verdict_in_words(report: RiskReport) -> str:
+    """What the verdict says of the topic, in a few words."""
+    if report.verdict == "safe":
+        return f"nothing is lost by up to {min(r.most for r in report.safe_up_to.values())} events"
+    if report.verdict == "inconclusive":
+        return "nothing was found, and a limit left some sets of events open"
+    return WORDS[report.verdict]
+
+
+def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
+    """What is safe, and how far that was searched."""
+    reach = part.safe_up_to[outcome]
+    never = "nothing is lost" if outcome == "lost" else "a leader comes back"
+    plural = "event" if reach.events == 1 else "events"
+    said = f"after any {reach.events} {plural} {never}" if reach.events else "no number of events is safe"
+    decided = reach.sets - reach.undecided
+    if reach.undecided:
+        return f"{said}; of sets of up to {reach.most}, {decided} of {reach.sets} are decided"
+    return f"{said}; all {reach.sets} sets of up to {reach.most} are decided"
+
+
+def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
+    """Why it happens."""
+    said = []
+    for cause in answer.causes:
+        page = f" ({cause.page})" if pages and cause.page else ""
+        sure = "" if cause.confirmed or cause.kind == "unknown" else ", by this story"
+        said.append(f"{cause.finding}: {cause.text}{page}{sure}" if cause.finding else f"{cause.text}{sure}")
+    return "; and ".join(said)
+
+
+def _print_part(part: RiskPart, page: Page, detail: int) -> None:
+    page.line(settings_in_words(part.settings), style="bold")
+    if part.topics and detail >= 0:
+        _wrapped(page, "topics", ", ".join(part.topics))
+    if detail >= 0:
+        for note in part.notes:
+            _wrapped(page, "note", note)
+    told: set[str] = set()
+    for answer in part.answers:
+        if answer.expected:
+            continue
+        full = detail > 0 or (detail == 0 and answer.outcome not in told)
+        told.add(answer.outcome)
+        _print_answer(answer, page, full)
+    by_design = [answer for answer in part.answers if answer.expected]
+    if detail >= 0:
+        for answer in by_design:
+            _wrapped(page, "expected", f"{answer.words}: {causes_in_words(answer)}")
+        for outcome in part.safe_up_to:
+            _wrapped(page, "safe", reach_in_words(part, outcome))
+        if part.safe_events:
+            _wrapped(page, "harmless", f"{', '.join(part.safe_events)}: in no answer")
+        if part.outside:
+            names = [one.finding for one in part.outside]
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            known = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
+            _wrapped(page, "also known", known)
+
+
+def _print_answer(answer: RiskAnswer, page: Page, full: bool) -> None:
+    label = "LOST" if answer.outcome == "lost" else "NO LEADER"
+    if not full:
+        causes = ", ".join(cause.finding or cause.text for cause in answer.causes)
+        _wrapped(page, label, f"{answer.words}: {causes}")
+        return
+    _wrapped(page, label, f"{WORDS[answer.outcome]} after {answer.words}")
+    for number, sentence in enumerate(answer.story, 1):
+        _wrapped(page, "", f"{number:2}. {sentence}", hanging=4)
+    _wrapped(page, "  why", causes_in_words(answer))
+    _wrapped(page, "  shown", answer.shown)
+    _wrapped(page, "  do", answer.remedy)
+    _wrapped(page, "  trace", answer.trace or "")
+
+
+def _wrapped(page: Page, label: str, text: str, hanging: int = 0) -> None:
+    """A labelled text, of which every further line is indented."""
+    if not text:
+        return
+    lines = textwrap.wrap(text, WIDTH - INDENT - hanging, break_long_words=False, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        start = f"{label:<{INDENT}}" if number == 0 else " " * (INDENT + hanging)
+        page.line(f"{start}{line}")

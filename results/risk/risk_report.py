@@ -1,0 +1,184 @@
+"""The report of `elrcheck risk`: after which events a topic may lose data, or stays without a leader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+
+RiskOutcome: TypeAlias = Literal["lost", "unavailable"]
+RiskVerdict: TypeAlias = Literal["lost", "unavailable", "safe", "inconclusive"]
+CauseKind: TypeAlias = Literal["finding", "setting", "unknown"]
+EvidenceLevel: TypeAlias = Literal["model", "controller", "brokers"]
+
+
+@dataclass(frozen=True)
+class RiskSettings:
+    """What was asked, in Kafka's words."""
+
+    kafka: str
+    """The release, with all three numbers."""
+    variant: str
+    """The rules of the model that stand for it."""
+    replication_factor: int
+    min_insync_replicas: int
+    acks: str
+    elr: bool
+    unclean_leader_election_enable: bool
+    first_partition: bool
+    """The partition is number 0 of its topic, which alone decides the effective min.insync.replicas."""
+
+
+@dataclass(frozen=True)
+class RiskCause:
+    """Why it happens. finding: its id, empty unless `kind` is `finding`; page: in the documentation.
+
+    confirmed: with this cause repaired, and nothing else, a search of the same events finds no such outcome;
+    if not, only this story is known not to happen then.
+    """
+
+    kind: CauseKind
+    text: str
+    finding: str = ""
+    page: str = ""
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class RiskAnswer:
+    """A smallest set of events with an outcome: without any one of them it does not happen."""
+
+    events: Mapping[str, int]
+    """Event -> how often it happens."""
+    words: str
+    outcome: RiskOutcome
+    expected: bool
+    """As many logs are lost as the settings do not tolerate: not a bug."""
+    story: tuple[str, ...]
+    causes: tuple[RiskCause, ...]
+    evidence: tuple[EvidenceLevel, ...]
+    """How far it was shown on this very release: `model` means the trace, which plain Python has replayed."""
+    shown: str
+    """The same in words."""
+    remedy: str
+    """What to do; empty if nothing is on record."""
+    command: str
+    """A search that repeats it."""
+    trace: str | None = None
+    """Where the trace is stored."""
+
+
+@dataclass(frozen=True)
+class RiskReach:
+    """How far the search of an outcome came. events: whatever so many events do, it does not happen.
+
+    sets: how many sets of up to `most` events there are; undecided: those that a limit left open.
+    """
+
+    events: int
+    most: int
+    sets: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class OutsideFinding:
+    """A finding known in the release that none of the answers shows."""
+
+    finding: str
+    title: str
+    lost: str
+    page: str
+
+
+@dataclass(frozen=True)
+class RiskPart:
+    """The answers about one group of settings. topics: those that have them, if a description was read."""
+
+    settings: RiskSettings
+    answers: tuple[RiskAnswer, ...]
+    safe_up_to: Mapping[RiskOutcome, RiskReach]
+    safe_events: tuple[str, ...]
+    """Events in no answer: however they were combined, nothing happened."""
+    topics: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    outside: tuple[OutsideFinding, ...] = ()
+    searched: int = 0
+    """Sets that were searched now; the others are implied by smaller ones, or kept from an earlier run."""
+    states: int = 0
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> RiskVerdict:
+        found = {answer.outcome for answer in self.answers if not answer.expected}
+        if found:
+            return "lost" if "lost" in found else "unavailable"
+        return "inconclusive" if any(reach.undecided for reach in self.safe_up_to.values()) else "safe"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """1 if something can be lost that the settings should keep; 3 if nothing is known to be, so far."""
+        if any(answer.outcome == "lost" and not answer.expected for answer in self.answers):
+            return ExitCode.FINDING
+        open_sets = any(reach.undecided for reach in self.safe_up_to.values())
+        return ExitCode.INCONCLUSIVE if open_sets else ExitCode.HOLDS
+
+
+@dataclass(frozen=True)
+class RiskDifference:
+    """What one group of settings has and another has not."""
+
+    events: Mapping[str, int]
+    words: str
+    outcome: RiskOutcome
+    here: str
+    there: str
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """The result of `elrcheck risk`: of the first settings, then of `others`."""
+
+    verdict: RiskVerdict
+    settings: RiskSettings
+    answers: tuple[RiskAnswer, ...]
+    safe_up_to: Mapping[RiskOutcome, RiskReach]
+    safe_events: tuple[str, ...]
+    topics: tuple[str, ...]
+    notes: tuple[str, ...]
+    outside: tuple[OutsideFinding, ...]
+    tried: Mapping[str, str]
+    """Event -> what happens then."""
+    not_tried: tuple[str, ...]
+    searched: int
+    states: int
+    seconds: float
+    others: tuple[RiskPart, ...] = ()
+    differences: tuple[RiskDifference, ...] = ()
+    unread: tuple[str, ...] = ()
+    """Lines of a description that were not understood."""
+    run_dir: str | None = None
+    schema: Literal["elrcheck.risk/1"] = field(default="elrcheck.risk/1")
+
+    @property
+    def first(self) -> RiskPart:
+        return RiskPart(
+            self.settings, self.answers, self.safe_up_to, self.safe_events, self.topics, self.notes,
+            self.outside, self.searched, self.states, self.seconds,
+        )  # fmt: skip
+
+    @property
+    def parts(self) -> tuple[RiskPart, ...]:
+        """The answers of every group of settings."""
+        return (self.first, *self.others)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """That of the worst: 1 before 3 before 0."""
+        codes = {part.exit_code for part in self.parts}
+        for code in (ExitCode.FINDING, ExitCode.INCONCLUSIVE):
+            if code in codes:
+                return code
+        return ExitCode.HOLDS

@@ -1,0 +1,76 @@
+"""The monotone search over sets of events: what it skips, what it calls safe, and what stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words
+from elrcheck.commands.risk.event_order import suspects
+from elrcheck.commands.risk.event_sets import EventSets, SetAnswer, contains, parts
+
+NAMES = ("stop", "kill", "crash")
+
+
+def searched(sets: EventSets, breaking: Events, left_open: Sequence[Events] = ()) -> list[Events]:
+    """Runs the search where a property breaks with these events; returns which sets were asked for."""
+    asked: list[Events] = []
+
+    def search(events: Events, wanted: Sequence[str]) -> SetAnswer | None:
+        asked.append(events)
+        if events in left_open:
+            return None
+        if events == breaking:
+            return SetAnswer(frozenset(wanted), frozenset(), 10)
+        return SetAnswer(frozenset(), frozenset(wanted), 10)
+
+    sets.run(search)
+    return asked
+
+
+def test_no_set_is_searched_of_which_a_part_breaks() -> None:
+    sets = EventSets(NAMES, ("A",), 3)
+    asked = searched(sets, ("stop", "kill"))
+    assert len(asked) == len(set(asked)) == 3 + 6 + 7
+    assert not [events for events in asked if len(events) == 3 and {"stop", "kill"} <= set(events)]
+    assert sets.smallest("A") == [("stop", "kill")]
+    assert (sets.safe_up_to("A"), sets.undecided("A")) == (1, [])
+
+
+def test_a_set_that_a_limit_left_open_is_never_safe() -> None:
+    sets = EventSets(NAMES, ("A",), 2)
+    searched(sets, (), left_open=[("crash", "crash")])
+    assert sets.smallest("A") == []
+    assert (sets.safe_up_to("A"), sets.undecided("A")) == (1, [("crash", "crash")])
+
+
+def test_an_open_set_is_searched_again_and_no_other() -> None:
+    sets = EventSets(NAMES, ("A",), 2)
+    searched(sets, (), left_open=[("crash", "crash")])
+    assert searched(sets, ()) == [("crash", "crash")]
+    assert sets.safe_up_to("A") == 2
+
+
+def test_sets_that_findings_name_are_searched_first() -> None:
+    sets = EventSets(NAMES, ("A",), 2, frozenset({("crash", "crash")}))
+    assert searched(sets, ())[3] == ("crash", "crash")
+
+
+def test_parts_and_containment_count_events() -> None:
+    assert list(parts(("stop", "stop", "kill"))) == [("stop",), ("kill",), ("stop", "stop"), ("stop", "kill")]
+    assert contains({"stop": 2, "kill": 1}, {"stop": 2})
+    assert not contains({"stop": 1, "kill": 1}, {"stop": 2})
+
+
+def test_events_as_people_list_them() -> None:
+    assert in_words({"reassign": 2, "stop": 1}) == "2 reassignments and an orderly stop"
+    assert in_words({"kill": 1}) == "a kill"
+    assert budgets_of(("stop", "stop", "fence")) == {"clean_stops": 2, "fences": 1}
+
+
+def test_the_searches_of_findings_are_suspected() -> None:
+    found = suspects([read_finding(file) for file in finding_files()], 3)
+    assert ("fence", "reassign", "reassign") in found  # F-20
+    assert ("stop", "reassign", "reassign") in found
+    assert ("stop", "stop", "lose_directory") in found  # F-52
+    assert all(list(events) == sorted(events, key=[k.name for k in KINDS].index) for events in found)

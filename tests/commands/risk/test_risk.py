@@ -1,0 +1,188 @@
+"""`elrcheck risk`: settings in Kafka's words, answers that are in the findings, and what is kept of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import RiskRequest
+from elrcheck.commands.risk import kept_risks
+from elrcheck.commands.risk.asked_settings import asked, release_named
+from elrcheck.commands.risk.risk import run_risk
+from elrcheck.commands.risk.risk_search import RiskSearch
+from elrcheck.commands.risk.story import TELLERS
+from elrcheck.invariants.modules import load_outcome_model
+from elrcheck.model.variants import VARIANTS
+from elrcheck.report.formats import render
+from elrcheck.results.risk.risk_report import RiskReport
+
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+ASKED = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=300)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
+    """Answers are kept in a folder of these tests; kernels stay where they are."""
+    folder = tmp_path_factory.mktemp("risk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_risks, "cache_directory", lambda _: folder / "cache")
+        patch.chdir(folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def report(own_folders: None) -> RiskReport:
+    """The answer to `ASKED`, searched once."""
+    return answered(ASKED)
+
+
+def answered(request: RiskRequest) -> RiskReport:
+    return run_risk([request], Silent())
+
+
+@pytest.mark.parametrize(
+    ("text", "release", "variant"),
+    [
+        ("3.9", "3.9.1", "code_3_9"), ("4.0", "4.0.2", "code_4_0"), ("4.1.0", "4.1.0", "code_4_1_0"),
+        ("4.1", "4.1.2", "code_4_1_1"), ("4.2", "4.2.1", "code_4_1_1"), ("4.4", "4.4.0", "code_4_3"),
+    ],
+)  # fmt: skip
+def test_a_line_of_releases_stands_for_its_last_one(text: str, release: str, variant: str) -> None:
+    named, found = release_named(text)
+    assert (named, found.name) == (release, variant)
+
+
+@pytest.mark.parametrize(("kafka", "elr"), [("3.9", False), ("4.0", False), ("4.1.0", True), ("4.4", True)])
+def test_elr_is_what_new_clusters_have(kafka: str, elr: bool) -> None:
+    group = asked(RiskRequest(kafka))
+    assert (group.settings.elr, group.config.elr_enabled) == (elr, elr)
+    assert ("switch_elr" in [kind.name for kind in group.kinds]) == (kafka != "3.9")
+
+
+@pytest.mark.parametrize(
+    ("request_", "word"),
+    [
+        (RiskRequest("4.9"), "4.9"), (RiskRequest("4"), "`4`"), (RiskRequest("3.9", elr=True), "no ELR"),
+        (RiskRequest("4.1", 9), "replicas"), (RiskRequest("4.1", events=("kil",)), "kil"),
+    ],
+)  # fmt: skip
+def test_what_no_cluster_can_have_is_refused(request_: RiskRequest, word: str) -> None:
+    with pytest.raises(UsageFault, match=word):
+        asked(request_)
+
+
+def test_settings_are_those_of_the_model() -> None:
+    group = asked(RiskRequest("4.3", 3, 2, unclean_leader_election_enable=True, first_partition=True))
+    knobs = next(variant.knobs for variant in VARIANTS if variant.name == "code_4_3")
+    assert group.config.reassign_gate == knobs["reassign_gate"]
+    assert (group.config.broker_count, group.config.min_isr) == (3, 2)
+    assert group.config.unclean_leader_election_enable
+    assert group.config.partition_zero_replicas == 0
+    assert asked(RiskRequest("4.3", 3, 2)).config.partition_zero_replicas == 3
+
+
+def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
+    (answer,) = report.answers
+    assert (answer.outcome, dict(answer.events)) == ("unavailable", {"kill": 1, "reassign": 1})
+    assert [(cause.finding, cause.confirmed) for cause in answer.causes] == [("F-20", True)]
+    assert answer.evidence == ("model", "controller", "brokers")
+    assert "Do not reassign a partition to fewer replicas" in answer.remedy
+    assert answer.story[-1].startswith("Every replica is up, and the partition has no leader")
+    assert report.safe_up_to["lost"].events == 2
+    assert report.safe_up_to["unavailable"].events == 1
+    assert (report.verdict, report.exit_code) == ("unavailable", ExitCode.HOLDS)
+    assert "F-51" in [one.finding for one in report.outside]
+    assert answer.trace is not None
+    assert json.loads(Path(answer.trace).read_text("utf-8"))["variant"] == "code_4_1_1"
+
+
+def test_the_stored_trace_is_one_of_the_model(report: RiskReport, invoke: Invoke) -> None:
+    (answer,) = report.answers
+    code, out, _ = invoke("replay", str(answer.trace), "--format", "json")
+    assert code == 0
+    said = json.loads(out)
+    assert said["accepted"] == said["states"] > 4
+
+
+def test_the_second_run_searches_nothing_and_says_the_same(
+    report: RiskReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def never(*_: object) -> Any:
+        raise AssertionError("a kernel is compiled")
+
+    monkeypatch.setattr(RiskSearch, "_kernel", never)
+    again = answered(ASKED)
+    assert report.searched > 0
+    assert again.searched == 0
+    assert again.answers == report.answers
+    assert again.safe_up_to == report.safe_up_to
+
+
+def test_nothing_is_kept_over_a_change_of_any_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = kept_risks.KeptRisks()
+    config = asked(ASKED).config
+    keeper.add(config, kept_risks.KeptRisk({"kill": kept_risks.KeptSet(held=("LOSS-1",))}))
+    assert kept_risks.KeptRisks().find(config).sets
+    assert not kept_risks.KeptRisks(fresh=True).find(config).sets
+    assert not kept_risks.KeptRisks().find(replace(config, min_isr=1)).sets
+    monkeypatch.setattr(kept_risks, "program_digest", lambda: "another")
+    assert not kept_risks.KeptRisks().find(config).sets
+
+
+def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
+    report = answered(replace(ASKED, events=("kill", "crash"), most=1, seconds=1e-9))
+    assert report.answers == ()
+    assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
+    assert report.safe_up_to["lost"].events == 0
+    assert report.safe_up_to["lost"].undecided == 2
+
+
+def test_f_2_loses_records_of_3_9_after_a_crash() -> None:
+    report = answered(RiskRequest("3.9", 3, 2, events=("crash",), most=1, seconds=300))
+    (answer,) = report.answers
+    assert (answer.outcome, answer.expected, dict(answer.events)) == ("lost", False, {"crash": 1})
+    assert [cause.finding for cause in answer.causes] == ["F-2"]
+    assert (report.verdict, report.exit_code) == ("lost", ExitCode.FINDING)
+
+
+def test_acks_1_promises_little() -> None:
+    report = answered(RiskRequest("4.1", 3, 2, acks="1", events=("kill",), most=1, seconds=300))
+    (answer,) = report.answers
+    assert (answer.outcome, dict(answer.events)) == ("lost", {"kill": 1})
+    assert answer.causes[0].kind == "setting"
+    assert "acks=all" in answer.remedy
+    assert report.exit_code is ExitCode.FINDING
+
+
+def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
+    report = answered(RiskRequest("4.1", 2, 2, events=("crash",), most=2, seconds=300))
+    (answer,) = [one for one in report.answers if one.outcome == "lost"]
+    assert (dict(answer.events), answer.expected) == ({"crash": 2}, True)
+    assert "tolerates 1 lost log, and 2 logs are lost" in answer.causes[0].text
+
+
+def test_every_format_has_the_answer(report: RiskReport) -> None:
+    text = render(report, "text")
+    assert "NO LEADER    the partition can stay without a leader after a kill and a reassignment" in text
+    assert "F-20: The ELR keeps brokers that are no longer replicas (docs/findings/F-20.md)" in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert "The ELR keeps brokers" in render(report, "html")
+    data = json.loads(render(report, "json"))
+    assert data["answers"][0]["events"] == {"kill": 1, "reassign": 1}
+    assert [json.loads(line)["record"] for line in render(report, "jsonl").splitlines()][-1] == "verdict"
+
+
+def test_every_action_of_a_release_can_be_told() -> None:
+    recovery = {
+        "StartRecovery", "AskForLongestLog", "SendLogInfo", "AcceptLogInfo", "RecoveryTimeout",
+        "FinishRecovery", "ControllerFailover",
+    }  # fmt: skip
+    assert {fn.name for fn in load_outcome_model().actions} - set(TELLERS) == recovery
