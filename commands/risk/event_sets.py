@@ -74,8 +74,12 @@ class EventSets:
                     self.answers[events] = merged(self.answers.get(events), answer)
 
     def smallest(self, ident: str) -> list[Events]:
-        """The sets that break the property, of which no part does; the smallest first."""
-        found = [events for events, answer in self.answers.items() if ident in answer.broken]
+        """The sets that break the property, of which no part does; the smallest first.
+
+        Answers about other events, which an earlier run has kept, are left out.
+        """
+        mine = [events for events in self.answers if set(events) <= set(self.names)]
+        found = [e for e in mine if len(e) <= self.most and ident in self.answers[e].broken]
         found = [events for events in found if not self.implied(events, ident)]
         return sorted(found, key=lambda events: (len(events), [self.names.index(name) for name in events]))
 

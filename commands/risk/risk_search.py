@@ -82,7 +82,7 @@ class RiskSearch:
             self.states += found.distinct
             for ident, states in found.traces.items():
                 if ident in wanted:
-                    self.traces[events, ident] = self._steps(kernel, events, ident, states)
+                    self.traces[events, ident] = self._steps(events, ident, states)
             broken = frozenset(found.traces) & frozenset(wanted)
             held = frozenset(wanted) - broken if found.decided else frozenset()
             return SetAnswer(broken, held, found.distinct)
@@ -93,12 +93,10 @@ class RiskSearch:
         """Whether an earlier run had as much time for the same sets."""
         return self.kept.tried.get(self._whole, 0.0) >= self.request.seconds
 
-    def _steps(
-        self, kernel: EventSearch, events: Events, ident: str, states: Sequence[Any]
-    ) -> tuple[int, ...]:
+    def _steps(self, events: Events, ident: str, states: Sequence[Any]) -> tuple[int, ...]:
         """The engine's trace, followed by the plain model, as numbers of steps with only these events."""
         fn = next(fn for fn in self.model.always if fn.ident == ident)
-        labels = replay_finding(self.model, kernel.config, fn, states).labels
+        labels = replay_finding(self.model, self.config(events), fn, states).labels
         numbers = {label: number for number, (label, _) in enumerate(self.plain(self.config(events)).steps)}
         return tuple(numbers[label] for label in labels)
 

@@ -44,6 +44,12 @@ def test_a_set_that_a_limit_left_open_is_never_safe() -> None:
     assert (sets.safe_up_to("A"), sets.undecided("A")) == (1, [("crash", "crash")])
 
 
+def test_answers_about_other_events_are_left_out() -> None:
+    sets = EventSets(("stop",), ("A",), 1)
+    sets.answers[("kill",)] = sets.answers[("stop", "stop")] = SetAnswer(frozenset("A"))
+    assert sets.smallest("A") == []
+
+
 def test_an_open_set_is_searched_again_and_no_other() -> None:
     sets = EventSets(NAMES, ("A",), 2)
     searched(sets, (), left_open=[("crash", "crash")])
