@@ -37,7 +37,7 @@ class EventSearch:
         cache: KernelCache | None,
     ) -> None:  # fmt: skip
         self.budgets, self.workers = tuple(budgets), workers
-        widest: dict[str, Any] = {budget: most for budget in budgets}
+        widest: dict[str, Any] = dict.fromkeys(budgets, most)
         self.family = Family(
             model, replace(config, **widest), model.always, least=dict.fromkeys(budgets, 0), cache=cache
         )
