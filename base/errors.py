@@ -105,15 +105,22 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
     return by_key[near[0]] if near else None
 
 
+MOST_NAMES = 30
+"""Candidates that a help line lists; of more it gives the number."""
+
+
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return a help line for an unknown `word`: the closest candidate, or else all candidates."""
+    """Return a help line for an unknown `word`: the closest candidate, or else all, up to a number."""
     known = list(candidates)
     near = suggest(word, known)
     if near is not None:
         return f"did you mean `{near}`?"
     if not known:
         return "there is nothing to choose from"
-    return "known: " + ", ".join(sorted(known))
+    names = sorted(dict.fromkeys(known))
+    if len(names) > MOST_NAMES:
+        return f"known: {', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+    return "known: " + ", ".join(names)
 
 
 def _fold(word: str) -> str:

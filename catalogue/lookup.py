@@ -12,10 +12,11 @@ purpose: it means the finding. Any other ambiguous name is refused, with the kin
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from elrcheck.base.error_codes import CODES, exit_of
-from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.errors import UsageFault, did_you_mean, suggest
 from elrcheck.base.requests import KINDS
 from elrcheck.catalogue.model_entries import (
     Entry,
@@ -37,6 +38,8 @@ from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.report.formats import FORMATS
 
+MOST_PLACES = 12
+"""Entries that a help line names because they mention a word; of more it gives the number."""
 _BRIEF = ("id", "name", "summary", "compared")
 
 
@@ -64,8 +67,38 @@ def find(name: str, kind: str | None = None) -> Entry:
         if found:
             meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
             raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=meant)
+    raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
+
+
+def _help(name: str, known: Mapping[str, Sequence[Entry]]) -> str:
+    """A close name, or the entries whose text has the word, or how to list what there is."""
     words = [word for members in known.values() for entry in members for word in _names(entry)]
-    raise UsageFault("unknown-name", f"there is no `{name}`", help=did_you_mean(name, words))
+    near = suggest(name, words)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+    told = [
+        f"{_names(entry)[0]} ({kind})"
+        for kind, members in known.items()
+        for entry in members
+        if any(whole.search(text) for text in _texts(entry))
+    ]
+    if not told:
+        return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
+    more = f" and {len(told) - MOST_PLACES} more" if len(told) > MOST_PLACES else ""
+    return f"the word is in {', '.join(told[:MOST_PLACES])}{more}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of an entry, in all its parts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from _texts(part)
 
 
 def full_entries(kind: str) -> list[Entry]:

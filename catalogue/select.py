@@ -121,6 +121,9 @@ def select_properties(model: Model, wanted: Sequence[str], liveness: bool = Fals
     safety = () if liveness else (*model.always, *model.sometimes)
     if not wanted:
         return safety or model.leads_to
+    for word in wanted:
+        if liveness and not any(_matches(word, fn) for fn in model.leads_to):
+            _reject_safety(model, word)
     chosen: list[Fn] = []
     for word in wanted:
         meant = safety if any(_matches(word, fn) for fn in safety) else (*safety, *model.leads_to)
@@ -128,6 +131,11 @@ def select_properties(model: Model, wanted: Sequence[str], liveness: bool = Fals
     if len({fn.kind == "leads_to" for fn in chosen}) > 1:
         raise UsageFault("mixed-properties", "liveness properties (V-*) need a run of their own")
     return tuple(chosen)
+
+
+def _reject_safety(model: Model, word: str) -> None:
+    if any(_matches(word, fn) for fn in (*model.always, *model.sometimes)):
+        raise UsageFault("mixed-properties", f"{word} is no liveness property", help="leave out --liveness")
 
 
 def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:

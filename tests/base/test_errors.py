@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from elrcheck.base.errors import (
+    MOST_NAMES,
     ElrError,
     EnvironmentFault,
     ExitCode,
@@ -70,4 +71,6 @@ def test_suggest(word: str, expected: str | None) -> None:
 def test_help_names_the_neighbour_or_else_everything() -> None:
     assert did_you_mean("recrods", ["records", "crashes"]) == "did you mean `records`?"
     assert did_you_mean("zzz", ["records", "crashes"]) == "known: crashes, records"
+    many = [f"name_{number:02}" for number in range(MOST_NAMES + 2)]
+    assert did_you_mean("zzz", many) == f"known: {', '.join(many[:-2])} and 2 more"
     assert "nothing" in did_you_mean("zzz", [])

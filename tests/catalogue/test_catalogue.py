@@ -16,9 +16,11 @@ from places import ROOT
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue import lookup as catalogue
 from elrcheck.catalogue.lookup import KINDS, entries, find, full_entries
+from elrcheck.catalogue.select import select_properties
 from elrcheck.cli import cli
 from elrcheck.console.reference_verbs import KINDS as OFFERED
 from elrcheck.console.shell import run
+from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import broker_events
 from elrcheck.model.variants import VARIANTS
@@ -144,6 +146,29 @@ def test_unknown_names_get_a_suggestion() -> None:
     with pytest.raises(UsageFault) as caught:
         find("LeaderCompletenes")
     assert (caught.value.code, caught.value.help) == ("unknown-name", "did you mean `LeaderCompleteness`?")
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("KAFKA-19522", ("F-1 (findings)", "code_4_0 (variants)", "last_known_leader (knobs)")),
+        ("min.insync.replicas", ("min-isr-1 (scopes)", "ChangeMinIsr (actions)", "more")),
+        ("hwm", ("W-25 (witnesses)",)),
+        ("zzz", ("`elrcheck list KIND`", "variants")),
+    ],
+)
+def test_a_word_that_is_no_name(word: str, told: tuple[str, ...]) -> None:
+    """The entries that mention it, if they are few enough to read; never a page of names."""
+    with pytest.raises(UsageFault) as caught:
+        find(word)
+    help = str(caught.value.help)
+    assert all(part in help for part in told) and len(help) < 600
+
+
+def test_a_safety_property_is_no_liveness_property() -> None:
+    with pytest.raises(UsageFault, match="P-1 is no liveness property") as caught:
+        select_properties(load_whole_model(), ("P-1",), liveness=True)
+    assert caught.value.help == "leave out --liveness"
     with pytest.raises(UsageFault):
         find("legacy", "scopes")
     with pytest.raises(UsageFault, match="kind `knob`"):
