@@ -49,8 +49,8 @@ from elrcheck.traces.truth import with_truths
 
 if TYPE_CHECKING:
     from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.explorer.search.family import Family
     from elrcheck.lang.lowering.program import Program
-
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
@@ -82,12 +82,20 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
 
 
 def check_selected(
-    request: CheckRequest, selected: Selected, progress: Progress, place: Path, saved: Saved | None = None
+    request: CheckRequest,
+    selected: Selected,
+    progress: Progress,
+    place: Path,
+    saved: Saved | None = None,
+    family: Family | None = None,
 ) -> CheckReport:
-    """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`."""
-    model = load_whole_model()
+    """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`.
+
+    family: one of the whole model that the configuration is in, so that nothing is read or compiled.
+    """
+    model = load_whole_model() if family is None else family.model
     chosen = select_properties(model, request.properties, request.liveness)
-    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved)
+    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family)
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
@@ -131,6 +139,7 @@ def _explore(
     progress: Progress,
     place: Path,
     saved: Saved | None,
+    family: Family | None,
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
@@ -154,7 +163,7 @@ def _explore(
 
         return open_folder(program, place, selected, chosen, request, saved)
 
-    outcome = explore(model, config, chosen, request, progress, open_run)
+    outcome = explore(model, config, chosen, request, progress, open_run, family)
     return outcome, {
         fn.ident: replay_finding(model, config, fn, outcome.traces[fn.ident])
         for fn in chosen

@@ -23,6 +23,7 @@ from elrcheck.lang.runtime import ModelConfig
 if TYPE_CHECKING:
     from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
     from elrcheck.explorer.search.compiled import Search
+    from elrcheck.explorer.search.family import Family
     from elrcheck.explorer.search.result import SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lower import Lowered
@@ -45,8 +46,12 @@ def explore(
     request: CheckRequest,
     progress: Progress,
     open_run: OpenRun | None = None,
+    family: Family | None = None,
 ) -> Outcome:
-    """Run the engine that the request names. Only the local engine keeps its run in a folder."""
+    """Run the engine that the request names. Only the local engine keeps its run in a folder.
+
+    family: one that the configuration is in, whose kernel the local engine then uses.
+    """
     if request.engine != "local" and request.fingerprint:
         raise UsageFault("engine-option", "--fingerprint needs the local engine", help="leave out --engine")
     if request.engine not in ("local", "spark") and request.resume is not None:
@@ -55,7 +60,7 @@ def explore(
         )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
-    return _compiled(model, config, chosen, request, progress, open_run)
+    return _compiled(model, config, chosen, request, progress, open_run, family)
 
 
 def run_search(
@@ -65,6 +70,7 @@ def run_search(
     request: CheckRequest,
     progress: Progress,
     open_run: OpenRun | None = None,
+    family: Family | None = None,
 ) -> Ended:
     """Run the local or the numpy engine."""
     from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
@@ -74,8 +80,8 @@ def run_search(
     from elrcheck.lang.lowering.lower import lower
 
     progress.stage("compiling the model")
-    with _no_collection():
-        lowered = lower(model, config, chosen)
+    with no_collection():
+        lowered = lower(model, config, chosen) if family is None else family.member(config)
     limits = request.limits
     stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
@@ -116,8 +122,10 @@ def run_search(
                 search = Search(
                     lowered.program, workers=workers, cache=cache, limits=stops,
                     fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts,
+                    native=None if family is None else family.native,
                 )  # fmt: skip
             how = "kernel from the cache" if search.native.cached else "kernel compiled"
+            how = how if family is None else "kernel shared"
             if saved is not None:
                 progress.stage("reading the checkpoint")
                 search.resume(saved.levels, saved.tally)
@@ -146,7 +154,7 @@ def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Pauses garbage collection: lowering creates a million small objects, and none becomes garbage."""
     collecting = gc.isenabled()
     gc.disable()
@@ -188,10 +196,11 @@ def _compiled(
     request: CheckRequest,
     progress: Progress,
     open_run: OpenRun | None,
+    family: Family | None,
 ) -> Outcome:
     from elrcheck.explorer.search.retrace import Retrace
 
-    ended = run_search(model, config, chosen, request, progress, open_run)
+    ended = run_search(model, config, chosen, request, progress, open_run, family)
     progress.stage("rebuilding traces")
     program = ended.lowered.program
     wanted = [
@@ -199,7 +208,9 @@ def _compiled(
         for check in ended.result.first
         if program.checks[check].kind == "always" or request.run_dir is not None
     ]
-    traces = Retrace(ended.search).traces(wanted)
+    with no_collection():
+        order = family.order(config) if family is not None and wanted else None
+    traces = Retrace(ended.search, order).traces(wanted)
     outcome = outcome_of(ended)
     outcome.traces = {
         program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
@@ -281,7 +292,11 @@ def outcome_of(ended: Ended) -> Outcome:
         enabled=enabled,
         new_states=fresh,
         beyond=beyond,
-        variables={leaf.path: n for leaf, n in zip(program.leaves, result.leaf_values, strict=True)},
+        variables={
+            leaf.path: result.leaf_values[k]
+            for k, leaf in enumerate(program.leaves)
+            if k not in program.parameters
+        },
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},
         fingerprint_bits=result.fingerprint_bits,

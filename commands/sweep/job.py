@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import field
 
@@ -31,11 +32,22 @@ from elrcheck.commands.sweep.grid import Point
 from elrcheck.explorer.kernel.object_code import ALONE
 from elrcheck.model.config import Config
 
+if TYPE_CHECKING:
+    from elrcheck.explorer.search.family import Family
+
+
+class Sharing(Record, frozen=True):
+    """A family of configurations: the largest, and the numbers that stay open, with their least values."""
+
+    widest: dict[str, Any]
+    least: dict[str, int]
+
 
 class Job(Record, frozen=True):
     """A configuration to check. workers: threads of its search; None means as many as useful.
 
     large: the search stops beyond this many states, as too large for one thread; None means no limit.
+    sharing: the family whose kernel the search may use.
     """
 
     number: int
@@ -46,6 +58,7 @@ class Job(Record, frozen=True):
     stop_at_first: bool = False
     workers: int | None = 1
     large: int | None = None
+    sharing: Sharing | None = None
 
     def selected(self) -> Selected:
         """The configuration, without reading its scope again."""
@@ -85,11 +98,16 @@ def job_of(point: Point, request: SweepRequest) -> Job:
 
 
 def check_job(
-    job: Job, progress: Progress, scratch: Path | None = None, spark: SparkRequest | None = None
+    job: Job,
+    progress: Progress,
+    scratch: Path | None = None,
+    spark: SparkRequest | None = None,
+    family_of: Callable[[Job], Family | None] | None = None,
 ) -> Answer:
     """Check one configuration. scratch: folder for temporary files; nothing remains there.
 
     spark: how to distribute the search over this process's Spark session; None for the local engine.
+    family_of: makes or finds the family of a job that shares its kernel.
     Every failure except an interrupt becomes part of the answer.
     """
     from elrcheck.commands.check import check_selected
@@ -111,7 +129,8 @@ def check_job(
         scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{job.number}-", dir=scratch))
     try:
-        report = check_selected(request, job.selected(), progress, folder / "run")
+        family = None if family_of is None else family_of(job)
+        report = check_selected(request, job.selected(), progress, folder / "run", family=family)
         if bounded and (report.search.stopped_by or "").startswith("--max-states"):
             return Answer(job.number, large=True)
         traces = {p.name: p.read_text("utf-8") for p in sorted((folder / "run").glob("*.trace.json"))}

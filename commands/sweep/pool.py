@@ -23,6 +23,7 @@ from typing import Any
 from elrcheck.base.progress import LevelDone, Silent
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
+from elrcheck.commands.sweep.shared_kernels import Families, next_job
 
 TICK = 0.2
 """Seconds between progress reports to the caller, who can stop at each one."""
@@ -44,17 +45,19 @@ def processors() -> int:
 
 
 def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Generator[Tick, None, None]:
-    """Runs all jobs, in the given order, in a pool. Closing the iterator stops all processes at once.
+    """Runs all jobs in a pool, in the given order as far as a process does not prefer to keep its kernel.
 
+    Closing the iterator stops all processes at once.
     scratch: a folder for temporary files of the searches; the caller removes it.
     """
-    waiting = list(reversed(jobs))
+    waiting = list(jobs)
     context = multiprocessing.get_context("spawn")
     crew: list[_Worker] = []
     try:
         while waiting or crew:
             while waiting and len(crew) < processes:
-                crew.append(_Worker(context, scratch, waiting.pop()))
+                job = waiting.pop(next_job(waiting, None, [worker.job for worker in crew]))
+                crew.append(_Worker(context, scratch, job))
             connection.wait([w.pipe for w in crew] + [w.process.sentinel for w in crew], TICK)
             answers = []
             for worker in list(crew):
@@ -63,7 +66,8 @@ def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Generator[T
                     continue
                 answers.append(answer)
                 if worker.alive and waiting:
-                    worker.give(waiting.pop())
+                    others = [other.job for other in crew if other is not worker]
+                    worker.give(waiting.pop(next_job(waiting, worker.job, others)))
                 else:
                     worker.dismiss()
                     crew.remove(worker)
@@ -169,11 +173,12 @@ def _serve(pipe: Any, scratch: Path) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    families = Families()
     with contextlib.suppress(EOFError, OSError):
         while True:
             job = from_text(pipe.recv(), Job)
             compile_alone(job.workers == 1)
-            pipe.send(("answer", to_text(check_job(job, _Tell(pipe), scratch))))
+            pipe.send(("answer", to_text(check_job(job, _Tell(pipe), scratch, family_of=families.of))))
 
 
 def _end_with_parent() -> None:

@@ -30,6 +30,7 @@ from elrcheck.commands.sweep.job import Job, check_job, job_of
 from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.pool import Tick, check_all, processors
 from elrcheck.commands.sweep.rows import row_of
+from elrcheck.commands.sweep.shared_kernels import share
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
@@ -135,7 +136,7 @@ def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interr
         return check_all([structs.replace(job, workers=request.workers, large=None)], 1, work)
 
     if request.engine == "local":
-        yield Engines(lambda jobs: check_all(jobs, processes, work), whole, "process", processes)
+        yield Engines(lambda jobs: check_all(share(jobs), processes, work), whole, "process", processes)
         return
     from elrcheck.commands.sweep.on_spark import check_in_tasks, slots
     from elrcheck.spark.session import SparkChoice, parse_conf, spark_session

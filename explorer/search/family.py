@@ -24,27 +24,13 @@ from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Progress, Search
 from elrcheck.explorer.search.result import Limits, SearchResult
-from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.lang.expr import Call, ConfigField
-from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.explorer.search.retrace import Order, Retrace, as_packed
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
-
-
-def budgets_of(model: Model) -> frozenset[str]:
-    """The numbers of a configuration that bound a search: those that the model's bound reads."""
-    found: set[str] = set()
-    todo, seen = [model.bound], {model.bound.name}
-    while todo:
-        for node in fn_nodes(todo.pop()):
-            if isinstance(node, ConfigField) and type(getattr(model.config, node.name, None)) is int:
-                found.add(node.name)
-            if isinstance(node, Call) and node.function not in seen:
-                seen.add(node.function)
-                todo.append(model.fns[node.function])
-    return frozenset(found)
 
 
 class Family:
@@ -83,6 +69,20 @@ class Family:
         family.
         """
         return self.lowered.at(bounds)
+
+    def member(self, config: ModelConfig) -> Lowered:
+        """The program of a configuration of this family; ValueError if it is of another one."""
+        made = self.closed({p.name: getattr(config, p.name) for p in self.lowered.parameters})
+        if made.config != config:
+            raise ValueError("the configuration differs in more than open numbers")
+        return made
+
+    def order(self, config: ModelConfig) -> Order:
+        """What makes `Retrace` choose the shortest trace that a search of the closed configuration has.
+
+        It lowers that configuration without its checks, so only ask where the very same trace matters.
+        """
+        return as_packed(self.native.layout, self.lowered.slots, lower(self.model, config, ()).slots)
 
     def search(
         self,

@@ -4,23 +4,29 @@ States are stored level by level. Starting from the targets in one level, the wh
 again, and for each target the least predecessor (packed words compared as numbers) is chosen, and so on back
 to the start. Among the states that hit a check at its smallest depth, the target is the least one; for a
 step check it is the least successor, followed by its least predecessor. These choices do not depend on the
-order of rows inside a level, hence neither on the threads nor on the engine.
+order of rows inside a level, hence neither on the threads nor on the engine. They depend on the layout, which
+is another one in a family of configurations; an `Order` then compares states as the closed layout packs them.
 
 Cost: at most one extra expansion of the levels up to the deepest target, for all traces together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.explorer.search.result import Searched
+from elrcheck.lang.lowering.lower import Slot
+from elrcheck.lang.lowering.program import Leaf
 
 Row = tuple[int, ...]
 Rows = npt.NDArray[np.uint64]
 Trace = list[tuple[int, ...]]
+Order = Callable[[Rows], Rows]
+"""Makes rows of packed states comparable, word by word."""
 BATCH = 4096
 MIX = 0x9E3779B97F4A7C15
 
@@ -28,8 +34,8 @@ MIX = 0x9E3779B97F4A7C15
 class Retrace:
     """Rebuilds traces to the checks and deadlocks that a finished search has hit."""
 
-    def __init__(self, search: Searched) -> None:
-        self.search = search
+    def __init__(self, search: Searched, order: Order | None = None) -> None:
+        self.search, self.order = search, order
 
     def traces(self, checks: list[int]) -> dict[int, Trace]:
         """Return a shortest trace for each check: the leaf values of its states, initial state first."""
@@ -42,7 +48,7 @@ class Retrace:
             return None
         best: Row | None = None
         for rows in self._level(depth):
-            best = _lesser(best, least(rows[self.search.successors(rows).enabled == 0]))
+            best = self._lesser(best, rows[self.search.successors(rows).enabled == 0])
         assert best is not None, "the search has met a deadlock at this depth"
         return self._traces({-1: (depth, [best])})[-1]
 
@@ -68,7 +74,7 @@ class Retrace:
             return depth - 1, self._last_step(check, depth)
         best: Row | None = None
         for rows in self._level(depth):
-            best = _lesser(best, least(rows[self.search.state_hits(check, rows)]))
+            best = self._lesser(best, rows[self.search.state_hits(check, rows)])
         assert best is not None, "the check was hit at this depth"
         return depth, [best]
 
@@ -78,7 +84,7 @@ class Retrace:
         for rows in self._level(depth - 1):
             made = self.search.successors(rows)
             hit = made.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
-            best = _lesser(best, least(np.hstack([made.rows[hit], rows[made.sources[hit]]])))
+            best = self._lesser(best, np.hstack([made.rows[hit], rows[made.sources[hit]]]))
         assert best is not None, "the check was hit at this depth"
         words = len(best) // 2
         return [best[words:], best[:words]]
@@ -89,27 +95,56 @@ class Retrace:
         keys = np.unique(_keys(np.array(sorted(wanted), np.uint64)))
         for rows in self._level(depth):
             made = self.search.successors(rows)
+            sources: dict[Row, list[int]] = {}
             for k in np.nonzero(np.isin(_keys(made.rows), keys))[0]:
                 row = _row(made.rows[k])
                 if row in wanted:
-                    found[row] = _lesser(found.get(row), _row(rows[made.sources[k]])) or row
+                    sources.setdefault(row, []).append(int(made.sources[k]))
+            for row, at in sources.items():
+                found[row] = self._lesser(found.get(row), rows[at]) or row
         return found
 
+    def _lesser(self, best: Row | None, rows: Rows) -> Row | None:
+        """Return the least of the rows and the best so far."""
+        both = rows if best is None else np.vstack([np.array([best], np.uint64), rows])
+        return least(both, self.order)
 
-def least(rows: Rows) -> Row | None:
-    """Return the lexicographically least row; None if there are no rows."""
-    for word in range(rows.shape[1]):
+
+def least(rows: Rows, order: Order | None = None) -> Row | None:
+    """Return the row that is lexicographically least, in this order; None if there are no rows."""
+    keys = rows if order is None or not len(rows) else order(rows)
+    for word in range(keys.shape[1]):
         if len(rows) > 1:
-            rows = rows[rows[:, word] == rows[:, word].min()]
+            chosen = keys[:, word] == keys[:, word].min()
+            rows, keys = rows[chosen], keys[chosen]
     return _row(rows[0]) if len(rows) else None
+
+
+def as_packed(wide: Layout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
+    """Compare rows of one layout by what another one makes of their states.
+
+    slots and closed: the scalars of the state in both programs; those that the other has as a constant have
+    one value in all states that are compared.
+    """
+    leaves = [(slot, other) for slot, other in zip(slots, closed, strict=True) if other.index is not None]
+    layout = make_layout([Leaf(other.path, other.lo, other.hi) for _, other in leaves])
+
+    def packed(rows: Rows) -> Rows:
+        parts = rows.shape[1] // wide.words  # a successor may stand before its predecessor
+        made = np.zeros((len(rows), parts * layout.words), np.uint64)
+        for part in range(parts):
+            states = rows[:, part * wide.words : (part + 1) * wide.words]
+            for place, (slot, _) in zip(layout.slots, leaves, strict=True):
+                if slot.index is not None:
+                    stored = (wide.column(states, slot.index) - place.lo).astype(np.uint64)
+                    made[:, part * layout.words + place.word] |= stored << np.uint64(place.shift)
+        return made
+
+    return packed
 
 
 def _row(words: Rows) -> Row:
     return tuple(int(word) for word in words)
-
-
-def _lesser(a: Row | None, b: Row | None) -> Row | None:
-    return b if a is None else a if b is None else min(a, b)
 
 
 def _keys(rows: Rows) -> Rows:

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from elrcheck.lang.expr import ConfigField, Expression
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.expr import Call, ConfigField, Expression
+from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.nodes import Node
@@ -52,6 +53,20 @@ def parameters(config: ModelConfig, least: Mapping[str, int]) -> tuple[Parameter
     chosen = (name for name in names if name in least)
     made = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
     return tuple(parameter for parameter in made if parameter.lo < parameter.hi)
+
+
+def budgets_of(model: Model) -> frozenset[str]:
+    """The numbers of a configuration that bound a search: those that the model's bound reads."""
+    found: set[str] = set()
+    todo, seen = [model.bound], {model.bound.name}
+    while todo:
+        for node in fn_nodes(todo.pop()):
+            if isinstance(node, ConfigField) and type(getattr(model.config, node.name, None)) is int:
+                found.add(node.name)
+            if isinstance(node, Call) and node.function not in seen:
+                seen.add(node.function)
+                todo.append(model.fns[node.function])
+    return frozenset(found)
 
 
 def limits_of(ty: Ty, seen: set[object] | None = None) -> set[str]:

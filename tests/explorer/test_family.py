@@ -12,10 +12,11 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.search import reference
-from elrcheck.explorer.search.family import Family, budgets_of
+from elrcheck.explorer.search.family import Family
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config

@@ -99,7 +99,7 @@ def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert from_text(to_text(job), Job) == job
 
     def raise_it(fault: Exception) -> None:
-        def broken(*_: object) -> None:
+        def broken(*_: object, **__: object) -> None:
             raise fault
 
         monkeypatch.setattr("elrcheck.commands.check.check_selected", broken)
