@@ -48,6 +48,7 @@
     after = "some code of it"          # in one place; or `replace`, which `insert` then stands for
     insert = "what follows it then"
     times = 2                          # in so many places, all of which change
+    versions = ["4.1.2"]               # where the source reads so, if not in all
 
 Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
 control: it says what does not follow. A run that takes more than seconds is marked `slow`.
@@ -144,7 +145,8 @@ class JunitRun:
 class Edit:
     """A change of one of Kafka's sources: `insert` behind, or instead of, what reads `place`, `times` times.
 
-    file: a class of the controller, or a path such as kafka/cluster/Partition.scala.
+    file: a class of the controller, or a path such as kafka/cluster/Partition.scala. versions: where it reads
+    so, empty for all.
     """
 
     file: str
@@ -152,6 +154,7 @@ class Edit:
     insert: str
     replaces: bool
     times: int
+    versions: tuple[str, ...]
 
     @property
     def path(self) -> str:
@@ -180,6 +183,10 @@ class Patch:
     classes: tuple[str, ...]
     brokers: tuple[str, ...]
     mends: tuple[str, ...]
+
+    def edits_of(self, version: str) -> tuple[Edit, ...]:
+        """The edits of the sources of a release."""
+        return tuple(edit for edit in self.edits if version in edit.versions or not edit.versions)
 
 
 @dataclass(frozen=True)
@@ -346,14 +353,14 @@ def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]
 
 
 def _edit(node: Node) -> Edit:
-    node.object(("file", "insert"), ("after", "replace", "times"))
+    node.object(("file", "insert"), ("after", "replace", "times", "versions"))
     after, replaced = (node.maybe(key, _needed, None) for key in ("after", "replace"))
     place = after or replaced
     if place is None or (after and replaced):
         node.fail("an edit has either `after` or `replace`")
     return Edit(
         _needed(node["file"]), place, _needed(node["insert"]), after is None,
-        node.maybe("times", Node.positive, 1),
+        node.maybe("times", Node.positive, 1), node.maybe("versions", _releases, ()),
     )  # fmt: skip
 
 

@@ -92,7 +92,8 @@ def _patch(patch: Patch | None) -> Iterator[str]:
         name = edit.path.rpartition("/")[2]
         place = "where it reads" if edit.replaces else "behind the place that reads"
         often = f", {edit.times} times" if edit.times > 1 else ""
-        yield from ("```diff", f"--- {name}, {place}{often}")
+        of = f", {', '.join(edit.versions)}" if edit.versions else ""
+        yield from ("```diff", f"--- {name}{of}, {place}{often}")
         yield from (f"{'-   ' if edit.replaces else '    '}{line}" for line in edit.place.splitlines())
         yield from (f"+   {line}" for line in edit.insert.splitlines())
         yield from ("```", "")

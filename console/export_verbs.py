@@ -81,11 +81,12 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
               help="The Java file, which names the class, or a folder for it; by default it is printed.")
 @click.pass_obj
 def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) -> ExitCode:
-    """Export a trace as a JUnit test of Kafka's controller classes.
+    """Export a trace as a JUnit test of Kafka's controller or broker classes.
 
     The test repeats the controller's steps of a trace file, or of the shortest trace of a finding such as
     F-20, and ends with the property as an assertion: it fails where Kafka does what the trace says. What only
-    brokers do becomes a comment. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
+    brokers do becomes a comment. Where the rule at fault is a leader's, as in F-51, the test is one
+    of kafka.cluster.Partition. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
     """
     from elrcheck.commands.export_junit.export_junit import export_junit
 

@@ -1,6 +1,7 @@
-"""`elrcheck export junit`: a trace, or the shortest one of a finding, as a test of Kafka's controller.
+"""`elrcheck export junit`: a trace, or the shortest one of a finding, as a test of Kafka's classes.
 
-The test fails as long as the classes do what the trace says; its last assertion is the property.
+The test fails as long as the classes do what the trace says. Its last assertion is the property, of the
+controller's classes; where the rule at fault is a leader's, that it commits no more than with that repaired.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from elrcheck.commands.check import run_check
 from elrcheck.commands.export_junit.assertions import ASSERTIONS, asserted
 from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.junit_source import About, junit_source
+from elrcheck.commands.export_junit.leader_source import leader_source
+from elrcheck.commands.export_junit.leader_walk import leader_walk_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -36,6 +39,8 @@ from elrcheck.traces.tracefile import load_trace
 
 FINDING = re.compile(r"F-\d+", re.IGNORECASE)
 CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
+CONTROLLER = "What only brokers do is a comment."
+LEADER = "by calls of its kafka.cluster.Partition; what others do is a comment."
 
 
 @dataclass(frozen=True)
@@ -94,37 +99,47 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
     ident = property if property is not None and finding is None else trace.origin.property
     released = _released(trace.origin.variant)
     walk = walk_of(subject.config, trace, subject.repaired, released)
-    if subject.repaired is not None and walk.parting is None:
-        message = (
-            f"the rule at fault in {what.upper()} is not the controller's: repaired, its steps are the same"
-        )
-        raise UsageFault("junit-trace", message, help=f"`elrcheck show {what.upper()}` has the cause")
+    fn = _property(subject.model, ident)
+    command = f"elrcheck export junit {what}" + (f" --property {property}" if property else "")
+    if finding is not None and subject.repaired is not None and walk.parting is None:
+        led = leader_walk_of(subject.model, subject.config, trace, subject.repaired)
+        if led is None:
+            message = (
+                f"the rule at fault in {finding.id} is neither the controller's nor one of what a leader"
+                " commits: repaired, its steps are the same"
+            )
+            raise UsageFault("junit-trace", message, help=f"`elrcheck show {finding.id}` has the cause")
+        test = _about(subject, fn, name, command, f"What happens to broker {led.leader}, {LEADER}", released)
+        return JunitTest(test.name, leader_source(subject.model, led, test), ident, finding.id)
     assertion = asserted(
         walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ()
     )
-    fn = _property(subject.model, ident)
+    test = _about(subject, fn, name, command, CONTROLLER, released)
+    text = junit_source(subject.model, walk, assertion, test)
+    return JunitTest(test.name, text, ident, None if finding is None else finding.id)
+
+
+def _about(subject: Subject, fn: Fn, name: str | None, command: str, how: str, released: bool) -> About:
+    finding, variant = subject.finding, subject.trace.origin.variant
     about = [] if finding is None else [f"{finding.id}: {finding.title}."]
     about.append(f"{fn.ident} ({fn.name}): {summary(fn.doc)}")
     trace_is = "A trace" if finding is None else "A shortest counterexample"
     about.append(
-        f"{trace_is} of elrcheck's model ({trace.origin.variant or 'no variant'}), step by step in Kafka's"
-        " classes. What only brokers do is a comment."
+        f"{trace_is} of elrcheck's model ({variant or 'no variant'}), step by step in Kafka's classes. {how}"
     )
     if not released:
         about.append(
             "No release does all that this variant does, so the end is asserted, not the steps before it."
         )
     title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
-    of = About(
+    return About(
         name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
         method=f"test{fn.name}",
         subject=f"{title} ({fn.name})",
         about=tuple(about),
-        command=f"elrcheck export junit {what}" + (f" --property {property}" if property else ""),
+        command=command,
         version=elrcheck.__version__,
     )
-    text = junit_source(subject.model, walk, assertion, of)
-    return JunitTest(of.name, text, ident, None if finding is None else finding.id)
 
 
 def _property(model: Model, ident: str) -> Fn:

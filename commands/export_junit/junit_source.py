@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -38,6 +38,7 @@ from elrcheck.model.state import Partition
 from elrcheck.traces.describe import spelled
 
 WIDTH = 110
+CONTROLLER = "org.apache.kafka.controller"
 CONTEXT = "Context.java.jinja"
 SHARED = ("AnyVersion", "Clock", "ShutdownHandler")
 """Classes of the driver that every test brings along."""
@@ -64,24 +65,46 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
     body = [*_start(walk), *_steps(model, walk, assertion), *_end(assertion, test)]
     code = "\n".join(body)
     uses = {*assertion.uses, *re.findall(r"context\.(\w+)\(", code)}
-    environment = Environment(
+    context = environment().get_template(CONTEXT).render(uses=uses.__contains__)
+    parts = {"Context": context, **{name: driver("controller", name) for name in SHARED}}
+    return java_file(test, CONTROLLER, (), body, parts, _template(CONTEXT))
+
+
+def java_file(
+    test: About,
+    package: str,
+    fields: Sequence[str],
+    body: Sequence[str],
+    parts: Mapping[str, str],
+    more: str = "",
+) -> str:
+    """A test with the classes that it brings along. parts: their sources by name; more: has imports."""
+    nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
+    about = [line for part in test.about for line in (*textwrap.wrap(part, WIDTH - 3), "")][:-1]
+    code = "\n".join((*fields, *body))
+    return (
+        environment()
+        .get_template("Test.java.jinja")
+        .render(
+            version=test.version,
+            command=test.command,
+            package=package,
+            imports=_imports((more, *parts.values()), f"@Test {code} {nested}"),
+            about=about,
+            name=test.name,
+            method=test.method,
+            fields=fields,
+            body=body,
+            nested=nested,
+        )
+    )
+
+
+def environment() -> Environment:
+    return Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         autoescape=False, loader=FunctionLoader(_template),
     )  # fmt: skip
-    context = environment.get_template(CONTEXT).render(uses=uses.__contains__)
-    parts = {"Context": context, **{name: _driver(name) for name in SHARED}}
-    nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
-    about = [line for part in test.about for line in (*textwrap.wrap(part, WIDTH - 3), "")][:-1]
-    return environment.get_template("Test.java.jinja").render(
-        version=test.version,
-        command=test.command,
-        imports=_imports((_template(CONTEXT), *parts.values()), f"@Test {code} {nested}"),
-        about=about,
-        name=test.name,
-        method=test.method,
-        body=body,
-        nested=nested,
-    )
 
 
 # ---------------------------------------------------------------------------- the test's own lines
@@ -215,8 +238,9 @@ def _template(name: str) -> str:
     return (files("elrcheck.kafka") / "java" / "junit" / name).read_text("utf-8")
 
 
-def _driver(name: str) -> str:
-    return (files("elrcheck.kafka") / "java" / "controller" / f"{name}.java").read_text("utf-8")
+def driver(folder: str, name: str) -> str:
+    """A class of the drivers behind `conform`."""
+    return (files("elrcheck.kafka") / "java" / folder / f"{name}.java").read_text("utf-8")
 
 
 def _nested(name: str, source: str) -> str:

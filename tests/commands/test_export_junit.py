@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from junit_runs import compile_java, junit_jar, kafka_source, run_tests
 from kafka_jars import jars_or_skip
+from scala_classes import compile_scala
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
@@ -26,8 +27,10 @@ from elrcheck.commands.export_junit.export_junit import (
     junit_test,
     of_finding,
 )
+from elrcheck.commands.export_junit.leader_walk import leader_walk_of
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.broker_steps import Granted
+from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.tracefile import write_trace
@@ -135,6 +138,45 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
             class_name(tmp_path / wrong)
 
 
+def test_the_test_of_a_leader() -> None:
+    test = made("F-51 P-2")
+    assert (test.name, test.finding) == ("F51CandidateCompletenessTest", "F-51")
+    for line in (
+        LEADERS,
+        "replica.append(-1);",
+        "replica.fetch(2, 100, 1, 2, 2);",
+        "replica.metadata(1, 4, 5, List.of(0, 1, 2), List.of(1, 2));",
+        "// With the rule repaired: leaderEpoch=4 isr=[1, 2] logEnd=1 highWatermark=0 producers=[WAITING]",
+        "assertTrue(replica.highWatermark() <= 0,",
+    ):
+        assert f"{line}\n" in test.text, line
+    calls = re.findall(r"^ {8}replica\.(\w+)\(", test.text, re.MULTILINE)
+    assert calls == [
+        "start",
+        "cluster",
+        "metadata",
+        "metadata",
+        "fetch",
+        "append",
+        "fetch",
+        "fetch",
+        "metadata",
+    ]
+
+
+def test_a_leader_s_walk_ends_where_it_commits_more() -> None:
+    subject = of_finding("F-58", "P-2", Silent())
+    walk = leader_walk_of(subject.model, subject.config, subject.trace, subject.repaired)
+    assert walk is not None and walk.leader == 0
+    last, before = walk.steps[-1], walk.steps[-2]
+    assert last.label.action == "ApplyMetadataFirst" and len(walk.steps) < len(subject.trace.labels)
+    assert (before.known.high_watermark, last.known.high_watermark, walk.repaired.high_watermark) == (0, 1, 0)
+    assert (last.known.answers, walk.repaired.answers) == (("NONE",), ("WAITING",))
+    answer = next(step.events for step in walk.steps if step.label.action == "LeaderLearns")
+    assert answer == (Granted(1, 4, (0, 2)),)
+    assert leader_walk_of(subject.model, subject.config, subject.trace, subject.config) is None
+
+
 # ---------------------------------------------------------------------------- what is refused
 
 
@@ -154,8 +196,7 @@ def test_a_trace_without_a_step_of_the_controller(tmp_path: Path) -> None:
         ("none.json", None, "there is no file `none.json`"),
         ("F-20", "P-4", "F-20 does not break P-4"),
         ("F-20", "P-8", "P-8 cannot be asserted"),
-        ("F-58", None, "its steps are the same"),
-        ("F-51", None, "its steps are the same"),
+        ("F-24", None, "its steps are the same"),
     ],
 )
 def test_what_is_refused(what: str, property: str | None, says: str) -> None:
@@ -173,6 +214,11 @@ def test_a_property_that_the_trace_does_not_break(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- Kafka's classes
 
 CHECKED = re.compile(r"assertEquals\((?:Errors\.NONE|\"[^\"]*\"), (.*)\);")
+LEADERS = "package kafka.cluster;"
+
+
+def jars_of(test: JunitTest) -> Jars:
+    return Jars.BROKER if LEADERS in test.text else Jars.CONTROLLER
 
 
 def changed(old: str, new: str) -> Callable[[str], str]:
@@ -185,7 +231,7 @@ def changed(old: str, new: str) -> Callable[[str], str]:
 
 CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-1 P-19": changed("context.register(0, false", "context.register(0, true"),  # a clean shutdown
-    "F-2 P-14": changed("context.register(1,", "context.fence(1); context.register(1,"),
+    "F-2 P-14": changed("List.of(0, 1), List.of(0, 1)", "List.of(0, 1), List.of(0)"),  # it was fenced before
     "F-20 P-12": changed("new Context(true", "new Context(false"),  # ELR off
     "F-20 P-1": changed("new Context(true", "new Context(false"),
     "F-21 V-8": changed("context.unregister(0)", "context.state()"),  # the broker stays
@@ -197,9 +243,16 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     ),
     "F-26 P-18": changed("new Context(false", "new Context(true"),  # ELR on from the start
     "F-28 P-1": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
+    # The leader applies the epoch in which it was none.
+    "F-51 P-2": changed(
+        "replica.metadata(1, 4,",
+        "replica.metadata(0, 3, 4, List.of(0, 1, 2), List.of()); replica.metadata(1, 4,",
+    ),
     "F-52 P-14": changed("context.register(1, true, 1)", "context.register(1, false, 0, 1)"),
     "F-56 P-13": changed("context.switchElr(false)", "context.state()"),
     "F-57 V-11": changed("context.switchElr(false)", "context.state()"),
+    # The metadata record is not read before the answer about the next member.
+    "F-58 P-2": changed("replica.metadata(0, 1, 4,", "replica.state(); List.of(0, 1, 4,"),
     "F-59 V-8": changed("context.switchElr(true)", "context.state()"),
     # Nothing is removed, nothing is called off.
     "F-60 P-29": changed("context.reassign(List.of(0, 2))", "context.reassign(List.of(0, 1, 2))"),
@@ -228,15 +281,20 @@ def test_released_classes_fail_and_controls_pass(
 ) -> None:
     """What the findings say of the versions, and that every control passes."""
     asked = {what: test for what, test in tests.items() if version in (*RUNS[what].fails, *RUNS[what].passes)}
-    sources = [test.text for test in asked.values()]
-    sources += [controlled(what, test) for what, test in asked.items() if what in CONTROLS]
-    found = run_tests(sources, jars_or_skip(version), junit, tmp_path / "run")
-    for what, test in asked.items():
-        assert found.get(f"Control{test.name}", "") == "", what
-        if version in RUNS[what].fails:
-            assert found[test.name].startswith(f"{test.finding}, {test.property} ("), (what, found[test.name])
-        else:
-            assert found[test.name] == "", what
+    for wanted in (Jars.CONTROLLER, Jars.BROKER):
+        mine = {what: test for what, test in asked.items() if jars_of(test) is wanted}
+        sources = [test.text for test in mine.values()]
+        sources += [controlled(what, test) for what, test in mine.items() if what in CONTROLS]
+        if not sources:
+            continue
+        found = run_tests(sources, jars_or_skip(version, wanted), junit, tmp_path / wanted.name)
+        for what, test in mine.items():
+            assert found.get(f"Control{test.name}", "") == "", what
+            if version in RUNS[what].fails:
+                begins = f"{test.finding}, {test.property} ("
+                assert found[test.name].startswith(begins), (what, found[test.name])
+            else:
+                assert found[test.name] == "", what
 
 
 def patched_classes(edits: Sequence[Edit], kafka: ClassPath, folder: Path) -> Path:
@@ -248,7 +306,10 @@ def patched_classes(edits: Sequence[Edit], kafka: ClassPath, folder: Path) -> Pa
     files = [folder / path.rpartition("/")[2] for path in sources]
     for file, text in zip(files, sources.values(), strict=True):
         file.write_text(text)
-    compile_java(files, kafka, folder / "classes")
+    for kind, compiled in ((".java", compile_java), (".scala", compile_scala)):
+        mine = [file for file in files if file.suffix == kind]
+        if mine:
+            compiled(mine, kafka, folder / "classes")
     return folder / "classes"
 
 
@@ -268,10 +329,13 @@ PATCHED = [
 def test_a_patch_makes_the_tests_of_its_finding_pass(
     ident: str, version: str, junit: Path, tmp_path: Path
 ) -> None:
-    kafka, patch = jars_or_skip(version), FINDINGS[ident].patch
+    patch = FINDINGS[ident].patch
     assert patch is not None
     every = {what: made(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
-    patched = patched_classes(patch.edits, kafka, tmp_path / "patch")
+    wanted = next(jars_of(test) for test in every.values() if test.finding == ident)
+    every = {what: test for what, test in every.items() if jars_of(test) is wanted}
+    kafka = jars_or_skip(version, wanted)
+    patched = patched_classes(patch.edits_of(version), kafka, tmp_path / "patch")
     found = run_tests([test.text for test in every.values()], kafka, junit, tmp_path / "run", patched)
     for what, test in every.items():
         green = what.split()[0] in (ident, *patch.mends) or version in RUNS[what].passes

@@ -16,21 +16,32 @@ from elrcheck.kafka.java_program import find_jdk
 
 LAUNCHER = "junit-platform-console-standalone"
 VERSION = "1.11.4"
-POM = f"""\
+POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>elrcheck</groupId><artifactId>junit</artifactId><version>1</version><dependencies><dependency>
-<groupId>org.junit.platform</groupId><artifactId>{LAUNCHER}</artifactId><version>{VERSION}</version>
+<groupId>elrcheck</groupId><artifactId>needed</artifactId><version>1</version><dependencies><dependency>
+<groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
 </dependency></dependencies></project>
 """
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 CLASS = re.compile(r"public class (\w+)")
+SOURCES = (
+    ("kafka/", "kafka_2.13"),
+    ("org/apache/kafka/storage/", "kafka-storage"),
+    ("org/apache/kafka/", "kafka-metadata"),
+)
+"""Where the source of a path is, the first that fits."""
 
 
 def junit_jar(folder: Path) -> Path:
     """The launcher with everything that it needs; skip the test where Maven does not get it."""
-    (folder / "pom.xml").write_text(POM)
-    answer = folder / "junit.txt"
-    command = ["mvn", "-B", "-q", "-f", str(folder / "pom.xml"), f"{PLUGIN}:build-classpath"]
+    return Path(maven_class_path("org.junit.platform", LAUNCHER, VERSION, folder))
+
+
+def maven_class_path(group: str, artifact: str, version: str, folder: Path) -> str:
+    """An artifact with what it needs; skip the test where Maven does not get it."""
+    pom, answer = folder / f"{artifact}-pom.xml", folder / f"{artifact}.txt"
+    pom.write_text(POM.format(group=group, artifact=artifact, version=version))
+    command = ["mvn", "-B", "-q", "-f", str(pom), f"{PLUGIN}:build-classpath"]
     try:
         done = subprocess.run(
             [*command, f"-Dmdep.outputFile={answer}"],
@@ -40,10 +51,10 @@ def junit_jar(folder: Path) -> Path:
             check=False,
         )
     except OSError:
-        pytest.skip("no mvn to fetch JUnit with")
+        pytest.skip(f"no mvn to fetch {artifact} with")
     if done.returncode != 0 or not answer.is_file():
-        pytest.skip(f"Maven did not get JUnit: {done.stdout[-300:]}")
-    return Path(answer.read_text().strip())
+        pytest.skip(f"Maven did not get {artifact}: {done.stdout[-300:]}")
+    return answer.read_text().strip()
 
 
 def run_tests(
@@ -84,10 +95,11 @@ def run_tests(
 
 
 def kafka_source(kafka: ClassPath, name: str, folder: Path) -> str:
-    """A file of kafka-metadata's sources; skip the test where Maven does not get them."""
-    artifact = f"org.apache.kafka:kafka-metadata:{kafka.version}:jar:sources"
+    """A file of Kafka's sources; skip the test where Maven does not get them."""
+    part = next(part for path, part in SOURCES if name.startswith(path))
+    artifact = f"org.apache.kafka:{part}:{kafka.version}:jar:sources"
     command = ["mvn", "-B", "-q", f"{PLUGIN}:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    jar = folder / f"kafka-metadata-{kafka.version}-sources.jar"
+    jar = folder / f"{part}-{kafka.version}-sources.jar"
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
     except OSError:

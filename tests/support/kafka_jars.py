@@ -7,7 +7,7 @@ import os
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.jars import ClassPath, find_maven, from_maven, kept_versions
+from elrcheck.kafka.jars import ClassPath, Jars, find_maven, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
 
 ONE = "4.1.2"
@@ -15,12 +15,12 @@ ONE = "4.1.2"
 ALL = ("3.9.1", "4.0.0", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 
 
-def jars_or_skip(version: str = ONE) -> ClassPath:
+def jars_or_skip(version: str = ONE, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
     """Return the class path of a release; skip the test, with the reason, where it cannot be had."""
-    if version not in kept_versions(os.environ) and find_maven(os.environ) is None:
+    if version not in kept_versions(os.environ, wanted) and find_maven(os.environ) is None:
         pytest.skip(f"no mvn, and the jars of Kafka {version} were not resolved before")
     try:
         find_jdk()
-        return from_maven(version)
+        return from_maven(version, wanted)
     except EnvironmentFault as fault:
         pytest.skip(f"{fault.message} {fault.excerpt or ''}")

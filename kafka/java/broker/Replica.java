@@ -1,22 +1,15 @@
 package org.elrcheck.broker;
 
-import static org.elrcheck.broker.Reflected.any;
-import static org.elrcheck.broker.Reflected.build;
-import static org.elrcheck.broker.Reflected.call;
-import static org.elrcheck.broker.Reflected.callStatic;
-import static org.elrcheck.broker.Reflected.collection;
-import static org.elrcheck.broker.Reflected.get;
-import static org.elrcheck.broker.Reflected.option;
-import static org.elrcheck.broker.Reflected.proxy;
-
 import java.io.File;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -44,32 +37,32 @@ import org.apache.kafka.storage.internals.log.VerificationGuard;
 final class Replica {
     private static final TopicPartition NAME = new TopicPartition("t", 0);
     private static final Uuid TOPIC = new Uuid(1L, 2L);
-    private static final Class<?> PURGATORY = any(
+    private static final Class<?> PURGATORY = Reflected.any(
         "org.apache.kafka.server.purgatory.DelayedOperationPurgatory", "kafka.server.DelayedOperationPurgatory");
-    private static final Class<?> LOG = any(
+    private static final Class<?> LOG = Reflected.any(
         "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
     private static final boolean LOG_IN_SCALA = LOG.getName().startsWith("kafka.log");
-    private static final Class<?> CACHE = any(
+    private static final Class<?> CACHE = Reflected.any(
         "org.apache.kafka.metadata.KRaftMetadataCache", "kafka.server.metadata.KRaftMetadataCache");
-    private static final Class<?> ALTER = any(
+    private static final Class<?> ALTER = Reflected.any(
         "org.apache.kafka.server.partition.AlterPartitionManager", "kafka.server.AlterPartitionManager");
-    private static final Class<?> LISTENER = any(
+    private static final Class<?> LISTENER = Reflected.any(
         "org.apache.kafka.server.partition.AlterPartitionListener", "kafka.cluster.AlterPartitionListener");
-    private static final Class<?> LEADER_AND_ISR = any(
+    private static final Class<?> LEADER_AND_ISR = Reflected.any(
         "org.apache.kafka.metadata.LeaderAndIsr", "kafka.api.LeaderAndIsr");
-    private static final Class<?> FETCH_PARAMS = any(
+    private static final Class<?> FETCH_PARAMS = Reflected.any(
         "org.apache.kafka.server.storage.log.FetchParams", "org.apache.kafka.storage.internals.log.FetchParams");
-    private static final Class<?> ISOLATION = any(
+    private static final Class<?> ISOLATION = Reflected.any(
         "org.apache.kafka.server.storage.log.FetchIsolation", "org.apache.kafka.storage.internals.log.FetchIsolation");
-    private static final Class<?> RECORDS = any(
+    private static final Class<?> RECORDS = Reflected.any(
         "org.apache.kafka.common.record.internal.MemoryRecords", "org.apache.kafka.common.record.MemoryRecords");
-    private static final Class<?> RECORD = any(
+    private static final Class<?> RECORD = Reflected.any(
         "org.apache.kafka.common.record.internal.SimpleRecord", "org.apache.kafka.common.record.SimpleRecord");
-    private static final Class<?> REQUEST_LOCAL = any(
+    private static final Class<?> REQUEST_LOCAL = Reflected.any(
         "org.apache.kafka.server.common.RequestLocal", "kafka.server.RequestLocal");
-    private static final Class<?> STATS = any(
+    private static final Class<?> STATS = Reflected.any(
         "org.apache.kafka.storage.log.metrics.BrokerTopicStats", "kafka.server.BrokerTopicStats");
-    private static final Class<?> PARTITION = any("kafka.cluster.Partition");
+    private static final Class<?> PARTITION = Reflected.any("kafka.cluster.Partition");
     private static final boolean BY_REGISTRATION = takesRegistration();
 
     private final File folder;
@@ -88,16 +81,16 @@ final class Replica {
 
     Replica(File folder) {
         this.folder = folder;
-        this.time = (Time) proxy(Time.class, (self, method, given) -> switch (method.getName()) {
+        this.time = (Time) Reflected.proxy(Time.class, (self, method, given) -> switch (method.getName()) {
             case "milliseconds", "hiResClockMs" -> now;
             case "nanoseconds" -> now * 1_000_000L;
             default -> null;
         });
-        Class<?> operations = any("kafka.cluster.DelayedOperations");
+        Class<?> operations = Reflected.any("kafka.cluster.DelayedOperations");
         List<Object> parts = new ArrayList<>(List.of(NAME));
         for (Class<?> type : operations.getDeclaredConstructors()[0].getParameterTypes())
             if (type == PURGATORY) parts.add(purgatory());
-        this.delayed = build(operations, null, parts.toArray());
+        this.delayed = Reflected.build(operations, null, parts.toArray());
     }
 
     private static boolean takesRegistration() {
@@ -108,8 +101,8 @@ final class Replica {
     }
 
     private static Object purgatory() {
-        Timer timer = (Timer) proxy(Timer.class, (self, method, given) -> null);
-        return build(PURGATORY, null, "none", timer);
+        Timer timer = (Timer) Reflected.proxy(Timer.class, (self, method, given) -> null);
+        return Reflected.build(PURGATORY, null, "none", timer);
     }
 
     /** A new process: an empty log, nothing applied yet. */
@@ -120,32 +113,32 @@ final class Replica {
         request = null;
         inFlight = null;
         log = logs.computeIfAbsent(minIsr, this::newLog);
-        call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
+        Reflected.call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
         KRaftVersion[] raft = KRaftVersion.values();
-        cache = build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
-        Object alter = proxy(ALTER, (self, method, given) ->
+        cache = Reflected.build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
+        Object alter = Reflected.proxy(ALTER, (self, method, given) ->
             method.getName().equals("submit") ? submit(given[1]) : null);
-        Object listener = proxy(LISTENER, (self, method, given) -> null);
+        Object listener = Reflected.proxy(LISTENER, (self, method, given) -> null);
         scala.Function0<Object> epochs = () -> this.epoch;
         List<Object> parts = new ArrayList<>(List.of(
             NAME, lag, id, epochs, time, listener, delayed, cache, alter, scala.Option.apply(TOPIC)));
         for (Class<?> type : PARTITION.getDeclaredConstructors()[0].getParameterTypes())
             if (type == MetadataVersion.class) parts.add(MetadataVersion.latestProduction());
-        partition = build(PARTITION, null, parts.toArray());
-        call(partition, "log_$eq", scala.Option.apply(log));
+        partition = Reflected.build(PARTITION, null, parts.toArray());
+        Reflected.call(partition, "log_$eq", scala.Option.apply(log));
     }
 
     private Object newLog(int minIsr) {
         File place = new File(folder, "min-isr-" + minIsr + "/t-0");
         if (!place.mkdirs()) throw new IllegalStateException("cannot make " + place);
         LogConfig config = new LogConfig(Map.of("min.insync.replicas", Integer.toString(minIsr)));
-        Scheduler scheduler = (Scheduler) proxy(Scheduler.class, (self, method, given) -> null);
+        Scheduler scheduler = (Scheduler) Reflected.proxy(Scheduler.class, (self, method, given) -> null);
         List<Object> parts = new ArrayList<>(List.of(
-            place, config, scheduler, build(STATS, null), time, 3_600_000,
+            place, config, scheduler, Reflected.build(STATS, null), time, 3_600_000,
             new ProducerStateManagerConfig(86_400_000, false),
             600_000, new LogDirFailureChannel(1), true, new ConcurrentHashMap<String, Integer>(),
             LogOffsetsListener.NO_OP_OFFSETS_LISTENER));
-        return build(LOG, LOG_IN_SCALA ? "apply" : "create", parts.toArray());
+        return Reflected.build(LOG, LOG_IN_SCALA ? "apply" : "create", parts.toArray());
     }
 
     /** DefaultAlterPartitionManager has at most one request for a partition. */
@@ -157,10 +150,11 @@ final class Replica {
         }
         inFlight = future;
         StringBuilder text = new StringBuilder();
-        text.append(call(proposed, "leaderEpoch")).append(':').append(call(proposed, "partitionEpoch")).append(':');
+        text.append(Reflected.call(proposed, "leaderEpoch")).append(':')
+            .append(Reflected.call(proposed, "partitionEpoch")).append(':');
         Map<Integer, Long> members = new TreeMap<>();
-        for (Object state : collection(call(proposed, "isrWithBrokerEpoch")))
-            members.put((Integer) call(state, "brokerId"), (Long) call(state, "brokerEpoch"));
+        for (Object state : Reflected.collection(Reflected.call(proposed, "isrWithBrokerEpoch")))
+            members.put((Integer) Reflected.call(state, "brokerId"), (Long) Reflected.call(state, "brokerEpoch"));
         text.append(Answer.pairs(members, '='));
         request = text.toString();
         return future;
@@ -168,7 +162,7 @@ final class Replica {
 
     void cluster(String brokers) {
         Object image = images.computeIfAbsent(brokers, Images::of);
-        call(cache, "setImage", image);
+        Reflected.call(cache, "setImage", image);
     }
 
     void later(long milliseconds) {
@@ -185,17 +179,17 @@ final class Replica {
                 .setReplicas(ints(replicas)).setIsr(ints(isr)).setDirectories(directories).setLeader(leader)
                 .setLeaderRecoveryState(LeaderRecoveryState.RECOVERED)
                 .setLeaderEpoch(leaderEpoch).setPartitionEpoch(partitionEpoch).build();
-            call(partition, name, registration, false, null, none, none);
+            Reflected.call(partition, name, registration, false, null, none, none);
             return;
         }
-        Object state = Reflected.callConstructor(any(
+        Object state = Reflected.callConstructor(Reflected.any(
             "org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState",
             "org.apache.kafka.common.message.LeaderAndIsrRequestData$LeaderAndIsrPartitionState"));
         for (Object[] part : new Object[][] {
             {"setLeader", leader}, {"setLeaderEpoch", leaderEpoch}, {"setPartitionEpoch", partitionEpoch},
             {"setReplicas", replicas}, {"setIsr", isr}, {"setControllerEpoch", 0}, {"setIsNew", false}})
-            call(state, (String) part[0], part[1]);
-        call(partition, name, state, null, none, none);
+            Reflected.call(state, (String) part[0], part[1]);
+        Reflected.call(partition, name, state, null, none, none);
     }
 
     private static int[] ints(List<Integer> numbers) {
@@ -205,36 +199,37 @@ final class Replica {
     private static Object records(byte value) {
         Object some = Array.newInstance(RECORD, 1);
         Array.set(some, 0, Reflected.callConstructor(RECORD, (Object) new byte[] {value}));
-        return callStatic(RECORDS, "withRecords", Compression.NONE, some);
+        return Reflected.callStatic(RECORDS, "withRecords", Compression.NONE, some);
     }
 
     void append(int acks) {
-        Object local = callStatic(REQUEST_LOCAL, "withThreadConfinedCaching");
+        Object local = Reflected.callStatic(REQUEST_LOCAL, "withThreadConfinedCaching");
         Object some = records((byte) acks);
         try {
-            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
+            Reflected.call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
                 VerificationGuard.SENTINEL);
         } catch (IllegalStateException newer) {
             if (newer.getMessage() == null || !newer.getMessage().startsWith("no method")) throw newer;
-            call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
+            Reflected.call(partition, "appendRecordsToLeader", some, AppendOrigin.CLIENT, acks, local,
                 VerificationGuard.SENTINEL, (short) 0);
         }
     }
 
     /** Says what was read: the high watermark, how many records, or where the logs part. */
     String fetch(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
-        Object isolation = callStatic(ISOLATION, "valueOf", "LOG_END");
+        Object isolation = Reflected.callStatic(ISOLATION, "valueOf", "LOG_END");
         Object params = fetchParams(follower, brokerEpoch, isolation);
         FetchRequest.PartitionData data = new FetchRequest.PartitionData(
             TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch),
             lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
-        Object read = call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
-        Object diverging = option(get(read, "divergingEpoch"));
-        if (diverging != null) return "diverging:" + call(diverging, "epoch") + ":" + call(diverging, "endOffset");
+        Object read = Reflected.call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
+        Object diverging = Reflected.option(Reflected.get(read, "divergingEpoch"));
+        if (diverging != null)
+            return "diverging:" + Reflected.call(diverging, "epoch") + ":" + Reflected.call(diverging, "endOffset");
         int records = 0;
-        Object fetched = get(get(read, "fetchedData"), "records");
-        for (Object record : (Iterable<?>) call(fetched, "records")) if (record != null) records++;
-        return "read:" + get(read, "highWatermark") + ":" + records;
+        Object fetched = Reflected.get(Reflected.get(read, "fetchedData"), "records");
+        for (Object record : (Iterable<?>) Reflected.call(fetched, "records")) if (record != null) records++;
+        return "read:" + Reflected.get(read, "highWatermark") + ":" + records;
     }
 
     private static Object fetchParams(int follower, long brokerEpoch, Object isolation) {
@@ -254,7 +249,7 @@ final class Replica {
     }
 
     void shrink() {
-        call(partition, "maybeShrinkIsr");
+        Reflected.call(partition, "maybeShrinkIsr");
     }
 
     /** Whether a request waits for an answer. */
@@ -264,7 +259,7 @@ final class Replica {
 
     void granted(int leaderEpoch, int partitionEpoch, List<Integer> isr) {
         Object answer = LEADER_AND_ISR.getName().startsWith("kafka.")
-            ? callStatic(LEADER_AND_ISR, "apply", id, leaderEpoch,
+            ? Reflected.callStatic(LEADER_AND_ISR, "apply", id, leaderEpoch,
                 scala.jdk.javaapi.CollectionConverters.asScala(new ArrayList<Object>(isr)).toList(),
                 LeaderRecoveryState.RECOVERED, partitionEpoch)
             : Reflected.callConstructor(LEADER_AND_ISR, id, leaderEpoch, isr, LeaderRecoveryState.RECOVERED,
@@ -284,33 +279,53 @@ final class Replica {
 
     /** What is known now, as one line of words; the request is the one sent since the last time. */
     void describe(StringBuilder out) {
-        boolean leads = (Boolean) call(partition, "isLeader");
-        long end = (Long) call(log, "logEndOffset");
-        Object state = call(partition, "partitionState");
-        Object start = option(call(partition, "leaderEpochStartOffsetOpt"));
+        boolean leads = (Boolean) Reflected.call(partition, "isLeader");
+        long end = (Long) Reflected.call(log, "logEndOffset");
+        Object state = Reflected.call(partition, "partitionState");
+        Object start = Reflected.option(Reflected.call(partition, "leaderEpochStartOffsetOpt"));
         Map<Integer, String> peers = new TreeMap<>();
-        for (Object replica : collection(call(partition, "remoteReplicas"))) {
-            Object known = call(replica, "stateSnapshot");
-            Object heard = option(call(known, "brokerEpoch"));
-            Integer follower = (Integer) call(replica, "brokerId");
-            peers.put(follower, call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
+        for (Object replica : Reflected.collection(Reflected.call(partition, "remoteReplicas"))) {
+            Object known = Reflected.call(replica, "stateSnapshot");
+            Object heard = Reflected.option(Reflected.call(known, "brokerEpoch"));
+            Integer follower = (Integer) Reflected.call(replica, "brokerId");
+            peers.put(follower, Reflected.call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
         }
-        out.append(leads ? '1' : '0').append(' ').append(call(partition, "getLeaderEpoch"))
-            .append(' ').append(call(partition, "getPartitionEpoch")).append(' ').append(end)
-            .append(' ').append(call(log, "highWatermark")).append(' ').append(start == null ? "~" : start)
-            .append(' ').append(Answer.ids(collection(call(state, "isr"))))
-            .append(' ').append(Answer.ids(collection(call(state, "maximalIsr"))))
-            .append(' ').append((Boolean) call(state, "isInflight") ? '1' : '0')
+        out.append(leads ? '1' : '0').append(' ').append(Reflected.call(partition, "getLeaderEpoch"))
+            .append(' ').append(Reflected.call(partition, "getPartitionEpoch")).append(' ').append(end)
+            .append(' ').append(Reflected.call(log, "highWatermark")).append(' ').append(start == null ? "~" : start)
+            .append(' ').append(Answer.ids(Reflected.collection(Reflected.call(state, "isr"))))
+            .append(' ').append(Answer.ids(Reflected.collection(Reflected.call(state, "maximalIsr"))))
+            .append(' ').append((Boolean) Reflected.call(state, "isInflight") ? '1' : '0')
             .append(' ').append(Answer.pairs(peers, ':')).append(' ')
             .append(request == null ? "~" : request).append(' ');
         request = null;
-        if (end == 0) out.append('-');
+        List<String> answers = answers();
+        out.append(answers.isEmpty() ? "-" : String.join(",", answers));
+    }
+
+    /** What a producer of each record is told, NONE if it is acknowledged. */
+    private List<String> answers() {
+        List<String> found = new ArrayList<>();
+        long end = (Long) Reflected.call(log, "logEndOffset");
         for (long offset = 1; offset <= end; offset++) {
-            scala.Tuple2<?, ?> answer = (scala.Tuple2<?, ?>) call(partition, "checkEnoughReplicasReachOffset", offset);
-            if (offset > 1) out.append(',');
+            scala.Tuple2<?, ?> answer =
+                (scala.Tuple2<?, ?>) Reflected.call(partition, "checkEnoughReplicasReachOffset", offset);
             // DelayedProduce waits unless there is an error or enough replicas have it
             Errors error = (Errors) answer._2();
-            out.append(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
+            found.add(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
         }
+        return found;
+    }
+
+    long highWatermark() {
+        return (Long) Reflected.call(log, "highWatermark");
+    }
+
+    /** What is known now, for people. */
+    String state() {
+        Collection<?> isr = Reflected.collection(Reflected.call(Reflected.call(partition, "partitionState"), "isr"));
+        return "leaderEpoch=" + Reflected.call(partition, "getLeaderEpoch") + " isr=" + new TreeSet<>(isr)
+            + " logEnd=" + Reflected.call(log, "logEndOffset") + " highWatermark=" + highWatermark()
+            + " producers=" + answers();
     }
 }

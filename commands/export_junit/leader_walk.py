@@ -1,0 +1,203 @@
+"""A leader's part of a trace: what happens to one broker, as events of its kafka.cluster.Partition.
+
+Where a repaired rule changes nothing that the controller does, it may change what a leader commits. The trace
+is then read as one broker meets it, and followed once more under the repaired rule. A test can fail in the
+step in which the trace commits more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.commands.export_junit.controller_walk import FIRST_EPOCH
+from elrcheck.kafka.broker_steps import (
+    Append,
+    Beginning,
+    BrokerEvent,
+    FollowerFetch,
+    Granted,
+    LookForLag,
+    Metadata,
+    Refused,
+    Registered,
+)
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model.broker.acknowledgement import answer_after, leads_partition
+from elrcheck.model.broker.isr_proposals import ExpandIsr
+from elrcheck.model.broker.logs import last_epoch
+from elrcheck.model.config import Config
+from elrcheck.model.state import Acks, Broker, Error, State, configured_min_isr
+from elrcheck.traces.behaviour import Behaviour
+
+APPLIES = ("ApplyMetadata", "ApplyMetadataFirst", "ApplyOlderRecord")
+ACKS = {Acks.ALL: -1, Acks.ONE: 1, Acks.ZERO: 0}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a test compares: of a broker that does not lead there is no ISR."""
+
+    leader_epoch: int
+    isr: tuple[int, ...]
+    log_end: int
+    high_watermark: int
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeaderStep:
+    """A step of the trace. events: what the broker meets in it, none if it happens elsewhere."""
+
+    label: Label
+    events: tuple[BrokerEvent, ...]
+    known: Known
+
+
+@dataclass(frozen=True)
+class LeaderWalk:
+    """The trace up to the step in which the broker commits what it would not with the rule repaired."""
+
+    leader: int
+    start: tuple[BrokerEvent, ...]
+    steps: tuple[LeaderStep, ...]
+    repaired: Known
+
+
+def leader_walk_of(
+    model: Model, config: Config, trace: Behaviour[Label], repaired: Config
+) -> LeaderWalk | None:
+    """The walk of the broker at fault; None if no leader commits less under the repaired rule."""
+    mended = list(_followed(PlainModel(model, repaired), trace))
+    for index, (state, other) in enumerate(zip(trace.states, mended, strict=False)):
+        for b in config.brokers:
+            if state.broker[b].high_watermark > other.broker[b].high_watermark:
+                return _walk(config, trace, b, index, known_of(repaired, other, b))
+    return None
+
+
+def known_of(c: Config, s: State, b: int) -> Known:
+    """What broker b knows, and what it tells producers of each record: NONE is an acknowledgement."""
+    broker = s.broker[b]
+    return Known(
+        leader_epoch=broker.view.leader_epoch if broker.view.partition_epoch else -1,
+        isr=tuple(sorted(broker.view.isr)) if leads_partition(broker, b) else (),
+        log_end=len(broker.log),
+        high_watermark=broker.high_watermark,
+        answers=tuple(answer_after(c, s.settings, broker, b, at).name for at in range(len(broker.log))),
+    )
+
+
+def _followed(plain: PlainModel, trace: Behaviour[Label]) -> Iterator[State]:
+    """The states under another configuration, as far as it has the steps."""
+    state = trace.states[0]
+    yield state
+    for label in trace.labels:
+        found = next((after for taken, after in plain.successors(state) if taken == label), None)
+        if found is None and label.action not in APPLIES:
+            return
+        state = state if found is None else found  # a record that changes nothing is no step
+        yield state
+
+
+def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired: Known) -> LeaderWalk:
+    first = trace.states[0]
+    view, least = first.broker[b].view, configured_min_isr(first.settings)
+    if first.broker[b].log:
+        raise UsageFault("junit-trace", "a leader whose log is not empty at the start has no JUnit test")
+    start: list[BrokerEvent] = [Beginning(b, _epoch(first, b), least), _registered(first, frozenset())]
+    if view.partition_epoch:
+        start.append(_metadata(first.broker[b]))
+    steps = []
+    silent: frozenset[int] = frozenset()
+    for index, label in enumerate(trace.labels[:until]):
+        before, after = trace.states[index], trace.states[index + 1]
+        events = list(_events(label, before, after, b))
+        if label.action == "Fetch" and events:
+            wanted = _not_proposed(config, trace, b, index)
+            if wanted != silent:
+                events.insert(0, _registered(before, wanted))
+                silent = wanted
+        if not events and _meets(before.broker[b]) != _meets(after.broker[b]):
+            message = f"step {index + 1}, {label.action}: no call of kafka.cluster.Partition does this"
+            raise UsageFault("junit-trace", message)
+        steps.append(LeaderStep(label, tuple(events), known_of(config, after, b)))
+    return LeaderWalk(b, tuple(start), tuple(steps), repaired)
+
+
+# ---------------------------------------------------------------------------- a step
+
+
+def _events(label: Label, before: State, after: State, b: int) -> Iterator[BrokerEvent]:
+    args: tuple[Any, ...] = label.args
+    match label.action:
+        case action if action in APPLIES and args[0] == b:
+            yield _metadata(after.broker[b])
+        case "Produce" if args[0] == b:
+            yield Append(ACKS[args[1]])
+        case "Fetch" if args[1] == b:
+            follower = before.broker[args[0]]
+            yield FollowerFetch(
+                follower=args[0],
+                broker_epoch=FIRST_EPOCH + follower.epoch - 1,
+                offset=len(follower.log),
+                leader_epoch=follower.view.leader_epoch,
+                last_epoch=last_epoch(follower.log) if follower.log else -1,
+            )
+        case "ShrinkIsr" if args[0] == b:
+            yield LookForLag()
+        case "LeaderLearns" if args[0] == b:
+            answer = before.broker[b].alter
+            if answer.error == Error.NONE:
+                isr = tuple(sorted(answer.isr))
+                yield Granted(answer.leader_epoch, answer.partition_epoch, isr)
+            else:
+                yield Refused(answer.error.name)
+
+
+def _metadata(broker: Broker) -> Metadata:
+    """The record that makes a broker see what it sees."""
+    view = broker.view
+    leader = -1 if view.leader is None else view.leader
+    isr, replicas = tuple(sorted(view.isr)), tuple(sorted(view.replicas))
+    return Metadata(leader, view.leader_epoch, view.partition_epoch, replicas, isr)
+
+
+def _registered(s: State, fenced: frozenset[int]) -> Registered:
+    return Registered(
+        tuple((b, _epoch(s, b), "fenced" if b in fenced else "active") for b in range(len(s.registration)))
+    )
+
+
+def _epoch(s: State, b: int) -> int:
+    return FIRST_EPOCH + s.registration[b].epoch - 1
+
+
+def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -> frozenset[int]:
+    """The follower that fetches, if the leader could propose it then and does not.
+
+    Kafka proposes a follower in the fetch that makes it eligible, unless its metadata cache has it as fenced;
+    in the model that is a step of its own, which the trace may be without.
+    """
+    args: tuple[Any, ...] = trace.labels[index].args
+    follower: int = args[0]
+    for label in trace.labels[index + 1 :]:
+        if label == Label("ExpandIsr", (b, follower)):
+            return frozenset()
+        if label.action == "Fetch" and label.args[:2] == (follower, b):
+            break
+    state = trace.states[index + 1]
+    try:
+        ExpandIsr(config, state, b, follower)
+    except NotEnabled:
+        return frozenset()
+    return frozenset({follower})
+
+
+def _meets(broker: Broker) -> tuple[object, ...]:
+    """What only an event changes; a proposal is part of the fetch before it, an answer on its way unseen."""
+    return (broker.status, broker.log, broker.high_watermark, broker.view)
