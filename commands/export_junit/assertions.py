@@ -23,12 +23,17 @@ from elrcheck.model.state import State, Status, configured_min_isr
 
 @dataclass(frozen=True)
 class Assertion:
-    """Java before the last call and at the end; uses: what the context must offer. says: in words."""
+    """Java before the last call and at the end; uses: what the context must offer. says: in words.
+
+    first: Java before the first call; call: what stands for the last one.
+    """
 
     says: str
     condition: str
     uses: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    call: str | None = None
 
 
 def assertion_of(walk: ControllerWalk, ident: str) -> Assertion | None:
@@ -215,6 +220,25 @@ def _excluded(walk: ControllerWalk) -> Assertion | None:
     )
 
 
+def _refused(walk: ControllerWalk) -> Assertion | None:
+    """P-3 where a repaired controller refuses a proposal made under metadata that is no longer the newest."""
+    last = walk.calls[-1]
+    step = walk.steps[last]
+    call, error = step.call, step.repaired_error
+    if walk.parting != last or not isinstance(call, AlterPartition) or error in (None, step.error):
+        return None
+    before = walk.steps[last - 1].after.partition if last else walk.first.partition
+    if before.partition_epoch + call.partition_epoch != walk.first.partition.partition_epoch:
+        return None
+    asked = ", ".join(map(str, (call.sender, *(m.broker for m in call.isr))))
+    return Assertion(
+        "an ISR proposed by a leader that has not read the newest min.insync.replicas is refused",
+        f"answer == Errors.{error}",
+        first=("int known = context.partition().partitionEpoch;",),
+        call=f"Errors answer = context.alterPartitionOf(known, {asked})",
+    )
+
+
 def _copies(walk: ControllerWalk) -> Assertion | None:
     """P-29 at the step that ends a reassignment: with the members that an AlterPartition adds in it."""
     call, after = walk.steps[-1].call, _last(walk)
@@ -275,6 +299,7 @@ ASSERTIONS: dict[str, Callable[[ControllerWalk], Assertion | None]] = {
     "P-10": _disjoint,
     "P-11": _below_min_isr,
     "P-14": _excluded,
+    "P-3": _refused,
     "P-29": _copies,
     "V-1": _registers,
     "V-7": _served,

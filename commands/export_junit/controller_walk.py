@@ -9,7 +9,7 @@ where there is one, under a repaired rule: what differs first is where a repair 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
@@ -110,7 +110,7 @@ def walk_of(
         _agrees(now, after, index, label)
         repaired_error = None
         if mended is not None:
-            repaired_error, mended = _then(mended, call)
+            repaired_error, mended = _then(mended, _sent_to(mended, call, before.partition))
         if (
             mended is not None
             and parting is None
@@ -265,6 +265,18 @@ def _then(now: Situation, call: Step) -> tuple[str | None, Situation | None]:
         return decide(now, call)
     except Unheld:
         return None, None
+
+
+def _sent_to(now: Situation, call: Step, of: Partition) -> Step:
+    """The same request, where the epochs from which a call counts may be others than in the trace."""
+    if not isinstance(call, AlterPartition):
+        return call
+    p = now.controller.partition
+    return replace(
+        call,
+        leader_epoch=call.leader_epoch + of.leader_epoch - p.leader_epoch,
+        partition_epoch=call.partition_epoch + of.partition_epoch - p.partition_epoch,
+    )
 
 
 def _agrees(now: Situation, after: State, index: int, label: Label) -> None:

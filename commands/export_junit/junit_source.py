@@ -62,7 +62,7 @@ class About:
 
 def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test: About) -> str:
     """The Java file."""
-    body = [*_start(walk), *_steps(model, walk, assertion), *_end(assertion, test)]
+    body = [*_start(walk, assertion.first), *_steps(model, walk, assertion), *_end(assertion, test)]
     code = "\n".join(body)
     uses = {*assertion.uses, *re.findall(r"context\.(\w+)\(", code)}
     context = environment().get_template(CONTEXT).render(uses=uses.__contains__)
@@ -110,7 +110,7 @@ def environment() -> Environment:
 # ---------------------------------------------------------------------------- the test's own lines
 
 
-def _start(walk: ControllerWalk) -> list[str]:
+def _start(walk: ControllerWalk, first: Sequence[str]) -> list[str]:
     setup = walk.setup
     assert setup.partition is not None
     number = 0 if setup.sibling is None else 1
@@ -125,7 +125,7 @@ def _start(walk: ControllerWalk) -> list[str]:
     for index, p in enumerate(p for p in (setup.sibling, setup.partition) if p is not None):
         lists = ", ".join(_list(members) for members in (p.replicas, p.isr, p.elr))
         lines.append(f"context.registered({index}, {lists}, {p.leader});")
-    return [*lines, ""]
+    return [*lines, *first, ""]
 
 
 def _configured(kind: str, name: str, key: str, value: object) -> str:
@@ -150,7 +150,10 @@ def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str
         if index == last:
             lines += assertion.before
         alike = step.repaired_error in (None, step.error)
-        lines += _called(step, sure=index < until or (index == until and alike))
+        if index == last and assertion.call is not None:
+            lines.append(f"{assertion.call};")
+        else:
+            lines += _called(step, sure=index < until or (index == until and alike))
         if index < until:
             lines.append(f'assertEquals("{_state(step.after.partition)}", context.state());')
         else:

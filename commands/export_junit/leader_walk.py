@@ -7,7 +7,7 @@ step in which the trace commits more than that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +76,15 @@ def leader_walk_of(
     for index, (state, other) in enumerate(zip(trace.states, mended, strict=False)):
         for b in config.brokers:
             if state.broker[b].high_watermark > other.broker[b].high_watermark:
+                if _met(trace.labels[:index], mended, b) != _met(trace.labels[:index], trace.states, b):
+                    return None  # the rule at fault is that of somebody who asks or answers it
                 return _walk(config, trace, b, index, known_of(repaired, other, b))
     return None
+
+
+def _met(labels: Sequence[Label], states: Sequence[State], b: int) -> list[BrokerEvent]:
+    steps = zip(labels, states, states[1:], strict=False)
+    return [event for label, before, after in steps for event in _events(label, before, after, b)]
 
 
 def known_of(c: Config, s: State, b: int) -> Known:

@@ -51,6 +51,7 @@ from elrcheck.model.control_plane.operator_settings import (
     index_after,
     min_isr_changed,
     min_isr_error,
+    min_isr_recorded,
     with_feature,
     with_min_isr,
     without_topic_min_isr,
@@ -227,7 +228,8 @@ def delete_topic_min_isr(c: Config, s: Controller) -> Decided:
 def _with_min_isr(c: Config, s: Controller, settings: Settings, level: MinIsrLevel) -> Decided:
     after = s.partition
     if level != MinIsrLevel.BROKER:
-        after = min_isr_changed(c, s.settings, settings, s.partition, level)
+        changed = min_isr_changed(c, s.settings, settings, s.partition, level)
+        after = min_isr_recorded(c, s.partition, changed)
     index = index_after(c, s.registration, s.partition, after)
     return Decided(NONE, replace(s, settings=settings, partition=after, registration=index))
 

@@ -138,6 +138,21 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
             class_name(tmp_path / wrong)
 
 
+def test_a_proposal_under_old_metadata_has_the_epoch_that_its_leader_knows() -> None:
+    text = made("F-53 P-3").text
+    first, asked = (
+        text.index("int known = context.partition().partitionEpoch;"),
+        text.index("context.configure("),
+    )
+    assert first < asked < text.index("Errors answer = context.alterPartitionOf(known, 0, 0);")
+    assert "assertTrue(answer == Errors.INVALID_UPDATE_VERSION," in text
+
+
+def test_a_leader_that_is_answered_otherwise_is_not_at_fault() -> None:
+    subject = of_finding("F-53", "P-3", Silent())
+    assert leader_walk_of(subject.model, subject.config, subject.trace, subject.repaired) is None
+
+
 def test_the_test_of_a_leader() -> None:
     test = made("F-51 P-2")
     assert (test.name, test.finding) == ("F51CandidateCompletenessTest", "F-51")
@@ -249,6 +264,8 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
         "replica.metadata(0, 3, 4, List.of(0, 1, 2), List.of()); replica.metadata(1, 4,",
     ),
     "F-52 P-14": changed("context.register(1, true, 1)", "context.register(1, false, 0, 1)"),
+    # The topic has an ELR, so that clearing it changes the partition epoch.
+    "F-53 P-3": changed("List.of(0, 1), List.of(0, 1), List.of()", "List.of(0, 1), List.of(0), List.of(1)"),
     "F-56 P-13": changed("context.switchElr(false)", "context.state()"),
     "F-57 V-11": changed("context.switchElr(false)", "context.state()"),
     # The metadata record is not read before the answer about the next member.
