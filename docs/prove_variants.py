@@ -15,7 +15,7 @@ from pathlib import Path
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ProveRequest, Selection, SimulateRequest
+from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import (
@@ -25,10 +25,12 @@ from elrcheck.catalogue.evidence.proved_variants import (
     ProvedVariants,
     packaged_proofs,
 )
-from elrcheck.catalogue.select import find_variant
-from elrcheck.commands.prove.prove import run_prove
+from elrcheck.catalogue.select import find_variant, resolve
+from elrcheck.commands.prove.covered import coverage, skipped, widened
+from elrcheck.commands.prove.prove import DEFAULT_TIMEOUT, Proof
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.commands.sweep.ledger import model_digest
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
@@ -44,27 +46,34 @@ SEED, NUMBER, DEPTH = 7, 200_000, 40
 
 def proved(name: str) -> ProvedVariant:
     """The proof of a variant, and its walks."""
-    selection = Selection(name, "three-brokers", SIZES)
-    report = run_prove(ProveRequest(selection, surviving=True), Silent())
-    left, covered = report.surviving, report.coverage
-    assert left is not None and covered is not None
+    selected = resolve(Selection(name, "three-brokers", SIZES))
+    model, config = load_proof_model(), widened(selected.config, selected.overrides)
+    proof = Proof(model, config, model.always, DEFAULT_TIMEOUT, Silent())
+    proof.keep(fresh=False)
+    left = proof.surviving()
+    covered = coverage(model, proof.transitions, len(left.properties), name)
     broken, walked = _walked(name)
     own = config_values(build_config(Config, find_variant(name).knobs))
     return ProvedVariant(
         variant=name,
         command=f"elrcheck prove --variant {name} --scope three-brokers {_sets(SIZES)} --surviving",
-        config={key: value for key, value in report.config.items() if own[key] != value},
+        config={key: value for key, value in config_values(config).items() if own[key] != value},
         actions=covered.actions,
+        assumed=covered.assumed,
         lemmas=len(left.lemmas),
         dropped=tuple(DroppedLemma(one.lemma, one.action, one.unknown) for one in left.dropped),
         void=tuple(f"{one.action} x {one.lemma}" for one in left.void),
         proved=tuple(one.id for one in left.properties if one.proved),
         open=tuple(one.id for one in left.properties if not one.proved),
-        silent={one.id: one.reason for one in report.skipped if one.id.startswith("P-")},
+        silent={
+            one.id: one.reason
+            for one in skipped(model, proof.transitions, proof.chosen, proof.silent)
+            if one.id.startswith("P-")
+        },
         conditions={one.id: one.condition for one in left.properties if one.condition is not None},
         walked=walked,
         broken=broken,
-        seconds=report.seconds + left.seconds,
+        seconds=left.seconds,
         day=datetime.now(UTC).date().isoformat(),
         model=model_digest(),
     )

@@ -29,6 +29,8 @@ from elrcheck.model.knobs import knobs
 
 NAME = "proved_variants.json"
 SCHEMA = "elrcheck.proved-variants/1"
+ASSUMED_OF = "feature_changes"
+"""What the steps are about that a proof may leave out; a search with any is not covered then."""
 ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
 """Budgets that only bound a search: at 0, too, a proof covers what they count."""
 NETWORK = frozenset(("response_loss", "fetch_loss"))
@@ -54,6 +56,7 @@ class ProvedVariant(Record, frozen=True):
 
     lemmas: how many are preserved; void: why nothing is proved, if that is so. proved, open: ids of
     properties; silent: of those without an obligation, with the reason. conditions: what a proved one needs.
+    assumed: steps that the proof leaves out although the configuration has them.
     broken: property -> steps of the shortest walk that broke it. config: of the proof, where it is not that
     of the variant. model: digest of its source then.
     """
@@ -68,6 +71,7 @@ class ProvedVariant(Record, frozen=True):
     proved: tuple[str, ...]
     open: tuple[str, ...]
     silent: Mapping[str, str]
+    assumed: tuple[str, ...]
     conditions: Mapping[str, str]
     walked: str
     broken: Mapping[str, int]
@@ -162,6 +166,9 @@ def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
     used = config_values(build_config(Config, knobs, scope.values, run.knobs))
     for name, value in used.items():
         if name in ALWAYS_ENABLED:
+            continue
+        if name == ASSUMED_OF and proof.assumed and value:
+            yield f"{name}={value}"
             continue
         most = name in BUDGETS or name == "log_slots" or (kinds[name] is bool and name in NETWORK)
         if value != covered[name] and not (most and _enabled(name, value, covered[name])):

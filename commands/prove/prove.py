@@ -177,11 +177,22 @@ class Proof:
         )
 
     def surviving(self) -> Surviving:
-        """What the lemmas prove that every step preserves, after `run`."""
+        """What the lemmas prove that every step preserves. It need not `run` before, if only that is asked."""
         self.progress.stage("what survives")
         asked = (*self.state_properties, *self.step_properties)
         properties = sorted(asked, key=lambda fn: number_of(fn.ident))
-        return surviving(self.model, self.transitions, properties, self.timeout, self.found)
+        found = self.found or self._kept_before()
+        return surviving(self.model, self.transitions, properties, self.timeout, found)
+
+    def _kept_before(self) -> dict[int, dict[str, Discharge]]:
+        """What earlier runs have proved."""
+        if self.kept is None:
+            return {}
+        known = (self.kept.find(instance, self.goals) for instance in self.transitions.instances)
+        return {
+            number: {name: answer for name, answer in answers.items() if answer is not None}
+            for number, answers in enumerate(known)
+        }
 
     # ------------------------------------------------------------------------- phases
 
