@@ -201,6 +201,7 @@ class ProveRequest:
     fresh: prove again what an earlier run has proved.
     certificate: folder for what was proved; solver: ask this one again about everything that was proved.
     surviving: where a lemma is not preserved, find out what the others prove.
+    needed: find out which obligation is open without each lemma.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -211,6 +212,7 @@ class ProveRequest:
     certificate: Path | None = None
     solver: ProofSolver | None = None
     surviving: bool = False
+    needed: bool = False
 
 
 @dataclass(frozen=True)

@@ -52,12 +52,13 @@ from elrcheck.console.shell import Shell
               help="Then ask this solver again about everything that was proved, or is in the certificate.")
 @click.option("--surviving", is_flag=True,
               help="Where a lemma is not preserved, say which properties the others still prove.")
+@click.option("--needed", is_flag=True, help="Say of each lemma which obligation is open without it.")
 @located_options
 @click.pass_context
 def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
           controller: bool, all_variants: bool, brokers: int | None, certificate: Path | None,
-          check_certificate: Path | None, solver: ProofSolver | None, surviving: bool,
+          check_certificate: Path | None, solver: ProofSolver | None, surviving: bool, needed: bool,
           **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
@@ -70,7 +71,8 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         option = "--all-variants" if all_variants else "--brokers"
         raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
     if check_certificate is not None:
-        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving")
+        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving",
+                 "needed")
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
         from elrcheck.commands.prove.check_certificate import run_check_certificate
 
@@ -81,11 +83,12 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     if not controller:
         from elrcheck.commands.prove.prove import run_prove
 
-        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver, surviving)
+        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed)
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
-    reject_given(ctx, ("certificate", "solver", "surviving"), "a proof by induction, without --controller")
+    by_induction = ("certificate", "solver", "surviving", "needed")
+    reject_given(ctx, by_induction, "a proof by induction, without --controller")
     from elrcheck.commands.prove_controller import run_controller
 
     if fresh:

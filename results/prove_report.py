@@ -191,6 +191,19 @@ class Surviving:
 
 
 @dataclass(frozen=True)
+class LemmaNeed:
+    """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows.
+
+    needed: None if the solver could not decide, False if every obligation is proved without the lemma.
+    """
+
+    lemma: str
+    needed: bool | None
+    action: str = ""
+    goal: str = ""
+
+
+@dataclass(frozen=True)
 class ProveReport:
     """The result of `elrcheck prove`."""
 
@@ -209,6 +222,8 @@ class ProveReport:
     """What another solver said of the obligations that were proved, if one was asked."""
     surviving: Surviving | None = None
     """What is proved although some lemmas are not preserved, if that was asked for."""
+    needs: tuple[LemmaNeed, ...] | None = None
+    """Why each lemma is there, if that was asked for and everything is proved."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property

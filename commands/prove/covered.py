@@ -10,6 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED
+from elrcheck.catalogue.evidence.released_search import BUDGETS
 from elrcheck.catalogue.select import find_variant
 from elrcheck.invariants.proof.transition import Excluded, Transitions
 from elrcheck.lang.ir import Fn
@@ -39,6 +41,8 @@ Only a variant that starts with ELR on has changes of the feature.
 """
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
+ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
+"""Sizes, and how a search writes states down."""
 NEVER = "never enabled in this configuration"
 SILENT = "says nothing in this configuration: all that could break it is constant"
 SHOWN = ("unclean_recovery_strategy", "metadata")
@@ -51,6 +55,15 @@ def widened(config: Config, given: Collection[str]) -> Config:
     if not config.elr_enabled:
         del wide["feature_changes"]
     return replace(config, **{name: to for name, to in wide.items() if name not in given})
+
+
+def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
+    """The settings of a search that no proof of the variant covers, as far as sizes do not matter."""
+    own = config_values(build_config(Config, find_variant(variant).knobs))
+    used = config_values(config)
+    changed = {name for name, value in used.items() if value != own[name]}
+    changed -= COVERED.keys() | ALWAYS_ENABLED | ANY
+    return tuple(sorted(name for name in changed if used[name] or name not in BUDGETS))
 
 
 def skipped(

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from elrcheck.invariants.modules import condition_of, lemmas_of
 from elrcheck.invariants.proof.largest_set import Survivors
+from elrcheck.invariants.proof.necessity import Need
 from elrcheck.invariants.proof.obligations import Discharge, Prover
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.results.prove_report import LemmaDropped, PropertyProof, Surviving
+from elrcheck.results.prove_report import LemmaDropped, LemmaNeed, PropertyProof, Surviving
 
 
 def surviving(
@@ -69,3 +70,10 @@ def _proved(survivors: Survivors, fn: Fn) -> bool:
 def _condition(model: Model, fn: Fn) -> str | None:
     condition = condition_of(model, fn)
     return None if condition is None else condition.doc
+
+
+def lemma_need(lemma: str, need: Need | None) -> LemmaNeed:
+    """The obligation that is open without a lemma, as reports have it."""
+    if need is None:
+        return LemmaNeed(lemma, needed=False)
+    return LemmaNeed(lemma, None if need.unknown else True, need.action, need.goal)

@@ -26,12 +26,13 @@ from elrcheck.commands.prove.certify import certify, demand_room
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import coverage, skipped, widened
 from elrcheck.commands.prove.kept_cells import KeptCells
-from elrcheck.commands.prove.properties_left import surviving
+from elrcheck.commands.prove.properties_left import lemma_need, surviving
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
 from elrcheck.invariants.proof.digests import Digests
+from elrcheck.invariants.proof.necessity import needs
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
@@ -41,6 +42,7 @@ from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
     InductionFailure,
+    LemmaNeed,
     ObligationReport,
     PhaseReport,
     ProofVerdict,
@@ -102,6 +104,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
     if request.surviving:
         report = replace(report, surviving=proof.surviving())
+    if request.needed and report.verdict == "proved":
+        report = replace(report, needs=proof.needs())
     if request.certificate is not None:
         _certified(proof, report, request.certificate)
     if request.solver is None:
@@ -177,12 +181,23 @@ class Proof:
         )
 
     def surviving(self) -> Surviving:
-        """What the lemmas prove that every step preserves. It need not `run` before, if only that is asked."""
+        """What the lemmas prove that every step preserves; `run` need not come before."""
         self.progress.stage("what survives")
         asked = (*self.state_properties, *self.step_properties)
         properties = sorted(asked, key=lambda fn: number_of(fn.ident))
         found = self.found or self._kept_before()
         return surviving(self.model, self.transitions, properties, self.timeout, found)
+
+    def needs(self) -> tuple[LemmaNeed, ...]:
+        """What is open without each lemma, after a `run` that left nothing open."""
+        self.progress.stage("what needs each lemma")
+        cores = {
+            (number, goal): answer.core
+            for number, answers in self.found.items()
+            for goal, answer in answers.items()
+        }
+        found = needs(self.prover, cores, self.state_properties)
+        return tuple(lemma_need(fn.name, found.get(fn.name)) for fn in self.prover.lemmas)
 
     def _kept_before(self) -> dict[int, dict[str, Discharge]]:
         """What earlier runs have proved."""

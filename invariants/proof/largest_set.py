@@ -101,7 +101,7 @@ class Survivors:
         return (fn.name for fn in self.prover.lemmas if fn.name in self.kept)
 
     def _decide(self, solver: Any, number: int, instance: Instance, goal: str) -> None:
-        formula = self._formula(instance, goal)
+        formula = self.prover.formula(instance, goal)
         if goal not in ALWAYS and formula.eq(self.prover.now[goal]):
             self._cores[number, goal] = frozenset((goal,))  # the step does not affect it
             return
@@ -124,14 +124,7 @@ class Survivors:
 
     def _breaks(self, step: Any, instance: Instance, name: str) -> bool:
         """The same step breaks this lemma, too."""
-        return bool(z3.is_false(step.eval(self._formula(instance, name), model_completion=True)))
-
-    def _formula(self, instance: Instance, goal: str) -> Any:
-        if goal == FRAME:
-            return instance.keeps_constants
-        if goal == TYPES:
-            return z3.And(*(z3.substitute(part, *instance.becomes) for _, part in self.prover.typed))
-        return self.prover.goal(instance, self.prover.goals[goal])
+        return bool(z3.is_false(step.eval(self.prover.formula(instance, name), model_completion=True)))
 
     def _drop(self, lemma: str, action: str, unknown: bool = False) -> None:
         if lemma in self.kept:

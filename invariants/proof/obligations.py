@@ -111,6 +111,14 @@ class Prover:
         """Return a solver that asserts the lemmas and the guard of a step."""
         return self.with_lemmas(instance.guard)
 
+    def formula(self, instance: Instance, name: str) -> Any:
+        """What the step must satisfy by the name of the obligation: a lemma, a property, `Frame`, `Types`."""
+        if name == FRAME:
+            return instance.keeps_constants
+        if name == TYPES:
+            return z3.And(*(z3.substitute(part, *instance.becomes) for _, part in self.typed))
+        return self.goal(instance, self.goals[name])
+
     def goal(self, instance: Instance, fn: Fn) -> Any:
         """What the step must satisfy: the lemma after it, or the step property, given `Frame`."""
         return z3.substitute(self.over_next(fn), *instance.becomes)

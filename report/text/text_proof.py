@@ -9,6 +9,7 @@ from elrcheck.results.prove_report import (
     CellReport,
     CertificateReport,
     Coverage,
+    LemmaNeed,
     ObligationReport,
     ProveReport,
     ScriptReport,
@@ -46,6 +47,11 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         print_coverage(report.coverage, page)
     if report.surviving is not None and report.surviving.dropped:
         _print_surviving(report.surviving, page)
+    if report.needs is not None:
+        page.table(
+            ("lemma", "needed", "open without it"),
+            ((one.lemma, _needed(one), _open(one)) for one in report.needs),
+        )
     if report.second is not None:
         _print_second(report.second, page)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
@@ -105,6 +111,14 @@ def _print_surviving(found: Surviving, page: Page) -> None:
     page.labelled("survive", f"{len(found.lemmas)} lemmas, which prove what follows")
     for word, proved in (("proved", True), ("open", False)):
         page.labelled(word, ", ".join(each.id for each in found.properties if each.proved is proved))
+
+
+def _open(one: LemmaNeed) -> str:
+    return " x ".join(filter(None, (one.action, one.goal)))
+
+
+def _needed(one: LemmaNeed) -> str:
+    return "unknown" if one.needed is None else "yes" if one.needed else "no"
 
 
 def _print_second(second: SecondSolver, page: Page) -> None:

@@ -1,0 +1,62 @@
+"""The lemmas as properties: searches in which every reachable state must satisfy all of them.
+
+A proof shows that steps preserve the lemmas; a search shows, without any solver, that what it reaches
+satisfies them. Lemmas about the history of losses are left out, because no state has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.commands.prove.covered import outside
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+
+NO_LIMIT = Limits()
+ASSUMED = "feature_changes"
+"""What a proof leaves out some steps of; after them a lemma may be false."""
+
+
+class LemmaSearch(Record, frozen=True):
+    """A search. distinct: states, each of which was asked for all lemmas; broken: lemma -> depth."""
+
+    name: str
+    distinct: int
+    lemmas: int
+    complete: bool
+    broken: dict[str, int]
+
+
+def with_lemmas(model: Model) -> Model:
+    """The model whose properties are the lemmas."""
+    lemmas = tuple(replace(fn, kind="always", ident=fn.name) for fn in model.lemmas)
+    return replace(model, always=lemmas, sometimes=())
+
+
+def lemma_cases() -> Iterator[tuple[SuiteCase, tuple[str, ...]]]:
+    """The searched configurations of the suite, each with the settings for which the lemmas are not meant."""
+    for family in packaged_suites():
+        for case in family.cases:
+            if case.walk is None and not case.deep:
+                config = case.selected.config
+                also = (ASSUMED,) if config.feature_changes else ()
+                yield case, tuple(dict.fromkeys((*also, *outside(config))))
+
+
+def search_lemmas(model: Model, name: str, config: Config, limits: Limits = NO_LIMIT) -> LemmaSearch:
+    """Search a configuration, without recoveries, for a state that lacks a lemma; model: of `with_lemmas`."""
+    config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
+    lowered = lower(model, config)
+    cache = KernelCache(default_cache())
+    result = Search(lowered.program, workers=1, cache=cache, limits=limits).run(None, "complete")
+    checks = lowered.program.checks
+    broken = {checks[number].name: depth for number, depth in result.first.items()}
+    return LemmaSearch(name, result.distinct, len(checks), result.complete, broken)

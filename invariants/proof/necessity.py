@@ -1,0 +1,69 @@
+"""Which obligation is open without a lemma: the reason that the lemma is there.
+
+A proof without a lemma needs one obligation less for each step, that the step preserves it, and has one
+premise less for all others. So only obligations that needed the lemma may be open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.invariants.proof.obligations import Prover
+from elrcheck.invariants.proof.solver import ask
+from elrcheck.lang.ir import Fn
+
+Cores = Mapping[tuple[int, str], frozenset[str]]
+"""(number of an instance, goal) -> the lemmas that its proof needed."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """An obligation that is open without a lemma. action: empty for a property that no longer follows.
+
+    unknown: the solver could not decide, so that the lemma may not be needed after all.
+    """
+
+    lemma: str
+    action: str
+    goal: str
+    unknown: bool = False
+
+
+def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> dict[str, Need]:
+    """For each lemma that is needed, an obligation that is open without it; properties: of states."""
+    found: dict[str, Need] = {}
+    for fn in properties:
+        left = [lemma for lemma in sorted(prover.implication(fn).core) if _undecided(found, lemma)]
+        solver = prover.with_lemmas(z3.Not(prover.claim(fn)))
+        for lemma in left:
+            _note(found, lemma, "", fn.ident, _ask(prover, solver, lemma))
+    for number, instance in enumerate(prover.ts.instances):
+        goals = {goal: core for (one, goal), core in cores.items() if one == number}
+        for goal, core in goals.items():
+            left = [lemma for lemma in sorted(core) if lemma != goal and _undecided(found, lemma)]
+            if not left:
+                continue
+            solver = prover.open_step(instance)
+            solver.add(z3.Not(prover.formula(instance, goal)))
+            for lemma in left:
+                _note(found, lemma, instance.action, goal, _ask(prover, solver, lemma))
+    return found
+
+
+def _undecided(found: Mapping[str, Need], lemma: str) -> bool:
+    return lemma not in found or found[lemma].unknown
+
+
+def _note(found: dict[str, Need], lemma: str, action: str, goal: str, answer: Any) -> None:
+    if answer == z3.sat or (answer == z3.unknown and lemma not in found):
+        found[lemma] = Need(lemma, action, goal, answer == z3.unknown)
+
+
+def _ask(prover: Prover, solver: Any, without: str) -> Any:
+    literals = (literal for name, literal in prover.literals.items() if name != without)
+    return ask(solver, prover.timeout, *literals)
+
