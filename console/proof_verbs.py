@@ -83,7 +83,9 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     if not controller:
         from elrcheck.commands.prove.prove import run_prove
 
-        request = ProveRequest(selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed)
+        request = ProveRequest(
+            selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed
+        )
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
