@@ -1,6 +1,6 @@
 """Writes docs/proofs-by-variant.md: `python docs/generate_proof_table.py`. A test compares.
 
-It is made from what `python docs/prove_variants.py` recorded, and from the findings.
+It is made from what `python docs/prove_variants.py` recorded, and from the findings: run it after both.
 """
 
 from __future__ import annotations
