@@ -57,7 +57,8 @@ class Answerer:
             labels, states = self.search.trace(events, ident)
             if self._setting(events, ident, states):
                 continue
-            mine = [r for r in self.repairs if not r.designed or (outcome == "lost" and unclean(events, states))]
+            too_many = outcome == "lost" and unclean(events, states)
+            mine = [repair for repair in self.repairs if too_many or not repair.designed]
             suspects[outcome, events] = candidates(
                 self.search.plain, self.search.config(events), labels, ident, mine
             )
