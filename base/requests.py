@@ -17,6 +17,7 @@ GUARD_SCOPE = "two-brokers"
 
 EngineName: TypeAlias = Literal["local", "spark", "reference", "numpy"]
 ProofSolver: TypeAlias = Literal["z3", "cvc5"]
+ProofAssumption: TypeAlias = Literal["complete-winners"]
 GraphFormat: TypeAlias = Literal["graphml", "dot", "json", "svg"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
@@ -202,6 +203,7 @@ class ProveRequest:
     certificate: folder for what was proved; solver: ask this one again about everything that was proved.
     surviving: where a lemma is not preserved, find out what the others prove.
     needed: find out which obligation is open without each lemma.
+    assumed: names of assumptions on steps, without which the claim would be false or is not proved.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -213,6 +215,7 @@ class ProveRequest:
     solver: ProofSolver | None = None
     surviving: bool = False
     needed: bool = False
+    assumed: tuple[ProofAssumption, ...] = ()
 
 
 @dataclass(frozen=True)

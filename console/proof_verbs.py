@@ -13,6 +13,7 @@ from elrcheck.base.requests import (
     CertificateRequest,
     ControllerRequest,
     MutateRequest,
+    ProofAssumption,
     ProofSolver,
     ProveRequest,
 )
@@ -44,6 +45,8 @@ from elrcheck.console.shell import Shell
 @click.option("--all-variants", is_flag=True, help="With --controller: prove every variant.")
 @click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
               help="With --controller: number of brokers; by default that of the scope.")
+@click.option("--assume", "assumed", multiple=True, type=click.Choice(get_args(ProofAssumption)),
+              help="Also cover unclean elections and recoveries, under this assumption on who wins.")
 @click.option("--certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Write what was proved as SMT-LIB text into this folder.")
 @click.option("--check-certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
@@ -59,7 +62,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
           properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
           controller: bool, all_variants: bool, brokers: int | None, certificate: Path | None,
           check_certificate: Path | None, solver: ProofSolver | None, surviving: bool, needed: bool,
-          **options: Any) -> ExitCode:  # fmt: skip
+          assumed: tuple[ProofAssumption, ...], **options: Any) -> ExitCode:  # fmt: skip
     """Prove the properties by induction, with unbounded epochs (Z3).
 
     With --controller, proves that every controller event preserves the rules CT-1 to CT-20 from any legal
@@ -72,7 +75,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
     if check_certificate is not None:
         whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving",
-                 "needed")
+                 "needed", "assumed")  # fmt: skip
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
         from elrcheck.commands.prove.check_certificate import run_check_certificate
 
@@ -84,12 +87,12 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         from elrcheck.commands.prove.prove import run_prove
 
         request = ProveRequest(
-            selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed
+            selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed, assumed
         )
         with shell.open_progress() as progress:
             proof = run_prove(request, progress)
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
-    by_induction = ("certificate", "solver", "surviving", "needed")
+    by_induction = ("certificate", "solver", "surviving", "needed", "assumed")
     reject_given(ctx, by_induction, "a proof by induction, without --controller")
     from elrcheck.commands.prove_controller import run_controller
 

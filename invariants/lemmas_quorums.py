@@ -103,20 +103,22 @@ def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
     return b in quorum(c, s, leader) or (leads_now(s, leader) and b in s.broker[leader].alter.isr)
 
 
+@op
+def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
+    """Every record leader can still commit is in b's log, or will be before the commit."""
+    return b == leader or (
+        upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+        if counted(c, s, leader, b) and not moved(s, b, leader)
+        else frozen(c, s, leader) != EMPTY
+        and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
+    )
+
+
 @lemma
 def ContendersCover(c: Config, s: State) -> bool:
     """Every record leader can still commit is in every contender's log, or will be before the commit."""
     return all(
-        all(
-            b == leader
-            or (
-                upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
-                if counted(c, s, leader, b) and not moved(s, b, leader)
-                else frozen(c, s, leader) != EMPTY
-                and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
-            )
-            for b in contenders(c, s)
-        )
+        all(covered(c, s, leader, b) for b in contenders(c, s))
         for leader in c.brokers
         if may_commit(c, s, leader)
     )
@@ -184,7 +186,7 @@ def FollowedLeaderComplete(c: Config, s: State) -> bool:
 
 @lemma
 def AckValid(c: Config, s: State) -> bool:
-    """A contender still has the records it acknowledged to leader while it can follow leader."""
+    """A contender has what it acknowledged to the current leader, or to one it follows that may commit."""
     return all(
         all(
             b == leader
@@ -193,7 +195,7 @@ def AckValid(c: Config, s: State) -> bool:
             for b in contenders(c, s)
         )
         for leader in c.brokers
-        if leads(s, leader)
+        if leads_now(s, leader) or may_commit(c, s, leader)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ from elrcheck.invariants import (
     lemmas_logs,
     lemmas_losses,
     lemmas_quorums,
+    lemmas_recovery,
     lemmas_views,
     liveness,
     membership,
@@ -32,7 +34,7 @@ from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
-LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_losses)
+LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 
@@ -86,6 +88,11 @@ def condition_of(model: Model, fn: Fn) -> Fn | None:
     """Return what a property of `load_proof_model` needs to hold, if that is more than the rules."""
     condition = lemmas_losses.CONDITIONS.get(fn.ident)
     return None if condition is None else model.fns[condition.__name__]
+
+
+def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
+    """The assumptions of `load_proof_model` on steps that these names of `prove --assume` mean."""
+    yield from (model.fns[lemmas_recovery.ASSUMPTIONS[name].__name__] for name in names)
 
 
 def load_controller_model() -> Model:

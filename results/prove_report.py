@@ -134,6 +134,18 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """What the proof assumes of every step: a step that contradicts it is not covered.
+
+    name: as `prove --assume` knows it; source: where it is defined, folder/file.py:line.
+    """
+
+    name: str
+    statement: str
+    source: str | None = None
+
+
+@dataclass(frozen=True)
 class SolverReport:
     """The solver that discharged the obligations."""
 
@@ -224,6 +236,8 @@ class ProveReport:
     """What is proved although some lemmas are not preserved, if that was asked for."""
     needs: tuple[LemmaNeed, ...] | None = None
     """Why each lemma is there, if that was asked for and everything is proved."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What the verdict depends on, beside the rules."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property
@@ -291,6 +305,8 @@ class CertificateReport:
     open: tuple[str, ...]
     """Obligations that the proof did not show, so that the certificate has nothing on them."""
     seconds: float
+    assumptions: tuple[str, ...] = ()
+    """Assumptions on steps that are part of what was proved, by name."""
     schema: Literal["elrcheck.certificate-check/1"] = "elrcheck.certificate-check/1"
 
     @property

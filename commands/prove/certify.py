@@ -69,6 +69,7 @@ def certify(
         solver=f"{report.solver.name} {report.solver.version}", source=model_digest(),
         properties=tuple(fn.name for fn in chosen), premises=premises, scripts=tuple(scripts),
         open=tuple(_open(prover, report, found)),
+        assumptions=tuple(one.name for one in report.assumptions),
     )  # fmt: skip
     write_manifest(folder, manifest)
 

@@ -11,12 +11,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from elrcheck import __version__
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.base.requests import CertificateRequest, ProofSolver
+from elrcheck.base.requests import CertificateRequest, ProofAssumption, ProofSolver
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import build_config, check_value, config_fields
 from elrcheck.commands.sweep.ledger import model_digest
@@ -88,6 +88,7 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         solver=solver,
         scripts=tuple(reports),
         open=manifest.open,
+        assumptions=manifest.assumptions,
         seconds=round(time.perf_counter() - started, 3),
     )
 
@@ -115,7 +116,11 @@ def _compared(folder: Path, manifest: Manifest) -> dict[tuple[str, ...], Fit]:
 
     model = load_proof_model()
     chosen = [fn for fn in model.always if fn.name in manifest.properties]
-    transitions = Transitions(model, _config(folder, manifest), any_order=True)
+    if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
+        why = f"this version of elrcheck has no assumption `{unknown[0]}`"
+        raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
+    config = _config(folder, manifest)
+    transitions = Transitions(model, config, any_order=True, assumed=manifest.assumptions)
     prover = Prover(transitions, lemmas_of(model), None)
     text = SmtText(prover, chosen)
     moved = _changed_names(read_premises(folder, manifest), tuple(text.premises().splitlines()))

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from itertools import groupby
 from typing import Any
 
+from elrcheck.base.requests import ProofAssumption
 from elrcheck.catalogue.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED
 from elrcheck.catalogue.evidence.released_search import BUDGETS
 from elrcheck.catalogue.select import find_variant
+from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.transition import Excluded, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, domain
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
-from elrcheck.results.prove_report import Coverage, SettingCovered, Skipped
+from elrcheck.results.prove_report import Assumption, Coverage, SettingCovered, Skipped
 from elrcheck.traces.describe import arguments
 
 COVERED: dict[str, Any] = {
@@ -39,6 +41,14 @@ COVERED: dict[str, Any] = {
 
 Only a variant that starts with ELR on has changes of the feature.
 """
+ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
+    "complete-winners": {
+        "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
+        "unclean_elections": 1,
+        "failovers": 1,
+    },
+}
+"""What a proof under an assumption covers beside, or instead of, COVERED."""
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
@@ -49,11 +59,13 @@ SHOWN = ("unclean_recovery_strategy", "metadata")
 """Knobs with values that are protocols of their own: the report always says which one is covered."""
 
 
-def widened(config: Config, given: Collection[str]) -> Config:
+def widened(config: Config, given: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
     """The configuration of a proof: the selected one, with the settings above that are not `given`."""
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     if not config.elr_enabled:
         del wide["feature_changes"]
+    for name in assumed:
+        wide |= ASSUMED[name]
     return replace(config, **{name: to for name, to in wide.items() if name not in given})
 
 
@@ -105,6 +117,12 @@ def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any,
             return f"{name}={' or '.join(dict.fromkeys(shown))}"
     example = ", ".join(f"{given.name}={given.value}" for given in arguments(fn, dropped[0]))
     return f"{example}: one of {len(dropped)} choices of {len(dropped) + len(kept)}"
+
+
+def assumptions(model: Model, names: Iterable[str]) -> tuple[Assumption, ...]:
+    """What the proof assumes of steps, as reports say it."""
+    functions = zip(names, assumptions_of(model, names), strict=True)
+    return tuple(Assumption(name, " ".join((fn.doc or "").split()), fn.place) for name, fn in functions)
 
 
 def coverage(model: Model, transitions: Transitions, properties: int, variant: str) -> Coverage:

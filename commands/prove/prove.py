@@ -24,7 +24,7 @@ from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.commands.prove.certify import certify, demand_room
 from elrcheck.commands.prove.check_certificate import run_check_certificate
-from elrcheck.commands.prove.covered import coverage, skipped, widened
+from elrcheck.commands.prove.covered import assumptions, coverage, skipped, widened
 from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.properties_left import lemma_need, surviving
 from elrcheck.commands.prove.step_failure import step_failure
@@ -96,10 +96,10 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
-    config = widened(selected.config, selected.overrides)
+    config = widened(selected.config, selected.overrides, request.assumed)
     if request.certificate is not None:
         demand_room(request.certificate)
-    proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress)
+    proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
     proof.keep(request.fresh)
     report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
     if request.surviving:
@@ -126,12 +126,13 @@ class Proof:
     """The proof of one configuration."""
 
     def __init__(
-        self, model: Model, config: ModelConfig, chosen: Sequence[Fn], timeout: float, progress: Progress
-    ) -> None:
+        self, model: Model, config: ModelConfig, chosen: Sequence[Fn], timeout: float, progress: Progress,
+        assumed: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
-        self.chosen = tuple(chosen)
+        self.chosen, self.assumed = tuple(chosen), tuple(assumed)
         progress.stage("building the transition relation")
-        self.transitions = Transitions(model, config, any_order=True)
+        self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
         self.prover = Prover(self.transitions, lemmas_of(model), timeout)
         silent = [fn for fn in chosen if not fn.note and self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)
@@ -178,6 +179,7 @@ class Proof:
             coverage=coverage(
                 self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
             ),
+            assumptions=assumptions(self.model, self.assumed),
         )
 
     def surviving(self) -> Surviving:
@@ -273,7 +275,7 @@ class Proof:
     def _done(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """The answers of each piece of work, in this process as they are asked for."""
         if workers > 1:
-            yield from in_processes(self.config, self.timeout, work, workers)
+            yield from in_processes(self.config, self.timeout, work, workers, self.assumed)
             return
         for part in work:
             instance = self.transitions.instances[part.number]

@@ -81,7 +81,8 @@ class Manifest(Record, frozen=True):
 
     config: every setting, by its name in a scope; solver: name and version of the one that made the proof;
     source: digest of the model, its properties and the language they are read by; properties: function names
-    of those that were chosen; open: what the proof did not show, so the certificate has nothing on it.
+    of those that were chosen; assumptions: names of those on steps that were chosen, and are part of every
+    guard; open: what the proof did not show, so the certificate has nothing on it.
     """
 
     schema: str
@@ -94,6 +95,7 @@ class Manifest(Record, frozen=True):
     premises: Text
     scripts: tuple[Script, ...]
     open: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Task:
-    """Work for another process."""
+    """Work for another process. assumed: names of the assumptions on steps."""
 
     config: ModelConfig
     timeout: float
     work: Work
+    assumed: tuple[str, ...] = ()
 
 
 def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Ite
 def discharge(task: Task) -> tuple[int, list[Obligation]]:
     """Do the work of a task; runs in a worker process. EnvironmentFault if the model is another one here."""
     config: Any = task.config  # frozen, and so hashable
-    digests = _digests(config, task.timeout)
+    digests = _digests(config, task.timeout, task.assumed)
     instances, work = digests.prover.ts.instances, task.work
     if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
         raise EnvironmentFault(
@@ -77,15 +78,15 @@ def discharge(task: Task) -> tuple[int, list[Obligation]]:
 
 
 @functools.lru_cache(maxsize=1)
-def _digests(config: ModelConfig, timeout: float) -> Digests:
+def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...]) -> Digests:
     model = load_proof_model()
-    transitions = Transitions(model, config, any_order=True)
+    transitions = Transitions(model, config, any_order=True, assumed=assumed)
     return Digests(Prover(transitions, lemmas_of(model), timeout))
 
 
 def in_processes(
-    config: ModelConfig, timeout: float, work: Sequence[Work], workers: int
+    config: ModelConfig, timeout: float, work: Sequence[Work], workers: int, assumed: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, list[Obligation]]]:
     """Do all the work on the proof model, in parallel; the answers arrive in no particular order."""
-    tasks = [Task(config, timeout, part) for part in work]
+    tasks = [Task(config, timeout, part, assumed) for part in work]
     yield from each(discharge, tasks, workers, in_order=False)

@@ -20,6 +20,7 @@ import z3
 
 from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
 from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
+from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
 from elrcheck.invariants.proof.symbolic_values import arbitrary
 from elrcheck.invariants.proof.symbolic_values import read as read_value
@@ -65,10 +66,16 @@ class Transitions:
 
     any_order: let the replica list have any order, and leave out instances that others stand for, where the
     configuration allows it: every broker is a replica, and what is constant is the same for all of them.
+    assumed: names of assumptions on steps (`modules.assumptions_of`), beside those of `lemmas_changes`.
     """
 
-    def __init__(self, model: Model, config: ModelConfig, any_order: bool = False) -> None:
+    def __init__(
+        self, model: Model, config: ModelConfig, any_order: bool = False, assumed: Sequence[str] = ()
+    ) -> None:
         self.model, self.config = model, config
+        always = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
+        self.assumptions = [*always, *assumptions_of(model, assumed)]
+        self.assumed: set[str] = set()
         self.alg = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure: Structure = self.evaluator.structure
@@ -89,8 +96,6 @@ class Transitions:
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
         self.has_history = seen_after.__name__ in model.fns
-        self.assumptions = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
-        self.assumed: set[str] = set()
         self.instances: list[Instance] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
@@ -126,9 +131,10 @@ class Transitions:
         if any(pattern(state, ty, to) != state for to in generators(self.config.broker_count)):
             return None
         alike = Equivariance(self.model, self.config)
-        history = {fn.__name__ for fn in (seen_after, *LEMMAS, *ASSUMPTIONS)} & self.model.fns.keys()
+        history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
         steps = (fn for fn in self.model.always if fn.is_step)
-        whole = (*self.model.lemmas, *steps, *(self.model.fns[name] for name in sorted(history)))
+        more = (*self.assumptions, *(self.model.fns[name] for name in sorted(history)))
+        whole = (*self.model.lemmas, *steps, *more)
         return alike if all(alike.holds(fn) for fn in whole) else None
 
     def _orders(self) -> Iterator[Any]:
@@ -185,16 +191,16 @@ class Transitions:
             together = " and ".join(name for name, _ in outcome.guards)
             return Excluded(fn.name, args, failing[0] if failing else together)
         after = {**self.now, **outcome.fields}
-        guard = self._assuming(guard, after)
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
+        guard = self._assuming(guard, becomes)
         becomes += tuple(self._history(becomes))
         return Instance(fn.name, args, guard, after, keeps, becomes, (args,))
 
-    def _assuming(self, guard: Any, after: Mapping[str, Any]) -> Any:
+    def _assuming(self, guard: Any, becomes: Sequence[tuple[Any, Any]]) -> Any:
         """The guard of a step and what the proof assumes of it; `assumed` names what excludes any step."""
-        for fn in self.assumptions:
-            excludes_none = self.holds(fn, self.now, after)
+        for fn, over_both in self._over_both:
+            excludes_none = z3.substitute(over_both, *becomes)
             if not z3.is_true(z3.simplify(excludes_none)):
                 self.assumed.add(fn.name)
                 guard = z3.And(guard, excludes_none)
@@ -217,6 +223,11 @@ class Transitions:
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
             for name, term in zip(primed.term, new, strict=True):
                 yield name, z3.substitute(formula(term), *becomes)
+
+    @functools.cached_property
+    def _over_both(self) -> list[tuple[Fn, Any]]:
+        """Each assumption, over the variables of both states."""
+        return [(fn, self.holds(fn, self.now, self.next)) for fn in self.assumptions]
 
     @functools.cached_property
     def _seen_then(self) -> Any:

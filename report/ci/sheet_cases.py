@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
 from elrcheck.report.terminal import plain_text
 from elrcheck.report.text.text_check import print_violation
-from elrcheck.report.text.text_proof import print_cell, print_obligation
+from elrcheck.report.text.text_proof import given, print_cell, print_obligation
 from elrcheck.results.check_report import CheckReport, PropertyReport, SearchReport
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, RuleMutant
@@ -127,6 +127,7 @@ def prove_sheet(report: ProveReport) -> Sheet:
     total = len(report.initiation) + len(report.cells) + len(report.implication)
     proved = sum(phase.proved for phase in report.phases)
     summary = f"{report.variant}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
+    summary += given(report)
     return Sheet("prove", report.verdict, summary, report.exit_code, suites)
 
 

@@ -64,15 +64,23 @@ def claim(report: ProveReport) -> str:
     if report.verdict != "proved":
         verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
         verdicts += [cell.verdict for cell in report.cells]
-        return f": {len(verdicts) - verdicts.count('proved')} of {len(verdicts)} obligations open"
+        left = len(verdicts) - verdicts.count("proved")
+        return f": {left} of {len(verdicts)} obligations open{given(report)}"
     if covered is None:
-        return ""
+        return given(report)
     said = (
         f": {covered.properties} of {covered.all_properties} properties,"
         f" {covered.actions} of {covered.all_actions} actions"
     )
-    number = len(covered.assumed)
-    return f"{said}, {number} assumption{'s' if number > 1 else ''}" if number else said
+    chosen = [one.statement for one in report.assumptions]
+    number = len([one for one in covered.assumed if one not in chosen])
+    always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
+    return f"{said}{always}{given(report)}"
+
+
+def given(report: ProveReport) -> str:
+    """What the verdict depends on, beside the rules; it stands in every headline."""
+    return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
 
 
 def print_coverage(covered: Coverage | None, page: Page) -> None:
@@ -214,10 +222,11 @@ def print_certificate(report: CertificateReport, page: Page, detail: int = 0) ->
 
 def certificate_summary(report: CertificateReport) -> str:
     questions = sum(script.questions for script in report.scripts)
+    given = f", assuming {' and '.join(report.assumptions)}" if report.assumptions else ""
     if report.solver is None:
-        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again"
+        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again{given}"
     done = sum(script.discharged for script in report.scripts)
-    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations"
+    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations{given}"
 
 
 def print_script(script: ScriptReport, page: Page) -> None:

@@ -62,7 +62,7 @@ def test_kip_full_is_proved() -> None:
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 40
+    assert len(report.initiation) == 41
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 21
     also = {

@@ -1,0 +1,189 @@
+"""Proofs under an assumption on steps: it is said, it is needed, and it hides no fault of what it admits."""
+
+from __future__ import annotations
+
+import io
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from planted_rules import planted_rule
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CertificateRequest, ProofAssumption, ProveRequest, Selection
+from elrcheck.commands.prove import check_certificate
+from elrcheck.commands.prove.check_certificate import run_check_certificate
+from elrcheck.commands.prove.covered import ASSUMED
+from elrcheck.commands.prove.prove import run_prove
+from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
+from elrcheck.invariants.proof.certificate import read_manifest
+from elrcheck.invariants.proof.obligations import TYPES, Prover
+from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.report.ci.sheet_cases import prove_sheet
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_report import print_report
+
+ONE = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
+KIP = Config(
+    broker_count=2, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.AGGRESSIVE,
+    unclean_elections=1, failovers=1,
+)  # fmt: skip
+CODE = replace(KIP, unclean_recovery_strategy=RecoveryStrategy.DISABLED, unclean_leader_election_enable=True)
+NAMES = ("complete-winners",)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+def refuted(prover: Prover, action: str, *goals: str) -> set[str]:
+    """The goals that some step of the action breaks; the plain model agrees."""
+    found = set()
+    instances = [one for one in prover.ts.instances if one.action == action]
+    assert instances
+    for goal in goals:
+        for instance in instances:
+            solver = prover.open_step(instance)
+            if goal == TYPES:
+                done: Any = prover.types(solver, instance)
+            else:
+                done = prover.consecution(solver, instance, prover.goals[goal])
+            if done is not None and done.verdict == "refuted":
+                found.add(goal)
+                plain = PlainModel(prover.ts.model, prover.ts.config)
+                after = plain.step(done.before, Label(action, instance.args))
+                assert done.broken or after == done.after
+                break
+    return found
+
+
+def test_every_name_is_an_assumption() -> None:
+    assert set(get_args(ProofAssumption)) == set(ASSUMPTIONS) == set(ASSUMED)
+    assert get_args(ProofAssumption) == NAMES
+
+
+def test_the_headline_and_the_certificate_say_what_is_assumed(tmp_path: Path) -> None:
+    """One broker; unclean elections and recoveries are covered, and the claim names its condition."""
+    folder = tmp_path / "certificate"
+    report = run_prove(ProveRequest(ONE, workers=1, certificate=folder, assumed=NAMES), Silent())  # type: ignore[arg-type]
+    assert report.verdict == "proved"
+    assert {"FinishRecovery", "DesignateLeader", "ElectUnclean"} <= {cell.action for cell in report.cells}
+    (assumption,) = report.assumptions
+    assert assumption.name == "complete-winners" and "lemmas_recovery.py" in str(assumption.source)
+    said = f"under the assumption that {assumption.statement}"
+    text = io.StringIO()
+    print_report(report, Page(open_console(text)))
+    assert said in " ".join(text.getvalue().split())
+    assert said in prove_sheet(report).summary
+    assert read_manifest(folder).assumptions == NAMES
+    checked = run_check_certificate(CertificateRequest(folder, workers=1), Silent())
+    assert (checked.verdict, checked.assumptions) == ("fits", NAMES)
+
+
+def test_a_certificate_is_of_its_assumption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the assumption taken out of the manifest, its texts are not those of this source."""
+    folder = tmp_path / "certificate"
+    run_prove(ProveRequest(ONE, workers=1, certificate=folder, assumed=NAMES), Silent())  # type: ignore[arg-type]
+    monkeypatch.setattr(check_certificate, "model_digest", lambda: "of another source")
+    assert run_check_certificate(CertificateRequest(folder, workers=1), Silent()).verdict == "fits"
+    manifest = folder / "manifest.json"
+    kept = manifest.read_text()
+    manifest.write_text(kept.replace('"complete-winners"', ""))
+    assert run_check_certificate(CertificateRequest(folder, workers=1), Silent()).verdict == "differs"
+    manifest.write_text(kept.replace("complete-winners", "good-luck"))
+    with pytest.raises(UsageFault, match="no assumption `good-luck`"):
+        run_check_certificate(CertificateRequest(folder, workers=1), Silent())
+
+
+CONTENDERS = ("ContendersComplete", "FollowedLeaderComplete")
+
+# configuration -> action -> (expression, what a fault makes of it, what that breaks)
+FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
+    CODE: {
+        "ElectUnclean": (
+            "decision.partition", "replace(decision.partition, elr=frozenset(c.brokers))", "ControllerRecord"
+        ),
+        "DesignateLeader": (
+            "decision.partition", "replace(decision.partition, leader_epoch=s.partition.leader_epoch)",
+            "ViewCurrent",
+        ),
+        "ElectUncleanPeriodically": (
+            "partition_changed(c, s, after)",
+            "partition_changed(c, s, replace(after, leader_epoch=s.partition.leader_epoch))", "ViewCurrent",
+        ),
+    },
+    KIP: {
+        "StartRecovery": (
+            "may_start(c, controller_of(s), c.unclean_recovery_strategy)", "True", "RecoveryWaits"
+        ),
+        "AskForLongestLog": (
+            "error == AdminError.NONE", "error != AdminError.UNSUPPORTED_VERSION", "RecoveryWaits"
+        ),
+        "SendLogInfo": ("len(broker.log)", "len(broker.log) + 1", TYPES),
+        "AcceptLogInfo": (
+            "put(s.recovery.answers, b, replace(info, stage=InfoStage.ACCEPTED))",
+            "put(s.recovery.answers, b, replace(info, log_end_offset=info.log_end_offset + 1))", TYPES,
+        ),
+        "RecoveryTimeout": (
+            "replace(s, recovery=replace(s.recovery, waited=True))",
+            "replace(s, partition=replace(s.partition, isr=frozenset(c.brokers)))", "ControllerRecord",
+        ),
+        "FinishRecovery": (
+            "partition_changed(c, s, after)", "partition_changed(c, s, replace(after, isr=answered))",
+            "ContendersComplete",
+        ),
+        "ControllerFailover": ("s.spent.failovers + 1", "s.spent.failovers - 1", TYPES),
+    },
+}  # fmt: skip
+BY_NAME = pytest.mark.parametrize("config", [CODE, KIP], ids=["code", "kip"])
+
+
+@BY_NAME
+def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> None:
+    without = Prover(Transitions(model, config), lemmas_of(model), None)
+    actions = [name for name in FAULTS[config] if name.startswith(("Elect", "Designate", "Finish"))]
+    for action in actions:
+        assert refuted(without, action, *CONTENDERS) == set(CONTENDERS), action
+
+
+@BY_NAME
+def test_faults_are_refuted_under_the_assumption(model: Model, config: Config) -> None:
+    """Whoever wins is complete, and still each fault shows; without it the same step keeps the same goal."""
+    prover = Prover(Transitions(model, config, assumed=NAMES), lemmas_of(model), None)
+    with ExitStack() as stack:
+        changed = model
+        for action, (before, after, _) in FAULTS[config].items():
+            changed, original, plain = planted_rule(changed, action, before, after)
+            stack.enter_context(planted(original, plain))
+        faulty = Prover(Transitions(changed, config, assumed=NAMES), lemmas_of(changed), None)
+        for action, (_, _, goal) in FAULTS[config].items():
+            assert refuted(faulty, action, goal) == {goal}, action
+            assert refuted(prover, action, goal, *CONTENDERS) == set(), action
+
+
+@pytest.mark.slow  # three brokers: 35 instances
+@pytest.mark.parametrize(
+    "settings", [(), ("unclean_recovery_strategy=BALANCED",)], ids=["aggressive", "balanced"]
+)
+def test_unclean_elections_and_recoveries_are_proved_under_the_assumption(settings: tuple[str, ...]) -> None:
+    selection = Selection("kip_full", "three-brokers", ("log_slots=1", *settings))
+    report = run_prove(ProveRequest(selection, assumed=NAMES), Silent())  # type: ignore[arg-type]
+    assert report.verdict == "proved"
+    assert report.coverage is not None and report.coverage.actions == 29
+    without = tuple(
+        f"{name}={getattr(value, 'name', value)}" for name, value in ASSUMED["complete-winners"].items()
+    )
+    selection = Selection("kip_full", "three-brokers", ("log_slots=1", *without, *settings))
+    open_ = {(cell.action, cell.lemma) for cell in run_prove(ProveRequest(selection), Silent()).cells
+             if cell.verdict == "refuted"}  # fmt: skip
+    assert {"FinishRecovery", "DesignateLeader", "ElectUnclean"} == {action for action, _ in open_}
