@@ -13,10 +13,8 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import RiskRequest
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import duration
-from elrcheck.console.options import EXIT_CODES, page_options, workers_option
+from elrcheck.console.options import EXIT_CODES, page_options, reject_given, workers_option
 from elrcheck.console.shell import Shell
-
-ON_OFF = {"on": True, "off": False}
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
@@ -35,6 +33,12 @@ ON_OFF = {"on": True, "off": False}
 @click.option("--first-partition", is_flag=True,
               help="The partition is number 0 of its topic, which decides the effective min.insync.replicas"
                    " of all of them.")
+@click.option("--describe", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both, instead of"
+                   " the settings of one topic.")
+@click.option("--compare", metavar="KEY=VALUE", multiple=True,
+              help="Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs;"
+                   " may be repeated.")
 @click.option("--event", "events", metavar="NAME", multiple=True,
               help="Combine only this event; may be repeated. By default all that the release knows.")
 @click.option("--events", "most", metavar="N", type=click.IntRange(1, 4), default=3, show_default=True,
@@ -46,9 +50,10 @@ ON_OFF = {"on": True, "off": False}
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for traces.")
 @page_options
-@click.pass_obj
-def risk(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-         elr: str | None, **options: Any) -> ExitCode:  # fmt: skip
+@click.pass_context
+def risk(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+         elr: str | None, describe: Path | None, compare: Sequence[str],
+         **options: Any) -> ExitCode:  # fmt: skip
     """Tell after which events a topic can lose data.
 
     Searches the model of a release for the smallest sets of events after which an acknowledged record is
@@ -56,9 +61,18 @@ def risk(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
     its cause, how far it was shown on the release itself, and what to do.  Exits with 1 if something can be
     lost that the settings should keep.
     """
+    from elrcheck.commands.risk.compared_requests import ON_OFF, compared, described
     from elrcheck.commands.risk.risk import run_risk
 
+    shell: Shell = ctx.obj
     request = replace(RiskRequest(**options), elr=None if elr is None else ON_OFF[elr])
+    unread: tuple[str, ...] = ()
+    if describe is not None:
+        reject_given(ctx, ("replication_factor", "min_insync_replicas", "first_partition", "compare"),
+                     "settings that no --describe gives")
+        requests, unread = described(request, describe)
+    else:
+        requests = compared(request, compare)
     with shell.open_progress() as progress:
-        report = run_risk([request], progress)
+        report = run_risk(requests, progress, unread)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)

@@ -14,9 +14,10 @@ from typing import Any
 from elrcheck.catalogue.evidence.released_search import BUDGETS, OPERATORS
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.event_kinds import LOSING, Events
+from elrcheck.commands.risk.event_kinds import LOSING, UNCLEAN, Events
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model.choices import LastKnownLeader
 from elrcheck.model.config import Config
 from elrcheck.model.state import State
 
@@ -26,11 +27,15 @@ Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
 
 @dataclass(frozen=True)
 class Repair:
-    """What replaces a rule, or a setting. finding: its id, empty for a setting; text: what it says then."""
+    """What replaces a rule, or a setting. finding: its id, empty for a setting; text: what it says then.
+
+    designed: KIP-966 says so itself, of as many unclean shutdowns as min.insync.replicas.
+    """
 
     knobs: Mapping[str, Any]
     finding: str = ""
     text: str = ""
+    designed: bool = False
 
 
 def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
@@ -46,6 +51,12 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
         knobs = repair_of(finding)
         if any(getattr(config, name) != value for name, value in knobs.items()):
             made.append(Repair(knobs, finding.id, finding.title))
+    if settings.elr:
+        made.append(Repair(
+            {"last_known_leader": LastKnownLeader.NEVER}, designed=True,
+            text="not a bug: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the last"
+            " known leader is elected, whatever it has (the controller takes a kill for a loss)",
+        ))  # fmt: skip
     if not settings.elr:
         made.append(Repair(
             {"elr_enabled": True},
@@ -83,6 +94,11 @@ def expected(asked: Asked, events: Events, ident: str, states: Sequence[State]) 
         f"not a bug: min.insync.replicas {asked.settings.min_insync_replicas} tolerates {copies - 1} lost"
         f" log{'' if copies == 2 else 's'}, and {_logs(lost)} lost"
     )
+
+
+def unclean(events: Events, states: Sequence[State]) -> bool:
+    """Whether as many brokers stopped uncleanly as the copies that an acknowledged record must have."""
+    return sum(events.count(name) for name in UNCLEAN) >= min(_copies(state) for state in states)
 
 
 def _number(copies: int) -> str:

@@ -54,6 +54,8 @@ KINDS: tuple[EventKind, ...] = (
 """The order is that of reports."""
 
 BY_NAME: Mapping[str, EventKind] = {kind.name: kind for kind in KINDS}
+UNCLEAN = ("kill", "crash")
+"""Events after which a broker registers without a clean-shutdown file."""
 LOSING = ("crash", "fail_directory", "lose_directory")
 """Events after which a log has lost records: min.insync.replicas of them may lose what was acknowledged."""
 

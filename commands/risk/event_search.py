@@ -17,12 +17,12 @@ from elrcheck.model.config import Config
 
 @dataclass(frozen=True)
 class Searched:
-    """What one search found. traces: property -> states of a shortest trace; reason: why it is incomplete.
+    """What one search found. traces: property -> states of a shortest trace; reason: the limit that it hit.
 
-    decided: the search was complete, or found a violation of every property that it was asked for.
+    complete: every state was searched, so that a property without a trace holds.
     """
 
-    decided: bool
+    complete: bool
     distinct: int
     seconds: float
     traces: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class EventSearch:
         )
 
     def search(self, allowed: Mapping[str, int], wanted: Sequence[str], limits: Limits) -> Searched:
-        """Search with so many of each event, until each of the wanted properties is violated."""
+        """Search with so many of each event, until one of the wanted properties is violated."""
         bounds = {budget: allowed.get(budget, 0) for budget in self.budgets}
         checks = self.family.program.checks
 
@@ -51,7 +51,7 @@ class EventSearch:
             return {checks[number].name for number in search.first}
 
         search: Search = self.family.opened(
-            bounds, limits=limits, workers=self.workers, interrupted=lambda: broken() >= set(wanted)
+            bounds, limits=limits, workers=self.workers, interrupted=lambda: bool(broken() & set(wanted))
         )
         result = search.run(None, "complete")
         hit = [number for number in result.first if checks[number].name in wanted]
@@ -59,7 +59,5 @@ class EventSearch:
             checks[number].name: tuple(self.family.decode(row) for row in rows)
             for number, rows in Retrace(search).traces(hit).items()
         }
-        decided = result.complete or set(traces) >= set(wanted)
-        return Searched(
-            decided, result.distinct, result.seconds, traces, None if decided else result.reason or "a limit"
-        )
+        reason = None if result.complete or traces else result.reason or "a limit"
+        return Searched(result.complete, result.distinct, result.seconds, traces, reason)

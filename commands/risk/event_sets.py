@@ -34,14 +34,15 @@ class EventSets:
     names: Sequence[str]
     properties: Sequence[str]
     most: int
-    suspected: frozenset[Events] = frozenset()
-    """Sets that findings name: searched before others of their size, since one that breaks ends soon."""
+    suspected: Mapping[Events, int] = field(default_factory=dict)
+    """Sets that findings name, with a rank: searched before others, since a search that breaks ends soon."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
 
     def of_size(self, size: int) -> list[Events]:
         """Every set of so many events: those that findings name, then those that take the least time."""
         sets = list(itertools.combinations_with_replacement(self.names, size))
-        return sorted(sets, key=lambda events: (events not in self.suspected, self.estimate(events)))
+        last = max(self.suspected.values(), default=0) + 1
+        return sorted(sets, key=lambda events: (self.suspected.get(events, last), self.estimate(events)))
 
     def open(self, events: Events) -> list[str]:
         """The properties that no smaller set breaks, and of which this one is not answered."""
@@ -65,13 +66,18 @@ class EventSets:
         return self.answers[events].states if events in self.answers else 1000
 
     def run(self, search: Callable[[Events, Sequence[str]], SetAnswer | None]) -> None:
-        """Search set by set; one without an answer stays open."""
+        """Search set by set; one without an answer stays open.
+
+        A search ends with the first property that breaks. What it leaves open of another property is searched
+        after all sets of that size, where nothing breaks so soon.
+        """
         for size in range(1, self.most + 1):
-            for events in self.of_size(size):
-                wanted = self.open(events)
-                answer = search(events, wanted) if wanted else None
-                if answer is not None:
-                    self.answers[events] = merged(self.answers.get(events), answer)
+            for _ in self.properties:
+                for events in self.of_size(size):
+                    wanted = self.open(events)
+                    answer = search(events, wanted) if wanted else None
+                    if answer is not None:
+                        self.answers[events] = merged(self.answers.get(events), answer)
 
     def smallest(self, ident: str) -> list[Events]:
         """The sets that break the property, of which no part does; the smallest first.

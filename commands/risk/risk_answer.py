@@ -10,7 +10,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.causes import Repair, candidates, causes_of, expected, repairs
+from elrcheck.commands.risk.causes import Repair, candidates, causes_of, expected, repairs, unclean
 from elrcheck.commands.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.commands.risk.risk_search import RiskSearch
 from elrcheck.commands.risk.story import story
@@ -57,8 +57,10 @@ class Answerer:
             labels, states = self.search.trace(events, ident)
             if self._setting(events, ident, states):
                 continue
+            too_many = outcome == "lost" and unclean(events, states)
+            mine = [repair for repair in self.repairs if too_many or not repair.designed]
             suspects[outcome, events] = candidates(
-                self.search.plain, self.search.config(events), labels, ident, self.repairs
+                self.search.plain, self.search.config(events), labels, ident, mine
             )
         shared = self._shared(suspects)
         made = [
@@ -93,6 +95,7 @@ class Answerer:
     ) -> RiskAnswer:  # fmt: skip
         labels, states = self.search.trace(events, ident)
         setting = self._setting(events, ident, states)
+        designed = bool(expected(self.asked, events, ident, states))
         causes: tuple[RiskCause, ...] = (RiskCause("setting", setting, confirmed=True),) if setting else ()
         if not setting:
 
@@ -102,6 +105,7 @@ class Answerer:
 
             found = causes_of(suspected, events, ident, prevents)
             causes = tuple(self._cause(repair, sure) for repair, sure in found)
+            designed = bool(found) and all(repair.designed and sure for repair, sure in found)
         if not causes:
             causes = (RiskCause("unknown", "no known finding"),)
         levels, shown = self._evidence([cause.finding for cause in causes if cause.finding])
@@ -109,7 +113,7 @@ class Answerer:
             events=counted(events),
             words=in_words(counted(events)),
             outcome=outcome,
-            expected=bool(expected(self.asked, events, ident, states)),
+            expected=designed,
             story=story(states, labels, ident),
             causes=causes,
             evidence=levels,
@@ -147,7 +151,7 @@ class Answerer:
         told = [self.findings[cause.finding].meanwhile for cause in causes if cause.finding]
         for repair in self.repairs:
             if not repair.finding and any(cause.text == repair.text for cause in causes):
-                told += [BY_SETTING[name] for name in repair.knobs]
+                told += [LOGS if repair.designed else BY_SETTING[name] for name in repair.knobs]
         if setting:
             told.append("Use acks=all." if self.asked.settings.acks != "all" else LOGS)
         return " ".join(" ".join(part.split()) for part in dict.fromkeys(told) if part)

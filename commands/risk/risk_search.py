@@ -84,7 +84,7 @@ class RiskSearch:
                 if ident in wanted:
                     self.traces[events, ident] = self._steps(events, ident, states)
             broken = frozenset(found.traces) & frozenset(wanted)
-            held = frozenset(wanted) - broken if found.decided else frozenset()
+            held = frozenset(wanted) - broken if found.complete else frozenset()
             return SetAnswer(broken, held, found.distinct)
 
         self.sets.run(search)
@@ -146,7 +146,7 @@ class RiskSearch:
         found = kernel.search(
             budgets_of(events), (ident,), Limits(seconds=max(left, 1.0), memory_bytes=MEMORY)
         )
-        self.prevented[key] = None if not found.decided else ident not in found.traces
+        self.prevented[key] = False if ident in found.traces else True if found.complete else None
         return self.prevented[key]
 
     def _kernel(self, config: Config, kinds: tuple[str, ...]) -> EventSearch:

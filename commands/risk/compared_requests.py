@@ -1,0 +1,110 @@
+"""Which settings one call of `risk` is about: those of options or of a description, and others to compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
+from elrcheck.base.requests import RiskRequest
+from elrcheck.commands.risk.describe_text import TopicSettings, read_description, settings_of
+
+ON_OFF = {"on": True, "off": False}
+TRUE_FALSE = {"true": True, "false": False}
+KEYS = (
+    "kafka", "replication-factor", "min-insync-replicas", "acks", "elr", "unclean-leader-election-enable",
+    "first-partition",
+)  # fmt: skip
+MOST_GROUPS = 8
+"""Groups of settings that a description may have."""
+MOST_BYTES = 32 << 20
+
+
+def compared(request: RiskRequest, others: Sequence[str]) -> list[RiskRequest]:
+    """The request, and one for each `KEY=VALUE[,KEY=VALUE..]` that differs from it in just that."""
+    return [request, *(_changed(request, text) for text in others)]
+
+
+def _changed(request: RiskRequest, text: str) -> RiskRequest:
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        key, equals, value = pair.partition("=")
+        name = key.strip().replace("_", "-").replace(".", "-")
+        if name not in KEYS or not equals:
+            raise UsageFault(
+                "risk-compare", f"--compare {text}: expected KEY=VALUE, such as kafka=4.3",
+                help=did_you_mean(name, KEYS) or f"keys: {', '.join(KEYS)}",
+            )  # fmt: skip
+        values[name.replace("-", "_")] = _value(name, value.strip(), text)
+    return replace(request, **values)
+
+
+def _value(name: str, value: str, text: str) -> Any:
+    choices: dict[str, dict[str, Any]] = {
+        "elr": ON_OFF,
+        "unclean-leader-election-enable": TRUE_FALSE,
+        "first-partition": TRUE_FALSE,
+        "acks": {word: word for word in ("all", "1", "0")},
+    }
+    if name in choices:
+        if value not in choices[name]:
+            known = ", ".join(choices[name])
+            raise UsageFault("risk-compare", f"--compare {text}: `{name}` is one of {known}")
+        return choices[name][value]
+    if name == "kafka":
+        return value
+    if not re.fullmatch(r"[0-9]{1,4}", value) or int(value) < 1:
+        raise UsageFault("risk-compare", f"--compare {text}: `{name}` is a number from 1")
+    return int(value)
+
+
+def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
+    """A request for each group of topics in a description, and what of it was not understood."""
+    text = _text(file)
+    found = read_description(text)
+    groups, problems = settings_of(found, request.unclean_leader_election_enable)
+    unread = (*found.unread, *problems)
+    if not groups:
+        first = f": {unread[0]}" if unread else ""
+        raise UsageFault(
+            "risk-describe", f"{file} has no topic that can be read{first}",
+            help="give it the output of kafka-topics.sh --describe",
+        )  # fmt: skip
+    if len(groups) > MOST_GROUPS:
+        left = sum(len(group.names) for group in groups[MOST_GROUPS:])
+        unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
+        groups = groups[:MOST_GROUPS]
+    ordered = sorted(groups, key=_at_risk)
+    seconds = request.seconds / len(ordered)
+    return [_of_group(request, group, seconds) for group in ordered], unread
+
+
+def _text(file: Path) -> str:
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except OSError as fault:
+        raise EnvironmentFault("cannot-read", f"cannot read {file}: {fault.strerror or fault}") from fault
+    if len(data) > MOST_BYTES:
+        raise UsageFault("risk-describe", f"{file} is larger than {MOST_BYTES >> 20} MiB")
+    return data.decode("utf-8", errors="replace")
+
+
+def _at_risk(group: TopicSettings) -> tuple[bool, int]:
+    """Unclean elections first, then the fewest copies that count."""
+    return not group.unclean, min(group.min_insync_replicas, group.replication_factor)
+
+
+def _of_group(request: RiskRequest, group: TopicSettings, seconds: float) -> RiskRequest:
+    return replace(
+        request,
+        replication_factor=group.replication_factor,
+        min_insync_replicas=group.min_insync_replicas,
+        unclean_leader_election_enable=group.unclean,
+        first_partition=group.single,
+        topics=group.names,
+        seconds=seconds,
+    )

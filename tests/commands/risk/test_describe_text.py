@@ -1,0 +1,139 @@
+"""Descriptions of topics as Kafka's tools print them: what is read, and what is handed back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import RiskRequest
+from elrcheck.commands.risk.compared_requests import compared, described
+from elrcheck.commands.risk.describe_text import read_description, settings_of
+
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+ORDERS = (
+    "Topic: orders\tTopicId: 9k1d-ZjLQ6W4bzLk5PSzhA\tPartitionCount: 2\tReplicationFactor: 3\t"
+    "Configs: min.insync.replicas=2,segment.bytes=1073741824\n"
+    "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\tElr: \tLastKnownElr: \n"
+    "\tTopic: orders\tPartition: 1\tLeader: none\tReplicas: 2,3,1,4\tIsr: 2\tAdding Replicas: 4\t"
+    "Removing Replicas: \tElr: 3\tLastKnownElr: \n"
+)
+LOGS = "Topic: logs\tTopicId: x\tPartitionCount: 1\tReplicationFactor: 2\tConfigs: \n"
+CONFIGS = (
+    "Dynamic configs for topic logs are:\n"
+    "  unclean.leader.election.enable=true sensitive=false"
+    " synonyms={DYNAMIC_TOPIC_CONFIG:unclean.leader.election.enable=true}\n"
+    "Default configs for brokers in the entire cluster are:\n"
+    "  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=2}\n"
+)
+
+
+def groups(text: str) -> list[tuple[int, int, bool, tuple[str, ...]]]:
+    found, problems = settings_of(read_description(text), unclean=False)
+    assert problems == ()
+    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.names) for g in found]
+
+
+def test_topics_and_their_settings_are_read() -> None:
+    assert read_description(ORDERS + LOGS + CONFIGS).unread == ()
+    assert groups(ORDERS + LOGS) == [(3, 2, False, ("orders",)), (2, 1, False, ("logs",))]
+    assert groups(ORDERS + LOGS + CONFIGS) == [(3, 2, False, ("orders",)), (2, 2, True, ("logs",))]
+
+
+def test_blanks_do_for_tabs() -> None:
+    assert groups(ORDERS.replace("\t", "  ")) == groups(ORDERS)
+
+
+def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
+    shrunk = "\tTopic: orders\tPartition: 2\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    assert groups(ORDERS + shrunk) == [
+        (1, 2, False, ("orders (2)",)), (3, 2, False, ("orders (0, 1)",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("hello", "not a line of kafka-topics"), ("Topic: a\tFoo: 1", "unknown field `Foo`"),
+        ("Topic: a", "neither a topic with ReplicationFactor nor a partition"),
+        ("Topic: a b\tReplicationFactor: 1", "no name of a topic"),
+        ("Topic: a\tPartition: 0\tReplicas: 1,x", "no numbers"),
+        ("Topic: a\tReplicationFactor: -3", "no positive number"),
+        ("Topic: a\tReplicationFactor: ³", "no positive number"),
+        ("Topic: a\tReplicationFactor: 3\tReplicationFactor: 3", "twice"),
+        ("Topic:\tReplicationFactor: 3", "no name of a topic"),
+        ("min.insync.replicas=2 sensitive=false synonyms={}", "nothing says whose setting"),
+        ("\0\ufffd", "not a line"),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_named(line: str, why: str) -> None:
+    found = read_description(f"{LOGS}\n{line}\n")
+    assert [topic.name for topic in found.topics] == ["logs"]
+    (unread,) = found.unread
+    assert unread.startswith("line 3: ") and why in unread
+
+
+@pytest.mark.parametrize("value", ["min.insync.replicas=two", "unclean.leader.election.enable=maybe"])
+def test_a_setting_without_a_meaning_leaves_the_topic_out(value: str) -> None:
+    found, problems = settings_of(read_description(LOGS.replace("Configs: ", f"Configs: {value}")), False)
+    assert found == ()
+    assert problems[0].startswith("topic logs: ")
+
+
+def test_each_group_is_asked_for_with_the_riskiest_first(tmp_path: Path) -> None:
+    file = tmp_path / "topics.txt"
+    file.write_text(ORDERS + LOGS + CONFIGS + "what\n", encoding="utf-8")
+    requests, unread = described(RiskRequest("4.1", seconds=20), file)
+    assert [(r.topics, r.seconds, r.unclean_leader_election_enable) for r in requests] == [
+        (("logs",), 10, True), (("orders",), 10, False),
+    ]  # fmt: skip
+    assert len(unread) == 1
+
+
+def test_a_file_without_a_topic_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "empty.txt"
+    file.write_bytes(b"\xff\xfe\0")
+    with pytest.raises(UsageFault, match="no topic that can be read"):
+        described(RiskRequest("4.1"), file)
+
+
+def test_comparisons_change_what_they_name() -> None:
+    first, other = compared(RiskRequest("4.1", 3, 2), ["kafka=4.3,elr=off,min.insync.replicas=1"])
+    assert (first.kafka, first.elr, first.min_insync_replicas) == ("4.1", None, 2)
+    assert (other.kafka, other.elr, other.min_insync_replicas) == ("4.3", False, 1)
+
+
+@pytest.mark.parametrize("text", ["kafka", "kafk=4.3", "elr=maybe", "acks=2", "replication-factor=0", ""])
+def test_comparisons_are_read_strictly(text: str) -> None:
+    with pytest.raises(UsageFault, match="--compare"):
+        compared(RiskRequest("4.1"), [text])
+
+
+def test_two_releases_side_by_side(invoke: Invoke) -> None:
+    code, out, _ = invoke(
+        "risk", "--kafka", "4.1", "--replication-factor", "2", "--min-insync-replicas", "2", "--event",
+        "crash", "--events", "1", "--compare", "kafka=3.9", "--time-budget", "300s", "--format", "json",
+    )  # fmt: skip
+    report = json.loads(out)
+    assert code == 1
+    assert [part["settings"]["kafka"] for part in (report, *report["others"])] == ["4.1.2", "3.9.1"]
+    (difference,) = report["differences"]
+    assert (difference["outcome"], difference["here"], difference["there"]) == ("lost", "safe", "lost")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--kafka", "4.9"), ("--kafka", "4.1", "--acks", "2"), ("--kafka", "3.9", "--elr", "on"), (),
+        ("--kafka", "4.1", "--event", "strike"), ("--kafka", "4.1", "--compare", "x"),
+        ("--kafka", "4.1", "--describe", "nothing.txt"), ("--kafka", "4.1", "--replication-factor", "7"),
+    ],
+)  # fmt: skip
+def test_wrong_use_exits_with_2(options: tuple[str, ...], invoke: Invoke) -> None:
+    code, out, err = invoke("risk", *options)
+    assert (code, out) == (2, "")
+    assert "error[" in err and "Traceback" not in err
