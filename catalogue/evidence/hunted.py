@@ -1,0 +1,253 @@
+"""The hunt: an operation and a kind of fault put to each released variant, and which finding breaks what.
+
+Of each violation it is asked which rule of the release is to blame. With the repairs of all findings the
+property must hold; then each repair is left out, one after the other, and where the property breaks again,
+or in fewer steps, the finding is a cause. If none is, two are left out together. What breaks with all
+repairs is by design if the KIP breaks it too, with or without its recovery manager or ELR, and due to a
+finding without a repair if the last step of the shortest trace is the one that it is about. What is left
+over would be a new cause. `docs/search_hunt.py` writes the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import combinations
+from typing import Any, TypeAlias
+
+from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.suite_file import SuiteCase, read_family
+from elrcheck.model.choices import (
+    LastKnownLeader,
+    LostDirectory,
+    MinIsrChange,
+    ReassignGate,
+    Reelection,
+    Reregistration,
+)
+from elrcheck.model.knobs import plain
+
+NAME = "hunted.json"
+SCHEMA = "elrcheck.hunt/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """The rule that findings repair, as their controls do."""
+
+    findings: tuple[str, ...]
+    knobs: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.findings)
+
+
+REPAIRS: tuple[Repair, ...] = (
+    Repair(("F-1",), {"last_known_leader": LastKnownLeader.ACTIVE}),
+    Repair(("F-2",), {"rereg_without_elr": Reregistration.FENCE}),
+    Repair(("F-20",), {"elr_intersect_replicas": True}),
+    Repair(("F-21",), {"unregister_prunes_elr": True}),
+    Repair(("F-23",), {"dirs_wipe_elr": False}),
+    Repair(("F-25",), {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
+    Repair(("F-28",), {"downgrade_ignores_elr": True}),
+    Repair(("F-51",), {"reelection": Reelection.RESET}),
+    Repair(("F-52",), {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True}),
+    Repair(("F-53",), {"min_isr_change_bumps_partition_epoch": True}),
+    Repair(("F-56",), {"feature_on_clears_elr": True}),
+    Repair(("F-58",), {"known_record_ends_proposal": False}),
+    Repair(("F-59",), {"lkl_stores_none": False}),
+    Repair(("F-60",), {"reassign_gate": ReassignGate.KIP}),
+    Repair(("F-61", "F-62"), {"cancel_gate": True}),
+)
+STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
+"""Findings without a repair, by the step that breaks something."""
+DESIGNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "the KIP": ("kip_full", {}),
+    "the KIP without its recovery manager": ("kip_phase1", {}),
+    "the KIP without ELR": ("kip_phase1", {"elr_enabled": False}),
+}
+"""What may break a property by design: a variant, and what is set on top."""
+
+
+class HuntedCause(Record, frozen=True):
+    """Findings whose repairs are left out together; all others are there. depth: of the violation then."""
+
+    findings: tuple[str, ...]
+    depth: int
+
+
+class HuntedViolation(Record, frozen=True):
+    """One property that a configuration breaks.
+
+    repaired: its depth with all repairs; None if it holds. step: the last action of the trace then. design:
+    what also breaks the property by design -> depth.
+    """
+
+    property: str
+    depth: int
+    causes: tuple[HuntedCause, ...] = ()
+    repaired: int | None = None
+    step: str = ""
+    design: Mapping[str, int] = {}
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The findings that explain it."""
+        named = [name for cause in self.causes for name in cause.findings]
+        if self.repaired is not None and self.step in STEPS:
+            named.append(STEPS[self.step])
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def explained(self) -> bool:
+        """Every way to break it found here has a cause: with all repairs it holds, or has a reason."""
+        if self.repaired is None:
+            return bool(self.causes)
+        return self.step in STEPS or any(depth <= self.repaired for depth in self.design.values())
+
+
+class HuntedCase(Record, frozen=True):
+    """One configuration. complete: its searches, with and without repairs, were; states: as released.
+
+    introduced: properties that break with all repairs only.
+    """
+
+    name: str
+    variant: str
+    settings: tuple[str, ...]
+    complete: bool
+    states: int
+    violations: tuple[HuntedViolation, ...] = ()
+    introduced: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        return check_command(self.variant, self.settings)
+
+
+class Hunt(Record, frozen=True):
+    """The whole file. model: digest of its source then."""
+
+    day: str
+    model: str
+    cases: tuple[HuntedCase, ...]
+    schema: str = SCHEMA
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search breaks. broken: property -> depth and last action of the shortest trace."""
+
+    broken: Mapping[str, tuple[int, str]]
+    complete: bool
+    states: int
+
+    def sooner(self, name: str, other: Found) -> bool:
+        """It breaks the property, and the other search does not, or only after more steps."""
+        if name not in self.broken:
+            return False
+        return name not in other.broken or self.broken[name][0] < other.broken[name][0]
+
+
+Search: TypeAlias = Callable[[Selection], Found]
+
+
+def packaged_hunt() -> Hunt:
+    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), Hunt)
+
+
+def hunted_cases() -> tuple[SuiteCase, ...]:
+    """The configurations of the hunt; ELR is switched only in releases in which users can."""
+    every = read_family(files("elrcheck.catalogue.evidence") / "hunt.toml").cases
+    return tuple(
+        case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes
+    )
+
+
+def check_command(variant: str, settings: Sequence[str]) -> str:
+    sets = (f"--set {one}" for one in settings)
+    return " ".join(["elrcheck check --scope two-brokers-quiet", f"--variant {variant}", *sets])
+
+
+def repairs_of(variant: str) -> tuple[Repair, ...]:
+    """Those that change a rule of the variant."""
+    config = resolve(Selection(variant, "two-brokers-quiet")).config
+    return tuple(
+        repair
+        for repair in REPAIRS
+        if any(getattr(config, knob) != value for knob, value in repair.knobs.items())
+    )
+
+
+def repaired(case: Selection, left_out: Sequence[Repair] = ()) -> Selection:
+    """The configuration with every repair but these."""
+    there = [repair for repair in repairs_of(case.variant) if repair not in left_out]
+    return _with(case, {knob: value for repair in there for knob, value in repair.knobs.items()})
+
+
+def designed(case: Selection, name: str) -> Selection:
+    variant, more = DESIGNS[name]
+    return _with(Selection(variant, case.scope, case.overrides), more)
+
+
+def _with(case: Selection, more: Mapping[str, Any]) -> Selection:
+    sets = (f"{knob}={_word(value)}" for knob, value in more.items())
+    return Selection(case.variant, case.scope, (*case.overrides, *sets))
+
+
+def _word(value: Any) -> str:
+    said = plain(value)
+    return str(said).lower() if isinstance(said, bool) else str(said)
+
+
+def attributed(case: SuiteCase, search: Search) -> HuntedCase:
+    """The configuration searched, and the causes of what it breaks."""
+    selection = case.selection
+    own = search(selection)
+    name = case.name.partition("/")[2]
+    if not own.broken:
+        return HuntedCase(name, selection.variant, selection.overrides, own.complete, own.states)
+    rest = search(repaired(selection))
+    repairs = repairs_of(selection.variant)
+    without = {(each,): search(repaired(selection, (each,))) for each in repairs}
+    if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
+        without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
+    designs = {each: search(designed(selection, each)) for each in DESIGNS} if rest.broken else {}
+    searches = (own, rest, *without.values(), *designs.values())
+    return HuntedCase(
+        name,
+        selection.variant,
+        selection.overrides,
+        all(found.complete for found in searches),
+        own.states,
+        tuple(_violation(one, depth, rest, without, designs) for one, (depth, _) in own.broken.items()),
+        tuple(one for one in rest.broken if one not in own.broken),
+    )
+
+
+def _violation(
+    name: str,
+    depth: int,
+    rest: Found,
+    without: Mapping[tuple[Repair, ...], Found],
+    designs: Mapping[str, Found],
+) -> HuntedViolation:
+    left, step = rest.broken.get(name, (None, ""))
+    by_design = {each: found.broken[name][0] for each, found in designs.items() if name in found.broken}
+    causes = tuple(_causes(name, rest, without))
+    return HuntedViolation(name, depth, causes, left, step, by_design if left is not None else {})
+
+
+def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found]) -> list[HuntedCause]:
+    """Single repairs whose absence breaks the property, or breaks it sooner; pairs if there is none."""
+    missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
+    fewest = min(map(len, missed), default=0)
+    return [
+        HuntedCause(tuple(each for repair in left_out for each in repair.findings), seen.broken[name][0])
+        for left_out, seen in missed.items()
+        if len(left_out) == fewest
+    ]

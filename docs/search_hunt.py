@@ -1,0 +1,93 @@
+"""Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
+
+Writes catalogue/evidence/hunted.json, from which `python docs/generate_findings.py` makes
+docs/findings/hunt.md. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
+searched, and what was found is printed and compared with the file, which stays as it is: exit 1 if they
+differ.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.base.roundtrip import to_data
+from elrcheck.catalogue.conformance import model_digest
+from elrcheck.catalogue.evidence.hunted import (
+    NAME,
+    Found,
+    Hunt,
+    HuntedCase,
+    attributed,
+    hunted_cases,
+    packaged_hunt,
+)
+from elrcheck.commands.check import run_check
+
+FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
+LIMITS = Limits(max_states=20_000_000, time_budget=120.0)
+
+
+class Silent:
+    def stage(self, text: str) -> None: ...
+    def level(self, event: object) -> None: ...
+
+
+@cache
+def found(selection: Selection) -> Found:
+    """What a search breaks; each counterexample is followed by the plain model."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-hunt-") as folder:
+        request = CheckRequest(selection, limits=LIMITS, workers=1, run_dir=Path(folder) / "run")
+        report = run_check(request, Silent())
+    broken = {}
+    for each in report.properties:
+        if each.verdict == "violated" and each.depth is not None and each.counterexample is not None:
+            steps = each.counterexample.steps
+            broken[each.id] = (each.depth, steps[-1].action if steps else "")
+    return Found(broken, report.search.complete, report.search.distinct)
+
+
+def said(case: HuntedCase) -> str:
+    parts = [
+        f"{each.property}: {', '.join(each.findings) or '-'}"
+        + ("" if each.repaired is None else f" (repaired {each.repaired} {each.step}, {dict(each.design)})")
+        + ("" if each.explained else " NOT EXPLAINED")
+        for each in case.violations
+    ]
+    note = "" if case.complete else " (not complete)"
+    return f"{case.name}{note}: {'; '.join(parts) or 'holds'} {case.introduced or ''}".rstrip()
+
+
+def main(names: Sequence[str]) -> int:
+    wanted = [
+        case
+        for case in hunted_cases()
+        if not names or any(fnmatch.fnmatchcase(case.name.partition("/")[2], name) for name in names)
+    ]
+    if not wanted:
+        print(f"no configuration of the hunt is called {' or '.join(names)}", file=sys.stderr)
+        return 2
+    done = []
+    for case in wanted:
+        done.append(attributed(case, found))
+        print(said(done[-1]), flush=True)
+    if not names:
+        hunt = Hunt(datetime.now(UTC).date().isoformat(), model_digest(), tuple(done))
+        write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
+        return 0
+    stored = {case.name: case for case in packaged_hunt().cases} if FILE.exists() else {}
+    differ = [case.name for case in done if stored.get(case.name) != case]
+    print(f"differ from the file: {', '.join(differ)}" if differ else "as in the file")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
