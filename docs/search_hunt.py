@@ -14,11 +14,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.conformance import model_digest
 from elrcheck.catalogue.evidence.hunted import (
@@ -30,10 +29,17 @@ from elrcheck.catalogue.evidence.hunted import (
     hunted_cases,
     packaged_hunt,
 )
+from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.model.config import Config
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
-LIMITS = Limits(max_states=20_000_000, time_budget=120.0)
+LIMITS = Limits(max_states=20_000_000, seconds=300.0)
 
 
 class Silent:
@@ -41,18 +47,41 @@ class Silent:
     def level(self, event: object) -> None: ...
 
 
-@cache
-def found(selection: Selection) -> Found:
-    """What a search breaks; each counterexample is followed by the plain model."""
+class Bench:
+    """Searches of the same model; a configuration is searched once."""
+
+    def __init__(self) -> None:
+        self.model = load_checked_model()
+        self.done: dict[Config, Found] = {}
+
+    def found(self, selection: Selection) -> Found:
+        config = resolve(selection).config
+        if config not in self.done:
+            self.done[config] = self._searched(config)
+        return self.done[config]
+
+    def _searched(self, config: Config) -> Found:
+        program = lower(self.model, config, self.model.always).program
+        result = Search(program, workers=1, cache=KernelCache(default_cache()), limits=LIMITS).run(
+            None, "complete"
+        )
+        broken = {program.checks[check].name: depth for check, depth in result.first.items()}
+        return Found(dict(sorted(broken.items(), key=number)), result.complete, result.distinct)
+
+
+def number(item: tuple[str, int]) -> int:
+    return int(item[0].removeprefix("P-"))
+
+
+def last_steps(selection: Selection) -> dict[str, str]:
+    """The last action of a shortest trace to each violation, which the plain model has followed."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-hunt-") as folder:
-        request = CheckRequest(selection, limits=LIMITS, workers=1, run_dir=Path(folder) / "run")
-        report = run_check(request, Silent())
-    broken = {}
-    for each in report.properties:
-        if each.verdict == "violated" and each.depth is not None and each.counterexample is not None:
-            steps = each.counterexample.steps
-            broken[each.id] = (each.depth, steps[-1].action if steps else "")
-    return Found(broken, report.search.complete, report.search.distinct)
+        report = run_check(CheckRequest(selection, workers=1, run_dir=Path(folder) / "run"), Silent())
+    return {
+        each.id: each.counterexample.steps[-1].action
+        for each in report.properties
+        if each.verdict == "violated" and each.counterexample is not None
+    }
 
 
 def said(case: HuntedCase) -> str:
@@ -75,9 +104,10 @@ def main(names: Sequence[str]) -> int:
     if not wanted:
         print(f"no configuration of the hunt is called {' or '.join(names)}", file=sys.stderr)
         return 2
+    bench = Bench()
     done = []
     for case in wanted:
-        done.append(attributed(case, found))
+        done.append(attributed(case, bench.found, last_steps))
         print(said(done[-1]), flush=True)
     if not names:
         hunt = Hunt(datetime.now(UTC).date().isoformat(), model_digest(), tuple(done))

@@ -36,10 +36,14 @@ SCHEMA = "elrcheck.hunt/1"
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """The rule that findings repair, as their controls do."""
+    """The rule that findings repair, as their controls do.
+
+    needs: budgets without any of which the rule makes no difference, so that leaving it out needs no search.
+    """
 
     findings: tuple[str, ...]
     knobs: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -49,19 +53,25 @@ class Repair:
 REPAIRS: tuple[Repair, ...] = (
     Repair(("F-1",), {"last_known_leader": LastKnownLeader.ACTIVE}),
     Repair(("F-2",), {"rereg_without_elr": Reregistration.FENCE}),
-    Repair(("F-20",), {"elr_intersect_replicas": True}),
-    Repair(("F-21",), {"unregister_prunes_elr": True}),
-    Repair(("F-23",), {"dirs_wipe_elr": False}),
+    Repair(("F-20",), {"elr_intersect_replicas": True}, ("reassignments",)),
+    Repair(("F-21",), {"unregister_prunes_elr": True}, ("unregistrations",)),
+    Repair(
+        ("F-23",), {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")
+    ),
     Repair(("F-25",), {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
-    Repair(("F-28",), {"downgrade_ignores_elr": True}),
+    Repair(("F-28",), {"downgrade_ignores_elr": True}, ("feature_changes",)),
     Repair(("F-51",), {"reelection": Reelection.RESET}),
-    Repair(("F-52",), {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True}),
-    Repair(("F-53",), {"min_isr_change_bumps_partition_epoch": True}),
-    Repair(("F-56",), {"feature_on_clears_elr": True}),
-    Repair(("F-58",), {"known_record_ends_proposal": False}),
+    Repair(
+        ("F-52",),
+        {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True},
+        ("directory_changes", "directory_failures", "directory_losses"),
+    ),
+    Repair(("F-53",), {"min_isr_change_bumps_partition_epoch": True}, ("min_isr_changes",)),
+    Repair(("F-56",), {"feature_on_clears_elr": True}, ("feature_changes",)),
+    Repair(("F-58",), {"known_record_ends_proposal": False}, ("late_answers",)),
     Repair(("F-59",), {"lkl_stores_none": False}),
-    Repair(("F-60",), {"reassign_gate": ReassignGate.KIP}),
-    Repair(("F-61", "F-62"), {"cancel_gate": True}),
+    Repair(("F-60",), {"reassign_gate": ReassignGate.KIP}, ("reassignments",)),
+    Repair(("F-61", "F-62"), {"cancel_gate": True}, ("reassignments",)),
 )
 STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
 """Findings without a repair, by the step that breaks something."""
@@ -140,9 +150,9 @@ class Hunt(Record, frozen=True):
 
 @dataclass(frozen=True)
 class Found:
-    """What a search breaks. broken: property -> depth and last action of the shortest trace."""
+    """What a search breaks. broken: property -> depth."""
 
-    broken: Mapping[str, tuple[int, str]]
+    broken: Mapping[str, int]
     complete: bool
     states: int
 
@@ -150,10 +160,11 @@ class Found:
         """It breaks the property, and the other search does not, or only after more steps."""
         if name not in self.broken:
             return False
-        return name not in other.broken or self.broken[name][0] < other.broken[name][0]
+        return name not in other.broken or self.broken[name] < other.broken[name]
 
 
 Search: TypeAlias = Callable[[Selection], Found]
+LastSteps: TypeAlias = Callable[[Selection], Mapping[str, str]]
 
 
 def packaged_hunt() -> Hunt:
@@ -183,6 +194,12 @@ def repairs_of(variant: str) -> tuple[Repair, ...]:
     )
 
 
+def matters(repair: Repair, case: SuiteCase) -> bool:
+    """The configuration has what the rule needs to make a difference."""
+    config = case.selected.config
+    return not repair.needs or any(getattr(config, budget) > 0 for budget in repair.needs)
+
+
 def repaired(case: Selection, left_out: Sequence[Repair] = ()) -> Selection:
     """The configuration with every repair but these."""
     there = [repair for repair in repairs_of(case.variant) if repair not in left_out]
@@ -204,42 +221,42 @@ def _word(value: Any) -> str:
     return str(said).lower() if isinstance(said, bool) else str(said)
 
 
-def attributed(case: SuiteCase, search: Search) -> HuntedCase:
-    """The configuration searched, and the causes of what it breaks."""
+def attributed(case: SuiteCase, search: Search, last_steps: LastSteps) -> HuntedCase:
+    """The configuration searched, and the causes of what it breaks.
+
+    last_steps: the last action of the shortest trace to each violation.
+    """
     selection = case.selection
     own = search(selection)
     name = case.name.partition("/")[2]
     if not own.broken:
         return HuntedCase(name, selection.variant, selection.overrides, own.complete, own.states)
     rest = search(repaired(selection))
-    repairs = repairs_of(selection.variant)
+    repairs = [repair for repair in repairs_of(selection.variant) if matters(repair, case)]
     without = {(each,): search(repaired(selection, (each,))) for each in repairs}
     if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
         without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
     designs = {each: search(designed(selection, each)) for each in DESIGNS} if rest.broken else {}
+    steps = last_steps(repaired(selection)) if rest.broken else {}
     searches = (own, rest, *without.values(), *designs.values())
+
+    def violation(one: str) -> HuntedViolation:
+        causes = tuple(_causes(one, rest, without))
+        left = rest.broken.get(one)
+        by_design = {each: found.broken[one] for each, found in designs.items() if one in found.broken}
+        if left is None:
+            return HuntedViolation(one, own.broken[one], causes)
+        return HuntedViolation(one, own.broken[one], causes, left, steps[one], by_design)
+
     return HuntedCase(
         name,
         selection.variant,
         selection.overrides,
         all(found.complete for found in searches),
         own.states,
-        tuple(_violation(one, depth, rest, without, designs) for one, (depth, _) in own.broken.items()),
+        tuple(map(violation, own.broken)),
         tuple(one for one in rest.broken if one not in own.broken),
     )
-
-
-def _violation(
-    name: str,
-    depth: int,
-    rest: Found,
-    without: Mapping[tuple[Repair, ...], Found],
-    designs: Mapping[str, Found],
-) -> HuntedViolation:
-    left, step = rest.broken.get(name, (None, ""))
-    by_design = {each: found.broken[name][0] for each, found in designs.items() if name in found.broken}
-    causes = tuple(_causes(name, rest, without))
-    return HuntedViolation(name, depth, causes, left, step, by_design if left is not None else {})
 
 
 def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found]) -> list[HuntedCause]:
@@ -247,7 +264,7 @@ def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found])
     missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
     fewest = min(map(len, missed), default=0)
     return [
-        HuntedCause(tuple(each for repair in left_out for each in repair.findings), seen.broken[name][0])
+        HuntedCause(tuple(each for repair in left_out for each in repair.findings), seen.broken[name])
         for left_out, seen in missed.items()
         if len(left_out) == fewest
     ]
