@@ -17,34 +17,22 @@ only their differences, and the properties do not ask for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
-from elrcheck.commands.audit.known_broker import known_broker
 from elrcheck.commands.audit.record_check import RecordCheck
+from elrcheck.commands.audit.surroundings import Facts, Surroundings
 from elrcheck.kafka.log.binary import Malformed
-from elrcheck.kafka.log.cluster_state import (
-    BROKER,
-    EVERY_BROKER,
-    TOPIC,
-    ClusterState,
-    Key,
-    PartitionChanged,
-    StoredBroker,
-    StoredPartition,
-)
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, PartitionChanged, StoredPartition
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import REST, START, MetadataRecord, read_record, topic_and_number
-from elrcheck.kafka.log.partition_table import Home, PartitionTable, Pattern, Shape, Standing
+from elrcheck.kafka.log.partition_table import PartitionTable, Pattern, Shape, Standing
 from elrcheck.kafka.log.record_codes import CREATION, OTHER, TWICE, Columns, RecordCodes
 
 MOST_KNOWN = 1 << 17
 """Circumstances that are remembered."""
-
-Facts: TypeAlias = tuple[object, ...]
-"""What is known of the brokers of a partition, and the world; the same facts are the same object."""
 
 
 class Place(NamedTuple):
@@ -103,22 +91,12 @@ class Quiet:
         self._index = index
         self._taken: list[tuple[Run, int, Columns, int, int]] = []
         """In this batch: records from a number on, and where they stand in their block."""
-        self._state = ClusterState()
-        self._times = -1
+        self._around = Surroundings(check, self._forgotten)
         self._codes = RecordCodes()
         self._columns: Columns | None = None
-        self._world: Facts = ()
-        self._seen: dict[int, tuple[StoredBroker | None, StoredBroker | None]] = {}
-        """Brokers as they are and as they were before the batch, when this was last looked at."""
-        self._settings: tuple[dict[tuple[int, str], str], dict[tuple[int, str], str]] = ({}, {})
-        self._facts: dict[Facts, Facts] = {}
         self._situations: dict[tuple[Pattern, int, int], Situation] = {}
         self._known = 0
         self._created: dict[tuple[bytes, int], StoredPartition] = {}
-        self._brokers: dict[tuple[int, str], int] = {}
-        self._numbers: dict[tuple[object, ...], int] = {}
-        """Of what can be said of a broker, or of a topic."""
-        self._topics: dict[str, int] = {}
 
     # ------------------------------------------------------------------------ records
 
@@ -189,7 +167,7 @@ class Quiet:
             or not _stays(old, new)
         ):
             return False
-        there = self._situation(new.pattern, self._facts_of(new.home), here.topic)
+        there = self._situation(new.pattern, self._around.facts_of(new.home), here.topic)
         if not there.sound:
             return False
         if new.home is old.home and columns.codes[at] >= 0:
@@ -204,7 +182,7 @@ class Quiet:
         key = Key(*topic_and_number(value, START))
         if key.partition < 0 or key in state.partitions or key in self._flagged or key in self._ghosts:
             return False
-        topic = self._topic_of(key)
+        topic = self._around.topic_of(key)
         created = self._created.get((value[REST:], topic)) or self._derived_creation(state, value, topic)
         if created is None:
             self._asked = Asked(offset, value, CREATION, None)
@@ -221,7 +199,7 @@ class Quiet:
         if record is None:
             return None
         after = state.created(record.fields)
-        there = self._situation(after.shape.pattern, self._facts_of(after.shape.home), topic)
+        there = self._situation(after.shape.pattern, self._around.facts_of(after.shape.home), topic)
         if (after.leader_epoch, after.partition_epoch) not in there.created or not there.sound:
             return None
         self._remember(value, topic, after)
@@ -240,8 +218,8 @@ class Quiet:
         ((key, before, after),) = applied.changed
         if after is None or not self.is_sound(state, key):
             return
-        topic = self._topic_of(key) if asked.before is None else asked.before.topic
-        there = self._situation(after.shape.pattern, self._facts_of(after.shape.home), topic)
+        topic = self._around.topic_of(key) if asked.before is None else asked.before.topic
+        there = self._situation(after.shape.pattern, self._around.facts_of(after.shape.home), topic)
         there.sound = True
         if asked.before is None:
             if before is None:
@@ -260,7 +238,7 @@ class Quiet:
     def taken(self) -> Iterator[tuple[Key, Place]]:
         """The partitions that were changed in this batch without notice, and where. They are given back."""
         taken, self._taken = self._taken, []
-        keys = self._state.partitions.keys_of_rows
+        keys = self._around.state.partitions.keys_of_rows
         for run, number, columns, first, stop in taken:
             for row, offset in zip(
                 columns.rows[first:stop], run.offsets[number : number + stop - first], strict=True
@@ -275,8 +253,8 @@ class Quiet:
         if self._known > MOST_KNOWN:
             self._known = 0
             self._situations.clear()
-            for row, standing in enumerate(self._state.partitions.standings):
-                self._state.partitions.standings[row] = standing.pattern.plain
+            for row, standing in enumerate(self._around.state.partitions.standings):
+                self._around.state.partitions.standings[row] = standing.pattern.plain
 
     def changed(self, changed: PartitionChanged, state: ClusterState) -> None:
         """A record has changed this partition, and was not taken."""
@@ -335,13 +313,13 @@ class Quiet:
 
     def _standing(self, table: PartitionTable, row: int, key: Key) -> Situation:
         """The situation of a partition, which is noted unless its records may not be taken."""
-        here, facts = table.standings[row], self._facts_of(table.homes[row])
+        here, facts = table.standings[row], self._around.facts_of(table.homes[row])
         if isinstance(here, Situation):
             if here.facts is facts:
                 return here
             found = here.moves[facts] = self._situation(here.pattern, facts, here.topic)
         else:
-            found = self._situation(here.pattern, facts, self._topic_of(key))
+            found = self._situation(here.pattern, facts, self._around.topic_of(key))
         if key not in self._check.first and key not in self._flagged and key not in self._ghosts:
             table.standings[row] = found
         return found
@@ -353,84 +331,24 @@ class Quiet:
             found = self._situations[place] = Situation(pattern, facts, topic)
         return found
 
-    def _facts_of(self, home: Home) -> Facts:
-        """What is known of these brokers now."""
-        if home.facts is None:
-            numbers = self._brokers
-            brokers = [numbers.get(pair) or self._broker(*pair) for pair in home.pairs]
-            facts = (*brokers, self._world)
-            home.facts = self._facts.setdefault(facts, facts)
-        assert isinstance(home.facts, tuple)
-        return home.facts
-
     def _renew(self, state: ClusterState) -> None:
         """Brokers or settings may have changed, or a snapshot has replaced the state."""
-        check = self._check
-        if state is self._state and check.times == self._times:
+        around = self._around
+        if around.is_current(state):
             return
-        if state is not self._state:
-            self._state = state
+        if state is not around.state:
             self._codes.forget_rows()
             self._columns = None
             self._taken.clear()
-            self._topics.clear()
-            self._seen.clear()
-            self._world = ()
-        self._times = check.times
         self._created.clear()
-        cluster = (BROKER, EVERY_BROKER)
-        now, start = state.min_isr.get(cluster), check.min_isr.get(cluster)
-        world = (state.elr_enabled, check.elr, now, start, check.level_in(state))
-        table = state.partitions
-        if world != self._world:
-            self._world = world
-            for homes in table.homes_of.values():
-                for home in homes:
-                    home.facts = None
-        seen = {
-            broker: (state.brokers.get(broker), check.brokers.get(broker))
-            for broker in state.brokers.keys() | check.brokers.keys()
-        }
-        for broker in seen.keys() | self._seen.keys():
-            if seen.get(broker) != self._seen.get(broker):
-                for home in table.homes_of.get(broker, ()):
-                    home.facts = None
-        self._seen = seen
-        self._brokers.clear()
-        if (state.min_isr, check.min_isr) != self._settings:
-            self._settings = dict(state.min_isr), dict(check.min_isr)
-            for topic_id in list(self._topics):
-                self.forget_topic(topic_id)
+        around.renew(state)
 
     def forget_topic(self, topic_id: str) -> None:
         """The name, the partition 0 or a setting of a topic may have changed."""
-        before = self._topics.pop(topic_id, None)
-        if before is not None and self._topic(topic_id) != before:
-            for key in self._state.keys_in(topic_id):
-                self.flagged(self._state, key)
+        self._around.forget_topic(topic_id)
 
-    def _broker(self, broker: int, directory: str) -> int:
-        """The number of what is known of a broker, now and before the batch."""
-        now, start = self._seen.get(broker, (None, None))
-        known = (known_broker(now, directory), known_broker(start, directory))
-        number = self._brokers[broker, directory] = self._number("broker", *known)
-        return number
-
-    def _topic_of(self, key: Key) -> int:
-        """The number of what there is to say of the topic, which for its partition 0 is another one."""
-        number = self._topics.get(key.topic_id)
-        return 2 * (self._topic(key.topic_id) if number is None else number) + (key.partition == 0)
-
-    def _topic(self, topic_id: str) -> int:
-        zero = self._state.partitions.get(Key(topic_id, 0))
-        replicas = -1 if zero is None else len(zero.shape.lists.replicas)
-        own = (TOPIC, self._state.topics.get(topic_id, topic_id))
-        settings = (self._state.min_isr.get(own), self._check.min_isr.get(own))
-        number = self._topics[topic_id] = self._number("topic", replicas, *settings)
-        return number
-
-    def _number(self, *said: object) -> int:
-        return self._numbers.setdefault(said, len(self._numbers) + 1)
+    def _forgotten(self, key: Key) -> None:
+        self.flagged(self._around.state, key)
 
 
 def _read(value: bytes) -> MetadataRecord | None:
