@@ -12,6 +12,8 @@ from pathlib import Path
 
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.cause_page import cause_page, causes
+from elrcheck.catalogue.evidence.hunt_page import hunt_page
+from elrcheck.catalogue.evidence.hunted import packaged_hunt
 from elrcheck.catalogue.evidence.released_search import packaged_searches
 from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
@@ -58,11 +60,12 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    """The page of each finding, the table and the causes, by file name."""
+    """The page of each finding, the table, the causes and the hunt, by file name."""
     found = [read_finding(file) for file in finding_files()]
     table = finding_table()
     sorted_out = cause_page(causes(found, packaged_searches(), table), packaged_suites(), table.releases)
-    return {"table.md": version_page(table), "causes.md": sorted_out} | {
+    hunted = hunt_page(packaged_hunt())
+    return {"table.md": version_page(table), "causes.md": sorted_out, "hunt.md": hunted} | {
         f"{finding.id}.md": finding_page(
             finding,
             [name for name in _rules(finding) if name not in NEXT_STEPS],

@@ -85,12 +85,8 @@ def last_steps(selection: Selection) -> dict[str, str]:
 
 
 def said(case: HuntedCase) -> str:
-    parts = [
-        f"{each.property}: {', '.join(each.findings) or '-'}"
-        + ("" if each.repaired is None else f" (repaired {each.repaired} {each.step}, {dict(each.design)})")
-        + ("" if each.explained else " NOT EXPLAINED")
-        for each in case.violations
-    ]
+    parts = [f"{each.property}: {', '.join(each.reasons)}" for each in case.violations if each.explained]
+    parts += [f"{each.property}: NOT EXPLAINED ({each})" for each in case.violations if not each.explained]
     note = "" if case.complete else " (not complete)"
     return f"{case.name}{note}: {'; '.join(parts) or 'holds'} {case.introduced or ''}".rstrip()
 

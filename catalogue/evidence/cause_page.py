@@ -25,6 +25,7 @@ What released Kafka breaks, sorted by cause: one repair for each. "Shortest" is 
 a violation under the rules of a release, in the search of [the table](table.md). The control is the same
 search with the rule repaired, where none of these properties breaks; "patch" says on which classes and
 brokers the repair was tried as well. What operators can do meanwhile is on the page of each.
+[The hunt](hunt.md) says which of them explain what operations and faults break.
 """
 BY_DESIGN = """\
 ## Violations in the suites

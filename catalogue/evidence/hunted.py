@@ -36,42 +36,38 @@ SCHEMA = "elrcheck.hunt/1"
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """The rule that findings repair, as their controls do.
+    """The rule that a finding repairs, as its controls do.
 
     needs: budgets without any of which the rule makes no difference, so that leaving it out needs no search.
     """
 
-    findings: tuple[str, ...]
+    finding: str
     knobs: Mapping[str, Any]
     needs: tuple[str, ...] = ()
 
-    @property
-    def name(self) -> str:
-        return ", ".join(self.findings)
-
 
 REPAIRS: tuple[Repair, ...] = (
-    Repair(("F-1",), {"last_known_leader": LastKnownLeader.ACTIVE}),
-    Repair(("F-2",), {"rereg_without_elr": Reregistration.FENCE}),
-    Repair(("F-20",), {"elr_intersect_replicas": True}, ("reassignments",)),
-    Repair(("F-21",), {"unregister_prunes_elr": True}, ("unregistrations",)),
+    Repair("F-1", {"last_known_leader": LastKnownLeader.ACTIVE}),
+    Repair("F-2", {"rereg_without_elr": Reregistration.FENCE}),
+    Repair("F-20", {"elr_intersect_replicas": True}, ("reassignments",)),
+    Repair("F-21", {"unregister_prunes_elr": True}, ("unregistrations",)),
     Repair(
         ("F-23",), {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")
     ),
-    Repair(("F-25",), {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
-    Repair(("F-28",), {"downgrade_ignores_elr": True}, ("feature_changes",)),
-    Repair(("F-51",), {"reelection": Reelection.RESET}),
+    Repair("F-25", {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
+    Repair("F-28", {"downgrade_ignores_elr": True}, ("feature_changes",)),
+    Repair("F-51", {"reelection": Reelection.RESET}),
     Repair(
         ("F-52",),
         {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True},
         ("directory_changes", "directory_failures", "directory_losses"),
     ),
-    Repair(("F-53",), {"min_isr_change_bumps_partition_epoch": True}, ("min_isr_changes",)),
-    Repair(("F-56",), {"feature_on_clears_elr": True}, ("feature_changes",)),
-    Repair(("F-58",), {"known_record_ends_proposal": False}, ("late_answers",)),
-    Repair(("F-59",), {"lkl_stores_none": False}),
-    Repair(("F-60",), {"reassign_gate": ReassignGate.KIP}, ("reassignments",)),
-    Repair(("F-61", "F-62"), {"cancel_gate": True}, ("reassignments",)),
+    Repair("F-53", {"min_isr_change_bumps_partition_epoch": True}, ("min_isr_changes",)),
+    Repair("F-56", {"feature_on_clears_elr": True}, ("feature_changes",)),
+    Repair("F-58", {"known_record_ends_proposal": False}, ("late_answers",)),
+    Repair("F-59", {"lkl_stores_none": False}),
+    Repair("F-60", {"reassign_gate": ReassignGate.KIP}, ("reassignments",)),
+    Repair("F-61", {"cancel_gate": True}, ("reassignments",)),
 )
 STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
 """Findings without a repair, by the step that breaks something."""
@@ -105,19 +101,20 @@ class HuntedViolation(Record, frozen=True):
     design: Mapping[str, int] = {}
 
     @property
-    def findings(self) -> tuple[str, ...]:
-        """The findings that explain it."""
-        named = [name for cause in self.causes for name in cause.findings]
-        if self.repaired is not None and self.step in STEPS:
-            named.append(STEPS[self.step])
-        return tuple(dict.fromkeys(named))
+    def reasons(self) -> tuple[str, ...]:
+        """Findings, those that break it only together joined by `+`, and what breaks it by design."""
+        found = [" + ".join(cause.findings) for cause in self.causes]
+        if self.repaired is not None:
+            least = self.repaired
+            designs = [name for name in DESIGNS if self.design.get(name, least + 1) <= least]
+            found += [STEPS[self.step]] if self.step in STEPS else designs[:1]
+        return tuple(found)
 
     @property
     def explained(self) -> bool:
-        """Every way to break it found here has a cause: with all repairs it holds, or has a reason."""
-        if self.repaired is None:
-            return bool(self.causes)
-        return self.step in STEPS or any(depth <= self.repaired for depth in self.design.values())
+        """It has a cause, and if it breaks with all repairs as well, a reason for that."""
+        causes = len(self.causes)
+        return len(self.reasons) > (causes if self.repaired is not None else 0)
 
 
 class HuntedCase(Record, frozen=True):
@@ -264,7 +261,7 @@ def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found])
     missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
     fewest = min(map(len, missed), default=0)
     return [
-        HuntedCause(tuple(each for repair in left_out for each in repair.findings), seen.broken[name])
+        HuntedCause(tuple(repair.finding for repair in left_out), seen.broken[name])
         for left_out, seen in missed.items()
         if len(left_out) == fewest
     ]

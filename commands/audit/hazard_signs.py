@@ -18,6 +18,7 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
     Key,
     PartitionChanged,
+    StoredBroker,
 )
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import Fields
@@ -108,6 +109,15 @@ class Shrunk(NamedTuple):
     message: str
 
 
+class Returned(NamedTuple):
+    """A broker that was not fenced is registered anew while it is in an ISR. beside: not alone in it."""
+
+    applied: Applied
+    key: Key
+    broker: int
+    beside: bool
+
+
 @dataclass
 class EventSigns:
     """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
@@ -116,22 +126,37 @@ class EventSigns:
     """Members of the ELR that were no replicas for a time while they were in it."""
     min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
     """The settings before this batch."""
+    brokers: dict[int, StoredBroker] = field(default_factory=dict)
+    """As they were before this batch."""
     attentive: int = -1
     """The time until which no record may be passed over, because min.insync.replicas was raised before it."""
     _raised: dict[tuple[int, str], Raised] = field(default_factory=dict)
     _shrunk: list[Shrunk] = field(default_factory=list)
+    _returned: list[Returned] = field(default_factory=list)
 
     def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, Key, Sign]]:
-        """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it."""
+        """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it, and
+        leave the ISR behind the one that registers it.
+        """
         shrunk, self._shrunk = self._shrunk, []
+        returned, self._returned = self._returned, []
+        for each in returned:
+            stored = state.partitions.get(each.key)
+            p = None if stored is None else stored.shape.lists
+            if p is not None and each.broker in p.isr and (p.leader == each.broker or each.beside):
+                leads = " and leads" if p.leader == each.broker else ""
+                what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
+                message = f"broker {each.broker} {what}: {_lists(p)}"
+                yield each.applied, each.key, ("registered-in-isr", message)
         for applied, key, dropped, message in shrunk:
             brokers = [state.brokers.get(broker) for broker in dropped]
             if all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers):
                 yield applied, key, ("raised-while-shrinking", message)
 
     def settled(self, state: ClusterState) -> None:
-        """The batch has ended, in which settings have changed, or a snapshot."""
+        """The batch has ended, in which brokers or settings have changed, or a snapshot."""
         self.min_isr = dict(state.min_isr)
+        self.brokers = dict(state.brokers)
 
     def seen(
         self, applied: Applied, state: ClusterState, in_snapshot: bool = False
@@ -140,6 +165,8 @@ class EventSigns:
         name, fields = applied.record.name, applied.record.fields
         if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
             self._note_raised(applied, state)
+        if name == "REGISTER_BROKER_RECORD" and fields["fenced"] and not in_snapshot:
+            self._note_returned(applied, state)
         if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
             for key, stored in state.partitions.items():
                 if elr := stored.shape.lists.elr:
@@ -167,6 +194,20 @@ class EventSigns:
         if now > before:
             self._raised[resource] = Raised(applied.time, before)
             self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
+
+    def _note_returned(self, applied: Applied, state: ClusterState) -> None:
+        """A new incarnation is registered, whose last one was not fenced: it has to leave every ISR (F-2).
+
+        The last member of an ISR stays without ELR, but leads no more.
+        """
+        broker = applied.record.fields["brokerId"]
+        was = self.brokers.get(broker)
+        if was is not None and not was.fenced:
+            self._returned += [
+                Returned(applied, key, broker, len(isr) > 1)
+                for key, stored in state.partitions.items()
+                if broker in (isr := stored.shape.lists.isr)
+            ]
 
     def _note_shrunk(
         self, applied: Applied, key: Key, before: KafkaPartition, after: KafkaPartition, state: ClusterState

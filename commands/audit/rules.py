@@ -73,6 +73,11 @@ NO_STRANGER = (
     " controller resign. Write min.insync.replicas again with the value it has, or stop that broker; then"
     " start the replicas."
 )
+NOT_FENCED = (
+    "The broker counts as complete, whatever an unclean shutdown has left of its log, and followers truncate"
+    " to a leader. If it crashed, stop it and wait until it is fenced before other replicas start; copy the"
+    " partition folders of those that are down before they follow it."
+)
 NO_BROKER = (
     "In 4.0.x no unclean election of this partition can succeed: update the controllers, or write"
     " min.insync.replicas again, before one is needed."
@@ -126,6 +131,7 @@ _RULES = (
     Rule("P-18", "high", LOOK_AT_THE_CONTROLLER),
     Rule("P-19", "high", LOOK_AT_THE_CONTROLLER),
     Rule("P-20", "high", GIVE_IT_A_LEADER),
+    Rule("registered-in-isr", "high", NOT_FENCED, "F-2"),
     Rule("elr-outside-replicas", "critical", KEEP_THE_LEADER, "F-20"),
     Rule("ghost-elected", "critical", LEFT_BY_A_GHOST, "F-20"),
     Rule("elr-blocks-election", "high", GIVE_IT_A_LEADER, "F-20"),

@@ -188,8 +188,8 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
 }
 
 
-ELSEWHERE = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking")
-"""Rules with tests of their own, in test_audit_reassigned.py."""
+ELSEWHERE = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "registered-in-isr")
+"""Rules with tests of their own, in test_audit_reassigned.py and test_audit_returned.py."""
 
 
 @pytest.mark.parametrize("story", list(STORIES))
@@ -238,10 +238,10 @@ def test_the_elr_of_an_aborted_transaction_is_no_flag(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_registers_again_is_no_flag_without_elr(tmp_path: Path) -> None:
-    """Releases before 4.0 leave it in the ISR until it is unfenced (KAFKA-18106)."""
-    again = (broker(3, 2), registered(2, brokerId=2, fenced=-1))
+    """Releases before 4.0 leave it in the ISR until it is unfenced (KAFKA-18106); it was fenced before."""
+    again = (FENCED[2], broker(3, 2), registered(2, brokerId=2, fenced=-1))
     assert flags(tmp_path, START, (feature(0),), *again) == []
-    assert flags(tmp_path, START, *again) == [(8, "P-19", 9)]
+    assert flags(tmp_path, START, *again) == [(8, "P-19", 10)]
 
 
 def test_no_content_makes_the_audit_fail(tmp_path: Path) -> None:
