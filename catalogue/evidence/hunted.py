@@ -24,6 +24,7 @@ from elrcheck.model.choices import (
     LastKnownLeader,
     LostDirectory,
     MinIsrChange,
+    MinIsrPropagation,
     ReassignGate,
     Reelection,
     Reregistration,
@@ -54,6 +55,7 @@ REPAIRS: tuple[Repair, ...] = (
     Repair(
         ("F-23",), {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")
     ),
+    Repair("F-24", {"min_isr_propagation": MinIsrPropagation.ATOMIC}, ("min_isr_changes",)),
     Repair("F-25", {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
     Repair("F-28", {"downgrade_ignores_elr": True}, ("feature_changes",)),
     Repair("F-51", {"reelection": Reelection.RESET}),
@@ -120,7 +122,7 @@ class HuntedViolation(Record, frozen=True):
 class HuntedCase(Record, frozen=True):
     """One configuration. complete: its searches, with and without repairs, were; states: as released.
 
-    introduced: properties that break with all repairs only.
+    introduced: properties that break with all repairs only. left_out: findings whose repairs were left out.
     """
 
     name: str
@@ -130,6 +132,7 @@ class HuntedCase(Record, frozen=True):
     states: int
     violations: tuple[HuntedViolation, ...] = ()
     introduced: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -218,10 +221,13 @@ def _word(value: Any) -> str:
     return str(said).lower() if isinstance(said, bool) else str(said)
 
 
-def attributed(case: SuiteCase, search: Search, last_steps: LastSteps) -> HuntedCase:
+def attributed(
+    case: SuiteCase, search: Search, last_steps: LastSteps, findings: Sequence[str] | None = None
+) -> HuntedCase:
     """The configuration searched, and the causes of what it breaks.
 
-    last_steps: the last action of the shortest trace to each violation.
+    last_steps: the last action of the shortest trace to each violation. findings: whose repairs are left out;
+    None for every one that matters.
     """
     selection = case.selection
     own = search(selection)
@@ -230,6 +236,8 @@ def attributed(case: SuiteCase, search: Search, last_steps: LastSteps) -> Hunted
         return HuntedCase(name, selection.variant, selection.overrides, own.complete, own.states)
     rest = search(repaired(selection))
     repairs = [repair for repair in repairs_of(selection.variant) if matters(repair, case)]
+    if findings is not None:
+        repairs = [repair for repair in repairs if repair.finding in findings]
     without = {(each,): search(repaired(selection, (each,))) for each in repairs}
     if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
         without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
@@ -253,6 +261,7 @@ def attributed(case: SuiteCase, search: Search, last_steps: LastSteps) -> Hunted
         own.states,
         tuple(map(violation, own.broken)),
         tuple(one for one in rest.broken if one not in own.broken),
+        tuple(repair.finding for repair in repairs),
     )
 
 
