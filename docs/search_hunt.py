@@ -2,8 +2,8 @@
 
 Writes catalogue/evidence/hunted.json, from which `python docs/generate_findings.py` makes
 docs/findings/hunt.md. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
-searched, and what was found is printed and compared with the file, which stays as it is: exit 1 if they
-differ.
+searched, with the repairs left out that the file names; what was found is printed and compared with the file,
+which stays as it is: exit 1 if they differ.
 """
 
 from __future__ import annotations
@@ -102,14 +102,15 @@ def main(names: Sequence[str]) -> int:
         return 2
     bench = Bench()
     done = []
+    stored = {case.name: case for case in packaged_hunt().cases} if names and FILE.exists() else {}
     for case in wanted:
-        done.append(attributed(case, bench.found, last_steps))
+        old = stored.get(case.name.partition("/")[2])
+        done.append(attributed(case, bench.found, last_steps, old.left_out if old else None))
         print(said(done[-1]), flush=True)
     if not names:
         hunt = Hunt(datetime.now(UTC).date().isoformat(), model_digest(), tuple(done))
         write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
         return 0
-    stored = {case.name: case for case in packaged_hunt().cases} if FILE.exists() else {}
     differ = [case.name for case in done if stored.get(case.name) != case]
     print(f"differ from the file: {', '.join(differ)}" if differ else "as in the file")
     return 1 if differ else 0

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from elrcheck.catalogue.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation
+from elrcheck.catalogue.evidence.hunted import (
+    DESIGNS,
+    Hunt,
+    HuntedCase,
+    HuntedViolation,
+    hunted_cases,
+)
 from elrcheck.model.variants import variant_named
 
 HEAD = """\
@@ -17,6 +23,7 @@ Nine operations, each with five kinds of fault, put to the rules of released Kaf
 record (`catalogue/evidence/hunt.toml`). Searches say which finding explains each violation: with the repairs
 of all findings the property holds, and with one repair left out it breaks again, or in fewer steps. What
 breaks with all repairs is by design if the KIP breaks it too, in no more steps: the only copy is lost, say.
+Not every repair was left out in every configuration: `left_out` in the data has those that were.
 F-26 has no repair: it is named where the shortest trace with all repairs ends with the switch of the feature.
 
 `python docs/search_hunt.py 'reassign/crash@code_4_0'` repeats all searches of a configuration, and compares.
@@ -96,6 +103,11 @@ def _releases(variant: str) -> str:
 
 def _others(hunt: Hunt) -> Iterator[str]:
     """Those that break nothing, and those of which it is not known."""
+    searched = {case.name for case in hunt.cases}
+    left = [case.name.partition("/")[2] for case in hunted_cases()]
+    if left := [f"`{name}`" for name in left if name not in searched]:
+        yield f"Not searched: {', '.join(left)}."
+        yield ""
     for complete, said in (
         (True, "Nothing breaks in"),
         (False, "Nothing was found before the limit of states in"),

@@ -1,0 +1,137 @@
+"""The hunt: repairs are those of the findings, every violation has a cause, and a row repeats."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from places import ROOT
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.evidence.hunt_page import because, hunt_page
+from elrcheck.catalogue.evidence.hunted import (
+    DESIGNS,
+    REPAIRS,
+    Found,
+    Hunt,
+    HuntedCase,
+    attributed,
+    hunted_cases,
+    packaged_hunt,
+    repaired,
+    repairs_of,
+)
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+
+CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
+CASE = CASES["reassign/fence@code_4_3"]
+HUNT = packaged_hunt()
+
+
+def test_each_repair_is_a_control_of_its_finding() -> None:
+    findings = {finding.id: finding for finding in map(read_finding, finding_files())}
+    for repair in REPAIRS:
+        controls = [run.control.knobs for run in findings[repair.finding].runs if run.control is not None]
+        said = {(name, value) for knobs in controls for name, value in knobs.items()}
+        assert said >= set(repair.knobs.items()), repair.finding
+
+
+def test_every_violation_has_a_cause() -> None:
+    assert [
+        (case.name, each.property) for case in HUNT.cases for each in case.violations if not each.explained
+    ] == []
+    assert [case.name for case in HUNT.cases if case.introduced] == []
+
+
+def test_the_file_is_about_the_configurations() -> None:
+    for case in HUNT.cases:
+        selection = CASES[case.name].selection
+        assert (case.variant, case.settings) == (selection.variant, selection.overrides)
+        assert set(case.left_out) <= {repair.finding for repair in repairs_of(case.variant)}
+        assert {name for each in case.violations for cause in each.causes for name in cause.findings} <= set(
+            case.left_out
+        )
+    assert not any("feature/" in name for name in CASES if "code_3_9" in name)
+
+
+# ---------------------------------------------------------------------------- how causes are found
+
+
+def asked(
+    broken: Mapping[frozenset[str], Mapping[str, int]], rest: Mapping[str, int], kip: Mapping[str, int]
+) -> HuntedCase:
+    """CASE, if leaving out the repairs of these findings breaks that, and all repairs break `rest`."""
+    told = {repaired(CASE.selection).overrides: rest}
+    repairs = repairs_of("code_4_3")
+    for names, what in broken.items():
+        left_out = [repair for repair in repairs if repair.finding in names]
+        told[repaired(CASE.selection, left_out).overrides] = what
+
+    def search(selection: Selection) -> Found:
+        if selection.variant != "code_4_3":
+            return Found(kip if selection.variant == "kip_full" else {}, True, 1)
+        if selection == CASE.selection:
+            return Found({"P-1": 7, "P-2": 3}, True, 10)
+        return Found(told.get(selection.overrides, rest), True, 5)
+
+    return attributed(CASE, search, lambda _: dict.fromkeys(rest, "Fence"))
+
+
+def test_a_single_repair_explains_what_breaks_without_it() -> None:
+    found = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
+    assert [(each.property, each.depth, each.reasons) for each in found.violations] == [
+        ("P-1", 7, ("F-20",)), ("P-2", 3, ("F-20",)),
+    ]  # fmt: skip
+    assert all(each.explained for each in found.violations)
+    assert {"F-20", "F-60", "F-61"} < set(found.left_out) and "F-23" not in found.left_out
+
+
+def test_two_repairs_are_left_out_together_if_none_is_enough() -> None:
+    found = asked({frozenset({"F-20", "F-61"}): {"P-1": 7}, frozenset({"F-20"}): {"P-2": 3}}, {}, {})
+    assert [each.reasons for each in found.violations] == [("F-20 + F-61",), ("F-20",)]
+
+
+def test_what_breaks_with_all_repairs_is_by_design_if_the_kip_breaks_it_as_soon() -> None:
+    found = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 9})
+    first, second = found.violations
+    assert first.reasons == ("F-20", "the KIP") and because(first) == "F-20; by design of the KIP"
+    assert second.reasons == ("F-20",)
+
+
+def test_what_breaks_sooner_than_in_the_kip_is_not_explained() -> None:
+    found = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
+    assert [each.explained for each in found.violations] == [False, True]
+    assert because(found.violations[0]) == "F-20; not explained"
+    assert "1 of these is without an explanation" in hunt_page(Hunt("today", "m", (found,)))
+
+
+def test_what_no_repair_explains_says_so() -> None:
+    found = asked({}, {}, {})
+    assert [each.explained for each in found.violations] == [False, False]
+    assert because(found.violations[0]) == "not explained"
+
+
+def test_a_new_property_of_the_repaired_rules_is_noted() -> None:
+    assert asked({}, {"P-9": 2}, {}).introduced == ("P-9",)
+
+
+def test_designs_are_variants() -> None:
+    for name, (variant, _) in DESIGNS.items():
+        assert name.startswith("the KIP") and variant.startswith("kip_")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["unregister/kill@code_4_0", pytest.param("feature/kill@code_4_3", marks=pytest.mark.slow)],
+)
+def test_a_row_repeats(name: str) -> None:
+    spec = importlib.util.spec_from_file_location("search_hunt", ROOT / "docs" / "search_hunt.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    stored = next(case for case in HUNT.cases if case.name == name)
+    bench = module.Bench()
+    assert attributed(CASES[name], bench.found, module.last_steps, stored.left_out) == stored
+    assert replace(bench.found(CASES[name].selection), states=0).complete
