@@ -60,7 +60,7 @@ REPAIRS: tuple[Repair, ...] = (
     Repair("F-28", {"downgrade_ignores_elr": True}, ("feature_changes",)),
     Repair("F-51", {"reelection": Reelection.RESET}),
     Repair(
-        ("F-52",),
+        "F-52",
         {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True},
         ("directory_changes", "directory_failures", "directory_losses"),
     ),
