@@ -85,8 +85,8 @@ def last_steps(selection: Selection) -> dict[str, str]:
 
 
 def said(case: HuntedCase) -> str:
-    parts = [f"{each.property}: {', '.join(each.reasons)}" for each in case.violations if each.explained]
-    parts += [f"{each.property}: NOT EXPLAINED ({each})" for each in case.violations if not each.explained]
+    parts = [f"{each.name}: {', '.join(each.reasons)}" for each in case.violations if each.explained]
+    parts += [f"{each.name}: NOT EXPLAINED ({each})" for each in case.violations if not each.explained]
     note = "" if case.complete else " (not complete)"
     return f"{case.name}{note}: {'; '.join(parts) or 'holds'} {case.introduced or ''}".rstrip()
 

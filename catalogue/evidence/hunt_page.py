@@ -89,7 +89,7 @@ def _name(case: HuntedCase) -> str:
 def _said(case: HuntedCase) -> str:
     by: dict[str, list[str]] = {}
     for each in case.violations:
-        by.setdefault(because(each), []).append(each.property)
+        by.setdefault(because(each), []).append(each.name)
     said = ". ".join(f"{', '.join(names)}: {why}" for why, names in by.items())
     return said if case.complete else f"{said}. Not all searches were complete"
 

@@ -52,9 +52,7 @@ REPAIRS: tuple[Repair, ...] = (
     Repair("F-2", {"rereg_without_elr": Reregistration.FENCE}),
     Repair("F-20", {"elr_intersect_replicas": True}, ("reassignments",)),
     Repair("F-21", {"unregister_prunes_elr": True}, ("unregistrations",)),
-    Repair(
-        ("F-23",), {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")
-    ),
+    Repair("F-23", {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")),
     Repair("F-24", {"min_isr_propagation": MinIsrPropagation.ATOMIC}, ("min_isr_changes",)),
     Repair("F-25", {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
     Repair("F-28", {"downgrade_ignores_elr": True}, ("feature_changes",)),
@@ -89,13 +87,13 @@ class HuntedCause(Record, frozen=True):
 
 
 class HuntedViolation(Record, frozen=True):
-    """One property that a configuration breaks.
+    """One property that a configuration breaks. name: its id.
 
     repaired: its depth with all repairs; None if it holds. step: the last action of the trace then. design:
     what also breaks the property by design -> depth.
     """
 
-    property: str
+    name: str
     depth: int
     causes: tuple[HuntedCause, ...] = ()
     repaired: int | None = None
@@ -238,7 +236,9 @@ def attributed(
     repairs = [repair for repair in repairs_of(selection.variant) if matters(repair, case)]
     if findings is not None:
         repairs = [repair for repair in repairs if repair.finding in findings]
-    without = {(each,): search(repaired(selection, (each,))) for each in repairs}
+    without: dict[tuple[Repair, ...], Found] = {
+        (each,): search(repaired(selection, (each,))) for each in repairs
+    }
     if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
         without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
     designs = {each: search(designed(selection, each)) for each in DESIGNS} if rest.broken else {}

@@ -40,7 +40,7 @@ def test_each_repair_is_a_control_of_its_finding() -> None:
 
 def test_every_violation_has_a_cause() -> None:
     assert [
-        (case.name, each.property) for case in HUNT.cases for each in case.violations if not each.explained
+        (case.name, each.name) for case in HUNT.cases for each in case.violations if not each.explained
     ] == []
     assert [case.name for case in HUNT.cases if case.introduced] == []
 
@@ -81,7 +81,7 @@ def asked(
 
 def test_a_single_repair_explains_what_breaks_without_it() -> None:
     found = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
-    assert [(each.property, each.depth, each.reasons) for each in found.violations] == [
+    assert [(each.name, each.depth, each.reasons) for each in found.violations] == [
         ("P-1", 7, ("F-20",)), ("P-2", 3, ("F-20",)),
     ]  # fmt: skip
     assert all(each.explained for each in found.violations)
