@@ -1,0 +1,65 @@
+"""F-64: a topic that is deleted after its ELR was cleared stops a broker from registering.
+
+The model has one topic, which is never deleted, so the story is told to a QuorumController of each release.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from junit_runs import compile_java, kafka_source
+from kafka_jars import ALL, jars_or_skip
+from places import ROOT
+
+from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.java_program import find_jdk
+
+FAULT = "Topic ID AAAAAAAAAAcAAAAAAAAABw existed in isrMembers, but not in the topics map."
+STORY = "write,delete,register,register"
+SOURCES = [
+    *sorted((ROOT / "kafka" / "java" / "controller").glob("*.java")),
+    ROOT / "tests" / "support" / "java" / "DeletedTopic.java",
+]
+RELEASES = [version for version in ALL if version != "3.9.1"]
+
+
+def told(kafka: ClassPath, folder: Path, *stories: str, patched: Path | None = None) -> list[str]:
+    compile_java(SOURCES, kafka, folder / "classes")
+    path = [*([patched] if patched else []), folder / "classes", *kafka.jars]
+    command = [str(find_jdk().java.path), "-cp", ":".join(map(str, path))]
+    command += ["org.apache.kafka.controller.DeletedTopic", *stories]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_broker_cannot_register_and_the_controller_resigns(version: str, tmp_path: Path) -> None:
+    kafka = jars_or_skip(version)
+    assert told(kafka, tmp_path, STORY, "write,delete,unregister", "delete,register", "write,register") == [
+        *[f"register: {FAULT}; resigned"] * 2,
+        f"unregister: {FAULT}; resigned",
+        *["register: granted"] * 2,
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.kafka
+@pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
+def test_the_patch_of_its_page_lets_the_broker_register(version: str, tmp_path: Path) -> None:
+    finding = next(found for found in map(read_finding, finding_files()) if found.id == "F-64")
+    assert finding.patch is not None
+    (edit,) = finding.patch.edits
+    kafka = jars_or_skip(version)
+    path = f"org/apache/kafka/controller/{edit.file}.java"
+    source = kafka_source(kafka, edit.path, tmp_path)
+    changed = tmp_path / "patched" / f"{edit.file}.java"
+    changed.parent.mkdir()
+    changed.write_text(edit.changed(source))
+    compile_java([changed], kafka, tmp_path / "patched")
+    assert told(kafka, tmp_path, STORY, patched=tmp_path / "patched") == ["register: granted"] * 2
