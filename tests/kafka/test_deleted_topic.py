@@ -56,7 +56,6 @@ def test_the_patch_of_its_page_lets_the_broker_register(version: str, tmp_path: 
     assert finding.patch is not None
     (edit,) = finding.patch.edits
     kafka = jars_or_skip(version)
-    path = f"org/apache/kafka/controller/{edit.file}.java"
     source = kafka_source(kafka, edit.path, tmp_path)
     changed = tmp_path / "patched" / f"{edit.file}.java"
     changed.parent.mkdir()
