@@ -24,7 +24,7 @@ from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import Fields
 from elrcheck.model.state import configured_min_isr
 
-UNREAD_FOR = 5_000
+UNREAD_FOR = 10_000
 """Milliseconds for which a leader may not have read a record of the metadata log."""
 
 Sign: TypeAlias = tuple[str, str]

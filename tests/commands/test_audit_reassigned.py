@@ -96,7 +96,7 @@ OTHER_LEADER = change(isr=[1, 2], leader=1, eligibleLeaderReplicas=[0])
 @pytest.mark.parametrize(
     "batches",
     [
-        [(9_000, (min_isr("3"),)), (14_001, (SHRINKS,))],  # the leader has read it by then
+        [(9_000, (min_isr("3"),)), (19_001, (SHRINKS,))],  # the leader has read it by then
         [(9_000, (min_isr("3"),)), (9_100, (SHRINKS, FENCED))],  # the controller drops it
         [(9_000, (min_isr("3"),)), (9_100, (FENCED, SHRINKS))],
         [(9_000, (min_isr("3"),)), (9_100, (OTHER_LEADER,))],  # so does an election
