@@ -234,7 +234,8 @@ class MutateRequest:
 
     rules: change the rules one expression at a time: of `functions` (empty for all), or a `sample` of these
     changes drawn by `seed`, over the `configurations` of the suite (empty for all small ones); controller:
-    ask `prove --controller` too; answers: compare with Kafka's packaged answers first.
+    ask `prove --controller` too; answers: compare with Kafka's packaged answers first; proof: put
+    what a property catches to the proof by induction.
     hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
     all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
     """
@@ -255,6 +256,7 @@ class MutateRequest:
     seed: int = 1
     controller: bool = True
     answers: bool = True
+    proof: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skippe
 MutantVerdict: TypeAlias = Literal[
     "found", "counted", "unaffected", "undefined", "inconclusive", "equivalent", "contradicted"
 ]
+ProofAnswer: TypeAlias = Literal["refuted", "proved", "undecided", "undefined", "outside"]
 GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipped"]
 MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "surveyed", "nothing_run"]
 
@@ -126,6 +127,13 @@ class RuleMutant:
     compared: int = 0
     differs: int = 0
     seconds: float = 0.0
+    proof: ProofAnswer | None = None
+    """What the proof by induction makes of a change that a property catches, if it was asked. outside: it
+    covers no step or lemma that the change affects."""
+    open: str | None = None
+    """An obligation that the change leaves open."""
+    hole: bool = False
+    """Proved, although a search within what the proof covers finds a property that breaks."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def _changed_rules(
     verdict: MutateVerdict = "found"
     if not ran.mutants:
         verdict = "nothing_run"
-    elif verdicts & {"unaffected", "contradicted"}:
+    elif verdicts & {"unaffected", "contradicted"} or any(mutant.hole for mutant in ran.mutants):
         verdict = "not_found"
     elif "inconclusive" in verdicts:
         verdict = "inconclusive"

@@ -23,8 +23,10 @@ from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.mutate.rule_answers import RULE_FAULTS, AnswerBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
 from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
+from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.commands.mutate.rule_scenarios import ScenarioBench
 from elrcheck.commands.mutate.rule_walks import WalkBench
+from elrcheck.commands.prove.covered import outside
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search
@@ -33,11 +35,12 @@ from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import Lowered, lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
-from elrcheck.results.mutation_report import MutantVerdict
+from elrcheck.results.mutation_report import MutantVerdict, ProofAnswer
 from elrcheck.traces.replay import ReplayError, replay_finding
 
 KEPT = 256
@@ -58,6 +61,7 @@ class MutantTask(Record, frozen=True):
     """One change to judge. wider: configurations for a change that shows in none of the others; walks: those
     that are walked through, for one that shows in none of these either.
 
+    proof: put what a property catches to the proof by induction as well.
     seconds: limit of each search; controller: also by `prove --controller`; answers: first by the packaged
     answers of Kafka.
     """
@@ -70,6 +74,7 @@ class MutantTask(Record, frozen=True):
     seconds: float
     controller: bool
     answers: bool = True
+    proof: bool = False
 
 
 class MutantAnswer(Record, frozen=True):
@@ -95,6 +100,9 @@ class MutantAnswer(Record, frozen=True):
     differs: int = 0
     same: int = 0
     seconds: float = 0.0
+    proof: ProofAnswer | None = None
+    open: str | None = None
+    hole: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +167,11 @@ class RuleBench:
         return ScenarioBench(self.model)
 
     @cached_property
+    def induction(self) -> ProofBench:
+        """The proof by induction, made when it is first needed."""
+        return ProofBench()
+
+    @cached_property
     def answers(self) -> AnswerBench:
         """Kafka's answers, read when they are first needed."""
         return AnswerBench(frozenset(self.mutants.functions))
@@ -207,6 +220,8 @@ class RuleBench:
             answer = self._over_scenarios(answer, changed)
         if answer.verdict in ("unaffected", "counted") and task.controller:
             answer = self._by_proof(answer, changed)
+        if task.proof and answer.verdict == "found" and answer.depth is not None:
+            answer = self._by_induction(answer, variation)
         return _with(answer, seconds=round(time.perf_counter() - started, 3))
 
     def _over_suite(
@@ -335,6 +350,17 @@ class RuleBench:
             answer, verdict="found", by=broken.rule, configuration=f"prove --controller, {broken.event}",
             depth=None, reason=None,
         )  # fmt: skip
+
+
+    def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
+        """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
+        found = self.induction.judge(variation)
+        step = " x ".join(filter(None, (found.action, found.goal)))
+        case = self.cases.get(answer.configuration or "")
+        hole = found.answer == "proved" and case is not None and not outside(case.selected.config)
+        return _with(
+            answer, proof=found.answer, open=f"{step}, {found.brokers} brokers" if step else None, hole=hole
+        )
 
 
 def _counts(result: SearchResult) -> Counts:

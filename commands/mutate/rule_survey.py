@@ -66,7 +66,8 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     compared = (*names, *wider, *walks)
     seconds = request.timeout or 60.0
     tasks = [
-        MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers)
+        MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers,
+                   request.proof)
         for function, name in chosen
     ]
     place = request.run_dir or RUNS / f"rules-{_digest(compared, request)}"
@@ -163,6 +164,7 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
         before=answer.before, after=answer.after, verdict=verdict, by=answer.by,
         configuration=answer.configuration, depth=answer.depth, reason=reason,
         compared=answer.compared, differs=answer.differs, seconds=answer.seconds,
+        proof=answer.proof, open=answer.open, hole=answer.hole,
     )  # fmt: skip
 
 
@@ -185,7 +187,7 @@ def _tell(
 def _identity(names: Sequence[str], request: MutateRequest) -> dict[str, object]:
     return {
         "model": model_digest(), "configurations": list(names), "controller": request.controller,
-        "answers": request.answers,
+        "answers": request.answers, **({"proof": True} if request.proof else {}),
     }  # fmt: skip
 
 

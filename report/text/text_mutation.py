@@ -88,7 +88,7 @@ _QUIET = ("found", "counted", "undefined", "equivalent")
 
 def _print_rules(report: MutateReport, page: Page, detail: int) -> None:
     """Changes that nothing tells apart; with -v all of them."""
-    shown = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET]
+    shown = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET or rule.hole]
     page.table(
         ("change", "at", "verdict", "by", "depth", ""),
         (
@@ -107,6 +107,9 @@ def _print_rules(report: MutateReport, page: Page, detail: int) -> None:
 
 
 def _why(rule: RuleMutant) -> str:
+    if rule.proof is not None:
+        proof = f"{rule.proof} by the proof: {rule.open}" if rule.open else f"{rule.proof} by the proof"
+        return f"{rule.configuration}; {proof}{', a hole' if rule.hole else ''}"
     if rule.verdict == "unaffected":
         return f"the same steps in all {rule.compared} configurations"
     where = f"{rule.configuration}: " if rule.configuration and rule.reason else rule.configuration or ""

@@ -1,0 +1,207 @@
+"""One change of a rule, judged by the proof by induction: which obligation it leaves open.
+
+The terms of the changed model are compared with those of the original first: Z3 keeps equal terms once, so an
+obligation without a difference needs no solver. Two brokers are tried before three, where an open obligation
+is found in a moment. Every counterexample to induction is replayed in plain Python, as in a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.mutate.rule_mutants import RuleMutants
+from elrcheck.commands.prove.covered import widened
+from elrcheck.commands.prove.step_failure import step_failure
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
+from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
+from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.changed.variations import Variation
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.results.mutation_report import ProofAnswer
+from elrcheck.traces.replay import ReplayError
+
+SECONDS = 20.0
+"""Limit of each obligation."""
+SIZES = (("broker_count=2", "log_slots=1"), ("broker_count=3", "log_slots=1"))
+
+
+@dataclass(frozen=True)
+class ByProof:
+    """What the proof makes of a change. outside: no step that it covers differs, and no lemma.
+
+    action: whose step breaks `goal`, empty for the initial state and for properties that lemmas no longer
+    imply. brokers: in the proof that decided it.
+    """
+
+    answer: ProofAnswer
+    action: str = ""
+    goal: str = ""
+    brokers: int = 0
+    reason: str = ""
+
+
+class ProofBench:
+    """The original's obligations, made when they are first needed."""
+
+    def __init__(self, variant: str = "kip_full", sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
+        self.model = load_proof_model()
+        self.mutants = RuleMutants(self.model)
+        self.sides = tuple(_Side(self.model, _config(variant, size)) for size in sizes)
+
+    def judge(self, variation: Variation) -> ByProof:
+        """The first open obligation; `proved` only if there is none for any of the sizes."""
+        last = ByProof("outside")
+        changed = self.mutants.make(variation)
+        if changed is None:
+            return ByProof("undefined", reason="the types refuse the change")
+        for side in self.sides:
+            try:
+                with planted(changed.original, changed.plain):
+                    found = side.compare(changed.model, side.config)
+            except (ReplayError, ArithmeticError, IndexError, TypeError, ValueError, z3.Z3Exception) as fault:
+                return ByProof("undefined", brokers=side.config.broker_count, reason=str(fault))
+            if found.answer in ("refuted", "undecided"):
+                return found
+            if found.answer == "proved":
+                last = found
+        return last
+
+    def judge_knobs(self, knobs: Mapping[str, Any]) -> ByProof:
+        """The same for other values of knobs, of the model as it is."""
+        last = ByProof("outside")
+        for side in self.sides:
+            found = side.compare(self.model, replace(side.config, **knobs))
+            if found.answer in ("refuted", "undecided"):
+                return found
+            if found.answer == "proved":
+                last = found
+        return last
+
+
+def _config(variant: str, size: tuple[str, ...]) -> Config:
+    selected = resolve(Selection(variant, "three-brokers", size))
+    return widened(selected.config, selected.overrides)
+
+
+class _Side:
+    """One configuration, with the obligations of the original."""
+
+    def __init__(self, model: Model, config: Config) -> None:
+        self.model, self.config = model, config
+
+    @cached_property
+    def terms(self) -> _Terms:
+        return _Terms(self.model, self.config)
+
+    def compare(self, model: Model, config: Config) -> ByProof:
+        """What becomes open in a model, or a configuration, that is not the original."""
+        old = self.terms
+        new = _Terms(model, config, old.silent)
+        lemmas = {name for name in new.now if not _same(new.now[name], old.now.get(name))}
+        asked = undecided = 0
+        for fn, done in self._obligations(new, old, lemmas):
+            asked += 1
+            if done.answer.verdict == "refuted":
+                self._replay(model, config, fn, done)
+                goal = done.goal if fn is None else fn.ident or fn.name
+                return ByProof("refuted", done.action, goal, config.broker_count)
+            undecided += done.answer.verdict == "unknown"
+        answer: ProofAnswer = "undecided" if undecided else "proved" if asked else "outside"
+        return ByProof(answer, brokers=config.broker_count)
+
+    def _obligations(self, new: _Terms, old: _Terms, lemmas: set[str]) -> Iterator[tuple[Fn | None, _Done]]:
+        """The answers to all obligations that the change affects, those of changed steps first."""
+        steps = {fn.name for fn in new.steps if not _same(new.over(fn), old.over_named(fn.name))}
+        changed = [one for one in new.prover.ts.instances if not old.has(one)]
+        if lemmas:
+            for fn in new.prover.lemmas:
+                yield fn, _Done("", fn.name, new.prover.initiation(fn))
+        for instance in changed:
+            yield from self._step(new, instance, None)
+        for instance in new.prover.ts.instances:
+            if old.has(instance) and (lemmas or steps):
+                yield from self._step(new, instance, None if lemmas else steps)
+        for fn in new.states:
+            if lemmas or not _same(new.prover.claim(fn), old.claim_named(fn.name)):
+                yield fn, _Done("", fn.name, new.prover.implication(fn))
+
+    def _step(
+        self, new: _Terms, instance: Instance, only: set[str] | None
+    ) -> Iterator[tuple[Fn | None, _Done]]:
+        prover = new.prover
+        solver = prover.open_step(instance)
+        if only is None:
+            yield None, _Done(instance.action, FRAME, prover.frame(solver, instance), instance)
+            yield None, _Done(instance.action, TYPES, prover.types(solver, instance), instance)
+        for fn in (*prover.lemmas, *new.steps):
+            if only is not None and fn.name not in only:
+                continue
+            done = prover.consecution(solver, instance, fn)
+            if done is not None:
+                yield fn, _Done(instance.action, fn.name, done, instance)
+
+    def _replay(self, model: Model, config: Config, fn: Fn | None, done: _Done) -> None:
+        """Plain Python takes the same step, to where the goal is false."""
+        if done.instance is not None and done.goal != FRAME:
+            step_failure(model, config, done.instance, fn, done.answer)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """An obligation and its answer."""
+
+    action: str
+    goal: str
+    answer: Discharge
+    instance: Instance | None = None
+
+
+class _Terms:
+    """The terms of a model's obligations in one configuration. silent: properties that say nothing there."""
+
+    def __init__(self, model: Model, config: Config, silent: frozenset[str] | None = None) -> None:
+        transitions = Transitions(model, config, any_order=True)
+        self.prover = Prover(transitions, lemmas_of(model), SECONDS)
+        self.now = self.prover.now
+        if silent is None:
+            silent = frozenset(fn.name for fn in model.always if fn.note or self.prover.says_nothing(fn))
+        self.silent = silent
+        asked = [fn for fn in model.always if fn.name not in silent]
+        self.steps = [fn for fn in asked if fn.is_step]
+        self.states = [fn for fn in asked if not fn.is_step]
+        self._step_terms = {fn.name: fn for fn in self.steps}
+        self._state_terms = {fn.name: fn for fn in self.states}
+        self._instances = {(one.action, one.args): one for one in transitions.instances}
+
+    def over(self, fn: Fn) -> Any:
+        return self.prover.over_next(fn)
+
+    def over_named(self, name: str) -> Any:
+        return self.over(self._step_terms[name]) if name in self._step_terms else None
+
+    def claim_named(self, name: str) -> Any:
+        return self.prover.claim(self._state_terms[name]) if name in self._state_terms else None
+
+    def has(self, other: Instance) -> bool:
+        """The same step, in terms that are equal."""
+        own = self._instances.get((other.action, other.args))
+        if own is None or not _same(own.guard, other.guard) or own.alike != other.alike:
+            return False
+        return len(own.becomes) == len(other.becomes) and all(
+            _same(a, b) and _same(x, y)
+            for (a, x), (b, y) in zip(own.becomes, other.becomes, strict=True)
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return other is not None and bool(one.eq(other))
