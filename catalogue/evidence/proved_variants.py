@@ -29,8 +29,8 @@ from elrcheck.model.knobs import knobs
 
 NAME = "proved_variants.json"
 SCHEMA = "elrcheck.proved-variants/1"
-ASSUMED_OF = "feature_changes"
-"""What the steps are about that a proof may leave out; a search with any is not covered then."""
+ASSUMED_OF = frozenset(("feature_changes", "min_isr_changes"))
+"""Budgets of the steps of which a proof may leave out some; a search with any is not covered then."""
 ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
 """Budgets that only bound a search: at 0, too, a proof covers what they count."""
 NETWORK = frozenset(("response_loss", "fetch_loss"))
@@ -167,7 +167,7 @@ def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
     for name, value in used.items():
         if name in ALWAYS_ENABLED:
             continue
-        if name == ASSUMED_OF and proof.assumed and value:
+        if name in ASSUMED_OF and proof.assumed and value:
             yield f"{name}={value}"
             continue
         most = name in BUDGETS or name == "log_slots" or (kinds[name] is bool and name in NETWORK)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.prove.covered import outside
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
@@ -21,8 +22,6 @@ from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 
 NO_LIMIT = Limits()
-ASSUMED = "feature_changes"
-"""What a proof leaves out some steps of; after them a lemma may be false."""
 
 
 class LemmaSearch(Record, frozen=True):
@@ -42,12 +41,15 @@ def with_lemmas(model: Model) -> Model:
 
 
 def lemma_cases() -> Iterator[tuple[SuiteCase, tuple[str, ...]]]:
-    """The searched configurations of the suite, each with the settings for which the lemmas are not meant."""
+    """The searched configurations of the suite, each with the settings for which the lemmas are not meant.
+
+    Where a proof leaves out some steps by an assumption, a lemma may be false after them.
+    """
     for family in packaged_suites():
         for case in family.cases:
             if case.walk is None and not case.deep:
                 config = case.selected.config
-                also = (ASSUMED,) if config.feature_changes else ()
+                also = [name for name in sorted(ASSUMED_OF) if getattr(config, name)]
                 yield case, tuple(dict.fromkeys((*also, *outside(config))))
 
 
