@@ -16,9 +16,9 @@ DOWN = ("stop", "kill", "crash", "fence")
 PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
-def suspects(findings: Sequence[Finding], most: int) -> dict[Events, int]:
-    """The events of every search of a finding, rank 0; the same with other ways of taking brokers down, 1."""
-    found: dict[Events, int] = {}
+def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
+    """The events of every search of a finding; and what takes brokers down in other ways -> these events."""
+    found: dict[Events, Events] = {}
     for finding in findings:
         for run in finding.runs:
             if not run.breaks:
@@ -27,8 +27,8 @@ def suspects(findings: Sequence[Finding], most: int) -> dict[Events, int]:
                 kind.name for kind in KINDS for _ in range(int(run.knobs.get(kind.budget, 0)))
             ]
             if 1 <= len(events) <= most:
-                found |= {other: 1 for other in _variations(events) if other not in found}
-                found[tuple(events)] = 0
+                found |= {other: tuple(events) for other in _variations(events) if other not in found}
+                found[tuple(events)] = tuple(events)
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -34,15 +34,23 @@ class EventSets:
     names: Sequence[str]
     properties: Sequence[str]
     most: int
-    suspected: Mapping[Events, int] = field(default_factory=dict)
-    """Sets that findings name, with a rank: searched before others, since a search that breaks ends soon."""
+    suspected: Mapping[Events, Events] = field(default_factory=dict)
+    """Sets that findings name, and others that do for one of them -> the set that it does for."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
 
     def of_size(self, size: int) -> list[Events]:
-        """Every set of so many events: those that findings name, then those that take the least time."""
-        sets = list(itertools.combinations_with_replacement(self.names, size))
-        last = max(self.suspected.values(), default=0) + 1
-        return sorted(sets, key=lambda events: (self.suspected.get(events, last), self.estimate(events)))
+        """Every set of so many events, those that take the least time first."""
+        return sorted(itertools.combinations_with_replacement(self.names, size), key=self.estimate)
+
+    def suspects(self, size: int) -> Iterator[Events]:
+        """The sets of so many events that findings name; then those that do for one of them which breaks."""
+        mine = [events for events in self.suspected if len(events) == size]
+        mine = sorted((e for e in mine if set(e) <= set(self.names)), key=self.estimate)
+        yield from (events for events in mine if self.suspected[events] == events)
+        for events in mine:
+            of = self.answers.get(self.suspected[events])
+            if self.suspected[events] != events and of is not None and of.broken:
+                yield events
 
     def open(self, events: Events) -> list[str]:
         """The properties that no smaller set breaks, and of which this one is not answered."""
@@ -65,17 +73,19 @@ class EventSets:
     def _states(self, events: Events) -> int:
         return self.answers[events].states if events in self.answers else 1000
 
-    def run(self, search: Callable[[Events, Sequence[str]], SetAnswer | None]) -> None:
-        """Search set by set; one without an answer stays open.
+    def run(self, search: Callable[[Events, Sequence[str], bool], SetAnswer | None]) -> None:
+        """Search set by set; one without an answer stays open. The third argument: not for long.
 
-        A search ends with the first property that breaks. What it leaves open of another property is searched
-        after all sets of that size, where nothing breaks so soon.
+        What findings name is searched first, but not for long: a search that breaks ends soon. A search ends with
+        the first property that breaks; what it leaves open of another one is searched after all sets of that
+        size.
         """
         for size in range(1, self.most + 1):
-            for _ in self.properties:
-                for events in self.of_size(size):
+            for number in range(1 + len(self.properties)):
+                for events in self.of_size(size) if number else self.suspects(size):
+                    briefly = number == 0
                     wanted = self.open(events)
-                    answer = search(events, wanted) if wanted else None
+                    answer = search(events, wanted, briefly) if wanted else None
                     if answer is not None:
                         self.answers[events] = merged(self.answers.get(events), answer)
 

@@ -27,6 +27,8 @@ from elrcheck.traces.replay import ReplayError, replay_finding
 
 SHARE = 0.7
 """Of the time, for the sets themselves; the rest is for their causes."""
+BRIEFLY = 0.04
+"""Of the time, for a set that is only suspected to break."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""
 
@@ -69,8 +71,9 @@ class RiskSearch:
         total = len(self.sets.undecided(properties[0]))
         self.progress.stage("searching")
 
-        def search(events: Events, wanted: Sequence[str]) -> SetAnswer | None:
+        def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
             left = self._deadline - time.monotonic()
+            left = min(left, BRIEFLY * self.request.seconds) if briefly else left
             if left <= 0 or self.stop.wanted:
                 return None
             self.progress.points(

@@ -16,7 +16,7 @@ def searched(sets: EventSets, breaking: Events, left_open: Sequence[Events] = ()
     """Runs the search where a property breaks with these events; returns which sets were asked for."""
     asked: list[Events] = []
 
-    def search(events: Events, wanted: Sequence[str]) -> SetAnswer | None:
+    def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
         asked.append(events)
         if events in left_open:
             return None
@@ -58,8 +58,12 @@ def test_an_open_set_is_searched_again_and_no_other() -> None:
 
 
 def test_sets_that_findings_name_are_searched_first() -> None:
-    sets = EventSets(NAMES, ("A",), 2, {("crash", "crash"): 0})
-    assert searched(sets, ())[3] == ("crash", "crash")
+    crashes, kills, stops = ("crash", "crash"), ("kill", "kill"), ("stop", "stop")
+    likely = {crashes: crashes, kills: kills, ("stop", "crash"): crashes, stops: kills}
+    asked = searched(EventSets(NAMES, ("A",), 2, likely), crashes)
+    assert set(asked[3:5]) == {crashes, kills}
+    assert asked[5] == ("stop", "crash")
+    assert asked.index(stops) > 5
 
 
 def test_parts_and_containment_count_events() -> None:
@@ -76,7 +80,7 @@ def test_events_as_people_list_them() -> None:
 
 def test_the_searches_of_findings_are_suspected() -> None:
     found = suspects([read_finding(file) for file in finding_files()], 3)
-    assert found["fence", "reassign", "reassign"] == 0  # F-20
-    assert found["stop", "reassign", "reassign"] == 1
-    assert found["stop", "stop", "lose_directory"] == 0  # F-52
+    assert found["fence", "reassign", "reassign"] == ("fence", "reassign", "reassign")  # F-20
+    assert found["stop", "reassign", "reassign"] == ("fence", "reassign", "reassign")
+    assert found["stop", "stop", "lose_directory"] == ("stop", "stop", "lose_directory")  # F-52
     assert all(list(events) == sorted(events, key=[k.name for k in KINDS].index) for events in found)
