@@ -76,9 +76,8 @@ class EventSets:
     def run(self, search: Callable[[Events, Sequence[str], bool], SetAnswer | None]) -> None:
         """Search set by set; one without an answer stays open. The third argument: not for long.
 
-        What findings name is searched first, but not for long: a search that breaks ends soon. A search ends with
-        the first property that breaks; what it leaves open of another one is searched after all sets of that
-        size.
+        What findings name is searched first, but not for long: a search that breaks ends soon. It ends with
+        the first property that breaks; what it leaves open of another one is searched afterwards.
         """
         for size in range(1, self.most + 1):
             for number in range(1 + len(self.properties)):

@@ -27,7 +27,7 @@ from elrcheck.traces.replay import ReplayError, replay_finding
 
 SHARE = 0.7
 """Of the time, for the sets themselves; the rest is for their causes."""
-BRIEFLY = 0.04
+BRIEFLY = 0.1
 """Of the time, for a set that is only suspected to break."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""

@@ -1,0 +1,89 @@
+"""What `risk` says of each release, against the findings and what was searched before."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import RiskRequest
+from elrcheck.commands.risk import kept_risks
+from elrcheck.commands.risk.risk import run_risk
+from elrcheck.results.risk.risk_report import RiskPart
+
+pytestmark = pytest.mark.slow
+REASSIGNED = ("stop", "fence", "reassign")
+FOUND = [
+    # A set, its outcome, and the finding that explains it: in every release with ELR on, by default or not.
+    ({"fence": 1, "reassign": 2}, "lost", "F-20"),
+    ({"stop": 1, "reassign": 2}, "lost", "F-20"),
+]
+ON = [("4.0", True), ("4.1.0", None), ("4.1", None), ("4.3", None)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
+    folder = tmp_path_factory.mktemp("risk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_risks, "cache_directory", lambda _: folder / "cache")
+        patch.chdir(folder)
+        yield
+
+
+def answered(kafka: str, *events: str, most: int = 3, elr: bool | None = None) -> RiskPart:
+    """Two brokers and min ISR 2, as the searches of most findings have; nothing is left open."""
+    request = RiskRequest(kafka, 2, 2, elr=elr, events=events, most=most, seconds=3000, run_dir=Path("out"))
+    report = run_risk([request], Silent())
+    assert all(reach.undecided == 0 for reach in report.safe_up_to.values())
+    return report.first
+
+
+def sets_of(part: RiskPart, outcome: str, finding: str = "") -> list[dict[str, int]]:
+    """The smallest sets with an outcome; only those that a finding explains, if one is named."""
+    return [
+        dict(answer.events)
+        for answer in part.answers
+        if answer.outcome == outcome and (not finding or finding in [c.finding for c in answer.causes])
+    ]
+
+
+@pytest.mark.parametrize(("kafka", "elr"), ON)
+def test_f_20_is_found_wherever_elr_is_on(kafka: str, elr: bool | None) -> None:
+    part = answered(kafka, *REASSIGNED, elr=elr)
+    for events, outcome, finding in FOUND:
+        assert events in sets_of(part, outcome, finding), (events, part.answers)
+    assert part.safe_up_to["lost"].events == 2
+
+
+@pytest.mark.parametrize("kafka", ["3.9", "4.0", "4.1", "4.3"])
+def test_reassignments_are_safe_without_elr(kafka: str) -> None:
+    part = answered(kafka, *REASSIGNED, elr=None if kafka in ("3.9", "4.0") else False)
+    assert not sets_of(part, "lost", "F-20")
+    assert not sets_of(part, "unavailable", "F-20")
+
+
+@pytest.mark.parametrize(("kafka", "elr"), ON)
+def test_f_21_leaves_a_partition_without_a_leader(kafka: str, elr: bool | None) -> None:
+    part = answered(kafka, "kill", "unregister", elr=elr)
+    assert {"kill": 2, "unregister": 1} in sets_of(part, "unavailable", "F-21")
+
+
+@pytest.mark.parametrize(("kafka", "breaks"), [("4.0", True), ("4.1", True), ("4.3", False)])
+def test_f_23_is_fixed_in_4_3(kafka: str, breaks: bool) -> None:
+    part = answered(kafka, "crash", "fence", "move_directory", elr=True)
+    assert bool(sets_of(part, "unavailable", "F-23") or sets_of(part, "lost", "F-23")) is breaks
+
+
+def test_f_2_is_fixed_in_4_0() -> None:
+    assert sets_of(answered("3.9", "crash", most=1), "lost", "F-2") == [{"crash": 1}]
+    assert sets_of(answered("4.0", "crash", most=1), "lost") == []
+
+
+@pytest.mark.parametrize("kafka", ["3.9", "4.0", "4.1", "4.3"])
+def test_orderly_stops_and_fencing_lose_nothing(kafka: str) -> None:
+    """As the recorded searches of the suite say of one partition that is not reassigned."""
+    part = answered(kafka, "stop", "fence", "kill")
+    assert not sets_of(part, "lost")
+    assert part.safe_up_to["lost"].events == 3
