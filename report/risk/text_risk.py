@@ -67,7 +67,7 @@ def settings_in_words(settings: RiskSettings) -> str:
 def verdict_in_words(report: RiskReport) -> str:
     """What the verdict says of the topic, in a few words."""
     if report.verdict == "safe":
-        return f"nothing is lost by up to {min(r.most for r in report.safe_up_to.values())} events"
+        return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
     if report.verdict == "inconclusive":
         return "nothing was found, and a limit left some sets of events open"
     return WORDS[report.verdict]
@@ -81,8 +81,13 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
     said = f"after any {reach.events} {plural} {never}" if reach.events else "no number of events is safe"
     decided = reach.sets - reach.undecided
     if reach.undecided:
-        return f"{said}; of sets of up to {reach.most}, {decided} of {reach.sets} are decided"
-    return f"{said}; all {reach.sets} sets of up to {reach.most} are decided"
+        return f"{said}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"
+    return f"{said}; every set of {up_to(reach.most)} is decided ({reach.sets})"
+
+
+def up_to(most: int) -> str:
+    """How many events are combined."""
+    return "1 event" if most == 1 else f"up to {most} events"
 
 
 def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
