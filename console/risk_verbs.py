@@ -33,7 +33,7 @@ from elrcheck.console.shell import Shell
 @click.option("--first-partition", is_flag=True,
               help="The partition is number 0 of its topic, which decides the effective min.insync.replicas"
                    " of all of them.")
-@click.option("--describe", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--describe", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both, instead of"
                    " the settings of one topic.")
 @click.option("--compare", metavar="KEY=VALUE", multiple=True,

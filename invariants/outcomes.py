@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from elrcheck.invariants.liveness import away, present
 from elrcheck.invariants.properties import kept_by_replica, leads_now
-from elrcheck.lang.runtime import always, conj, implies, op
+from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
@@ -64,9 +64,13 @@ def LeaderOnceAllAreBack(c: Config, s: State) -> bool:
     """A partition whose replicas are all back has a leader, or gets one by the periodic unclean election.
 
     Without recovery manager nothing but an operator gives it one any more. A replica whose broker was
-    unregistered may stay away for ever, and is not waited for.
+    unregistered may stay away for ever, and is not waited for, unless it may be the one with all records: a
+    member of the ISR, or of those that were known last (as in V-8).
     """
-    everybody = all(back(s, b) or away(s, b) for b in s.partition.replicas)
+    p = s.partition
+    known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
+    others = all(back(s, b) or (away(s, b) and b not in p.isr) for b in p.replicas)
+    everybody = others and all(back(s, b) for b in known)
     somebody = any(back(s, b) for b in s.partition.replicas)
     led = s.partition.leader is not None or maybe_elect_unclean(c, controller_of(s)).leader is not None
     return conj(has_a_leader=implies(everybody and somebody, led))

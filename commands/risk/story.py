@@ -32,7 +32,9 @@ def story(states: Sequence[State], labels: Sequence[Label], ident: str) -> tuple
 def ending(state: State, ident: str) -> str:
     """What is lost in the last state."""
     if ident.startswith("STALL"):
-        return "Every replica is up, and the partition has no leader; only an operator can give it one."
+        gone = [b for b in state.partition.replicas if not state.registration[b].registered]
+        who = "Every replica that is registered is up" if gone else "Every replica is up"
+        return f"{who}, and the partition has no leader; only an operator can give it one."
     leaders = [b for b, broker in enumerate(state.broker) if leads(state, b) and broker.view.leader_epoch
                == state.partition.leader_epoch]  # fmt: skip
     holders = [b for b, broker in enumerate(state.broker) if broker.log]
