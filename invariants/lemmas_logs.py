@@ -8,7 +8,7 @@ from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
-from elrcheck.model.state import Log, Offset, State, Status, leads
+from elrcheck.model.state import Log, Offset, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- logs
 
@@ -67,7 +67,7 @@ def LeaderOwnsEpoch(c: Config, s: State) -> bool:
             for b in c.brokers
         )
         for leader in c.brokers
-        if s.broker[leader].view.leader == leader
+        if s.broker[leader].view.leader == leader and hosts(s.broker[leader])
     )
 
 
@@ -99,7 +99,7 @@ def EpochStartSplits(c: Config, s: State) -> bool:
             for k in range(len(s.broker[leader].log))
         )
         for leader in c.brokers
-        if s.broker[leader].view.leader == leader
+        if s.broker[leader].view.leader == leader and hosts(s.broker[leader])
     )
 
 

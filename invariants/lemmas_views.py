@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.invariants.membership import offline
 from elrcheck.invariants.operations import last_known
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
@@ -9,8 +10,8 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
-from elrcheck.model.replication_control import is_active
-from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status
+from elrcheck.model.replication_control import is_active, may_lead
+from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status, hosts
 
 # ---------------------------------------------------------------------------- controller
 
@@ -26,15 +27,21 @@ def ControllerRecord(c: Config, s: State) -> bool:
     return (
         s.partition.isr & s.partition.elr == EMPTY
         and implies(enough(c, s, s.partition.isr), s.partition.elr == EMPTY)
+        and (
+            all(is_active(s.registration[b]) for b in s.partition.isr)
+            or (s.partition.leader is None and not s.settings.elr_enabled and len(s.partition.isr) <= 1)
+        )
         and implies(
             s.partition.leader is not None,
-            s.partition.leader in s.partition.isr
-            and all(is_active(s.registration[b]) for b in s.partition.isr),
+            s.partition.leader in s.partition.isr and s.partition.leader in may_lead(c, s.registration),
         )
         and implies(
             s.partition.leader is None,
-            len(s.partition.isr) <= (0 if s.settings.elr_enabled else 1)
-            and all(not is_active(s.registration[b]) for b in s.partition.isr | eligible(c, s)),
+            s.partition.isr & may_lead(c, s.registration) == EMPTY
+            and implies(
+                s.partition.isr & offline(c, s) == EMPTY,
+                eligible(c, s) & may_lead(c, s.registration) == EMPTY,
+            ),
         )
         and all(s.registration[b].registered for b in s.partition.elr)
     )
@@ -55,10 +62,24 @@ def LastKnown(c: Config, s: State) -> bool:
 
 @lemma
 def Directories(c: Config, s: State) -> bool:
-    """Where no log directory is lost, every broker has the one of its replica, and the controller knows."""
+    """Where no log directory is lost, every broker has the one of its replica, and the controller knows.
+
+    Nothing is in one that is lost, and a broker without a usable one neither leads nor waits for an answer.
+    """
     lost = c.directory_losses > 0 or c.directory_failures > 0 or not c.directories_assigned
-    return lost or all(
-        s.registration[b].directory == Directory.ONLINE and s.broker[b].log_dir == LogDir.PRESENT
+    return all(
+        (lost or (s.registration[b].directory == Directory.ONLINE and s.broker[b].log_dir == LogDir.PRESENT))
+        and implies(c.directories_assigned, s.registration[b].directory != Directory.UNASSIGNED)
+        and implies(
+            s.broker[b].log_dir == LogDir.FAILED
+            or s.broker[b].log_dir == LogDir.REPLACED
+            or s.broker[b].log_dir == LogDir.DROPPED,
+            len(s.broker[b].log) == 0 and s.broker[b].high_watermark == 0,
+        )
+        and implies(
+            s.broker[b].log_dir == LogDir.REPLACED or s.broker[b].log_dir == LogDir.DROPPED,
+            s.broker[b].status != Status.RUNNING,
+        )
         for b in c.brokers
     )
 
@@ -71,8 +92,15 @@ def Processes(c: Config, s: State) -> bool:
         and s.broker[b].clean_file <= s.registration[b].epoch
         and implies(s.broker[b].status == Status.RUNNING, s.broker[b].epoch == s.registration[b].epoch)
         and implies(s.broker[b].status == Status.RUNNING, s.registration[b].registered)
-        and implies(s.broker[b].status == Status.RUNNING, s.broker[b].clean_file == 0 and b not in s.lossy)
-        and implies(s.broker[b].clean_file > 0, b not in s.lossy)
+        and implies(
+            s.broker[b].status == Status.RUNNING,
+            s.broker[b].clean_file == 0 and (b not in s.lossy or not hosts(s.broker[b])),
+        )
+        and implies(
+            s.broker[b].clean_file > 0
+            and (s.broker[b].log_dir == LogDir.PRESENT or s.broker[b].log_dir == LogDir.MOVED),
+            b not in s.lossy,
+        )
         and implies(
             s.broker[b].status != Status.RUNNING,
             s.broker[b].epoch == 0
@@ -156,16 +184,19 @@ def ViewsAgree(c: Config, s: State) -> bool:
 def RoleShape(c: Config, s: State) -> bool:
     """Only a leader has a committed ISR, peers and an epoch start; only it, alive or dead, has a request."""
     return all(
-        implies(
-            s.broker[b].view.leader != b,
-            s.broker[b].view.isr == EMPTY
-            and s.broker[b].epoch_start == 0
+        implies(s.broker[b].view.leader != b, s.broker[b].view.isr == EMPTY)
+        and implies(
+            s.broker[b].view.leader != b or not hosts(s.broker[b]),
+            s.broker[b].epoch_start == 0
             and all(
                 s.broker[b].peers[f].log_end_offset is None and s.broker[b].peers[f].broker_epoch == 0
                 for f in c.brokers
             )
             and (s.broker[b].alter.stage == Stage.IDLE or s.broker[b].alter.stage == Stage.SENT)
-            and implies(s.broker[b].alter.stage == Stage.SENT, s.broker[b].status != Status.RUNNING),
+            and implies(
+                s.broker[b].alter.stage == Stage.SENT,
+                s.broker[b].status != Status.RUNNING or not hosts(s.broker[b]),
+            ),
         )
         and implies(s.broker[b].view.leader == b, b in s.broker[b].view.isr)
         for b in c.brokers
@@ -303,7 +334,7 @@ def MemberEpochs(c: Config, s: State) -> bool:
             )
             and s.broker[leader].alter.member_epochs[f] <= s.registration[f].epoch
             and implies(
-                under_way(s, leader) and s.broker[leader].view.leader == leader,
+                under_way(s, leader) and s.broker[leader].view.leader == leader and hosts(s.broker[leader]),
                 s.broker[leader].alter.member_epochs[f] == s.broker[leader].epoch
                 if f == leader
                 else s.broker[leader].alter.member_epochs[f] <= s.broker[leader].peers[f].broker_epoch,

@@ -1,0 +1,97 @@
+"""Proofs with log directories that fail and are lost: faults planted in these actions are refuted."""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+from planted_rules import planted_rule
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import ProveRequest, Selection
+from elrcheck.commands.prove.prove import run_prove
+from elrcheck.explorer.search.reference import search
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
+from elrcheck.invariants.proof.obligations import Prover
+from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.model.choices import LostDirectory, RecoveryStrategy
+from elrcheck.model.config import Config
+
+SMALL = Config(
+    broker_count=2, log_slots=1, directory_failures=1, directory_losses=1,
+    unclean_recovery_strategy=RecoveryStrategy.DISABLED,
+)  # fmt: skip
+
+# action -> (expression, what a fault makes of it, the lemma that breaks)
+FAULTS = {
+    "FailDirectory": ("s.lossy | ({b} if len(broker.log) > 0 else EMPTY)", "s.lossy", "ContendersComplete"),
+    "LoseDirectory": ("s.lossy | ({b} if len(broker.log) > 0 else EMPTY)", "s.lossy", "ContendersComplete"),
+    "ReportFailedDirectory": ("partition_changed(c, s, after)", "s", "ControllerRecord"),
+    "ReportNewDirectory": (
+        "with_new_directory(c, controller_of(s), b)", "s.partition", "ControllerRecord"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+def refuted(prover: Prover, action: str, goal: str) -> bool:
+    """Whether some step of the action breaks the goal; the plain model agrees."""
+    instances = [one for one in prover.ts.instances if one.action == action]
+    assert instances
+    for instance in instances:
+        done = prover.consecution(prover.open_step(instance), instance, prover.goals[goal])
+        if done is not None and done.verdict == "refuted":
+            plain = PlainModel(prover.ts.model, prover.ts.config)
+            assert plain.step(done.before, Label(action, instance.args)) == done.after
+            return True
+    return False
+
+
+def test_faults_of_directories_are_refuted(model: Model) -> None:
+    right = Prover(Transitions(model, SMALL), lemmas_of(model), None)
+    with ExitStack() as stack:
+        changed = model
+        for action, (before, after, _) in FAULTS.items():
+            changed, original, plain = planted_rule(changed, action, before, after)
+            stack.enter_context(planted(original, plain))
+        wrong = Prover(Transitions(changed, SMALL), lemmas_of(changed), None)
+        for action, (_, _, goal) in FAULTS.items():
+            assert refuted(wrong, action, goal), action
+            assert not refuted(right, action, goal), action
+
+
+def test_a_clean_file_without_the_directory_is_refuted(model: Model) -> None:
+    """The rule of the releases, F-52: a registration vouches for a log that was in a dropped directory."""
+    released = replace(SMALL, lost_directory=LostDirectory.IGNORED)
+    prover = Prover(Transitions(model, released), lemmas_of(model), None)
+    assert refuted(prover, "Register", "ContendersComplete")
+    prover = Prover(Transitions(model, SMALL), lemmas_of(model), None)
+    assert not refuted(prover, "Register", "ContendersComplete")
+
+
+def test_lemmas_hold_where_directories_are_lost(model: Model) -> None:
+    """On every reachable state of one broker, whose directory fails, or is dropped or replaced."""
+    lemmas = tuple(dataclasses.replace(fn, kind="always", ident=fn.name) for fn in model.lemmas)
+    config = replace(
+        SMALL, broker_count=1, min_isr=1, records=1, acks_one=0, fences=0, shrinks=0, crashes=0, clean_stops=2
+    )
+    result = search(dataclasses.replace(model, always=lemmas, sometimes=()), config)
+    assert result.first == {}
+    assert result.distinct > 300
+
+
+@pytest.mark.slow  # three brokers: 33 instances
+def test_failures_and_losses_of_directories_are_proved() -> None:
+    settings = ("log_slots=1", "directory_failures=1", "directory_losses=1")
+    report = run_prove(ProveRequest(Selection("kip_full", "three-brokers", settings)), Silent())
+    assert report.verdict == "proved"
+    assert set(FAULTS) <= {cell.action for cell in report.cells}
