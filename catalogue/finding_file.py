@@ -43,6 +43,7 @@
     classes = ["4.1.2"]                # where the tests of [[junit]] pass with the edit
     brokers = ["4.1.1"]                # where a cluster with it lost nothing
     mends = ["F-59"]                   # other findings whose tests pass with the edit as well
+    brings = ["F-54"]                  # other findings whose tests fail with the edit only
     [[patch.edit]]
     file = "PartitionChangeBuilder"    # a class of org.apache.kafka.controller, or the path of any source
     after = "some code of it"          # in one place; or `replace`, which `insert` then stands for
@@ -173,8 +174,8 @@ class Patch:
     """The smallest repair. knobs: what a control of the model sets for it, none if the model has no such one.
 
     classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
-    findings say what they said before, except of those that it `mends`. brokers: versions of which a cluster
-    with it lost nothing.
+    findings say what they said before, except those that it `mends` or `brings`. brokers: versions of which
+    a cluster with it lost nothing.
     """
 
     text: str
@@ -183,6 +184,7 @@ class Patch:
     classes: tuple[str, ...]
     brokers: tuple[str, ...]
     mends: tuple[str, ...]
+    brings: tuple[str, ...]
 
     def edits_of(self, version: str) -> tuple[Edit, ...]:
         """The edits of the sources of a release."""
@@ -336,7 +338,7 @@ def _junit(node: Node) -> JunitRun:
 
 
 def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]) -> Patch:
-    node.object(("text",), ("knobs", "edit", "classes", "brokers", "mends"))
+    node.object(("text",), ("knobs", "edit", "classes", "brokers", "mends", "brings"))
     knobs = node.maybe("knobs", Node.texts, ())
     repaired = {name for run in runs if run.control is not None for name in run.control.knobs}
     for name in knobs:
@@ -348,7 +350,7 @@ def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]
         node.fail("`classes` names versions whose classes fail a test of [[junit]] without the edit")
     return Patch(
         _needed(node["text"]), knobs, edits, classes, node.maybe("brokers", _releases, ()),
-        node.maybe("mends", Node.texts, ()),
+        node.maybe("mends", Node.texts, ()), node.maybe("brings", Node.texts, ()),
     )  # fmt: skip
 
 

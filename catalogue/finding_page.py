@@ -100,7 +100,7 @@ def _patch(patch: Patch | None) -> Iterator[str]:
     yield from item(_in_model(patch))
     yield from item(
         f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}"
-        f"{_mends(patch)}."
+        f"{_mends(patch)}.{_brings(patch)}"
         if patch.classes
         else "Kafka's own classes: not shown."
     )
@@ -114,6 +114,10 @@ def _patch(patch: Patch | None) -> Iterator[str]:
 
 def _mends(patch: Patch) -> str:
     return f", and so do those of {' and '.join(patch.mends)}" if patch.mends else ""
+
+
+def _brings(patch: Patch) -> str:
+    return f" Those of {' and '.join(patch.brings)} fail with it, and pass without." if patch.brings else ""
 
 
 def _in_model(patch: Patch) -> str:

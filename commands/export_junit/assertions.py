@@ -25,7 +25,8 @@ from elrcheck.model.state import State, Status, configured_min_isr
 class Assertion:
     """Java before the last call and at the end; uses: what the context must offer. says: in words.
 
-    first: Java before the first call; call: what stands for the last one.
+    first: Java before the first call; call: what stands for the last one. waits: the step from which the
+    trace only waits, so that a repair may show in any later one; None if it does not.
     """
 
     says: str
@@ -34,6 +35,7 @@ class Assertion:
     before: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     call: str | None = None
+    waits: int | None = None
 
 
 def assertion_of(walk: ControllerWalk, ident: str) -> Assertion | None:
@@ -154,11 +156,15 @@ def _stalls(walk: ControllerWalk) -> Assertion | None:
 
 def _served(walk: ControllerWalk) -> Assertion | None:
     """At the end of a trace that waits for ever."""
-    if _last(walk).partition.leader is not None:
+    waits = len(walk.steps)
+    while waits > 0 and walk.steps[waits - 1].after.partition.leader is None:
+        waits -= 1
+    if waits == len(walk.steps):
         return None
     return Assertion(
         "the partition gets a leader once its replicas are back; here no step is left that gives it one",
         "context.partition().leader != NO_LEADER",
+        waits=waits,
     )
 
 

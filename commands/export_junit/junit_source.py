@@ -140,6 +140,8 @@ def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str
     actions = {fn.name: fn for fn in model.actions}
     last = walk.calls[-1]
     until = -1 if not walk.released else last if walk.parting is None else walk.parting
+    if walk.released and walk.parting is None and assertion.waits is not None:
+        until = min(until, assertion.waits + 1)
     lines: list[str] = []
     for index, step in enumerate(walk.steps):
         fn = actions[step.label.action]

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 
 from elrcheck.commands.export_junit.junit_source import WIDTH, About, driver, java_file
-from elrcheck.commands.export_junit.leader_walk import Known, LeaderWalk
+from elrcheck.commands.export_junit.leader_walk import Known, LeaderWalk, Publication
 from elrcheck.kafka.broker_oracle import STATES
 from elrcheck.kafka.broker_steps import (
     Append,
@@ -62,10 +62,13 @@ def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
     body += ["", f"assertTrue(replica.highWatermark() <= {least},"]
     body += [f'    {"+ " if line else ""}"{part} "' for line, part in enumerate(message)]
     body.append("    + replica.state());")
-    return java_file(test, PACKAGE, FIELDS, body, {name: driver("broker", name) for name in PARTS}, IMPORTS)
+    parts = {name: driver("broker", name) for name in PARTS}
+    if any(isinstance(event, Publication) for step in walk.steps for event in step.events):
+        parts["Publication"] = driver("junit", "Publication")
+    return java_file(test, PACKAGE, FIELDS, body, parts, IMPORTS)
 
 
-def leader_call(event: BrokerEvent) -> str:
+def leader_call(event: BrokerEvent | Publication) -> str:
     """The call that does it."""
     match event:
         case Beginning(id, epoch, min_isr, lag):
@@ -80,6 +83,8 @@ def leader_call(event: BrokerEvent) -> str:
             return f"replica.append({acks})"
         case FollowerFetch(follower, broker_epoch, offset, leader_epoch, last_epoch):
             return f"replica.fetch({follower}, {broker_epoch}, {offset}, {leader_epoch}, {last_epoch})"
+        case Publication(record, min_isr):
+            return f"Publication.of(() -> {leader_call(record)}, () -> replica.minIsr({min_isr}))"
         case LookForLag():
             return "replica.shrink()"
         case Granted(leader_epoch, partition_epoch, isr):

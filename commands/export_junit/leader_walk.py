@@ -39,6 +39,14 @@ ACKS = {Acks.ALL: -1, Acks.ONE: 1, Acks.ZERO: 0}
 
 
 @dataclass(frozen=True)
+class Publication:
+    """One commit has the record and a new min.insync.replicas; BrokerMetadataPublisher applies both."""
+
+    record: Metadata
+    min_isr: int
+
+
+@dataclass(frozen=True)
 class Known:
     """What a test compares: of a broker that does not lead there is no ISR."""
 
@@ -54,7 +62,7 @@ class LeaderStep:
     """A step of the trace. events: what the broker meets in it, none if it happens elsewhere."""
 
     label: Label
-    events: tuple[BrokerEvent, ...]
+    events: tuple[BrokerEvent | Publication, ...]
     known: Known
 
 
@@ -82,7 +90,7 @@ def leader_walk_of(
     return None
 
 
-def _met(labels: Sequence[Label], states: Sequence[State], b: int) -> list[BrokerEvent]:
+def _met(labels: Sequence[Label], states: Sequence[State], b: int) -> list[BrokerEvent | Publication]:
     steps = zip(labels, states, states[1:], strict=False)
     return [event for label, before, after in steps for event in _events(label, before, after, b)]
 
@@ -139,11 +147,13 @@ def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired:
 # ---------------------------------------------------------------------------- a step
 
 
-def _events(label: Label, before: State, after: State, b: int) -> Iterator[BrokerEvent]:
+def _events(label: Label, before: State, after: State, b: int) -> Iterator[BrokerEvent | Publication]:
     args: tuple[Any, ...] = label.args
     match label.action:
         case action if action in APPLIES and args[0] == b:
-            yield _metadata(after.broker[b])
+            record = _metadata(after.broker[b])
+            value = after.broker[b].due_min_isr or after.broker[b].min_isr
+            yield record if value == before.broker[b].min_isr else Publication(record, value)
         case "Produce" if args[0] == b:
             yield Append(ACKS[args[1]])
         case "Fetch" if args[1] == b:
@@ -207,4 +217,4 @@ def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -
 
 def _meets(broker: Broker) -> tuple[object, ...]:
     """What only an event changes; a proposal is part of the fetch before it, an answer on its way unseen."""
-    return (broker.status, broker.log, broker.high_watermark, broker.view)
+    return (broker.status, broker.log, broker.high_watermark, broker.view, broker.min_isr)

@@ -16,6 +16,7 @@ from elrcheck.kafka.java_program import find_jdk
 
 LAUNCHER = "junit-platform-console-standalone"
 VERSION = "1.11.4"
+MOCKITO = "5.14.2"
 POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>elrcheck</groupId><artifactId>needed</artifactId><version>1</version><dependencies><dependency>
@@ -32,9 +33,10 @@ SOURCES = (
 """Where the source of a path is, the first that fits."""
 
 
-def junit_jar(folder: Path) -> Path:
-    """The launcher with everything that it needs; skip the test where Maven does not get it."""
-    return Path(maven_class_path("org.junit.platform", LAUNCHER, VERSION, folder))
+def junit_jar(folder: Path) -> str:
+    """The launcher and Mockito with everything that they need; skip the test where Maven does not get it."""
+    launcher = maven_class_path("org.junit.platform", LAUNCHER, VERSION, folder)
+    return f"{launcher}:{maven_class_path('org.mockito', 'mockito-core', MOCKITO, folder)}"
 
 
 def maven_class_path(group: str, artifact: str, version: str, folder: Path) -> str:
@@ -58,7 +60,7 @@ def maven_class_path(group: str, artifact: str, version: str, folder: Path) -> s
 
 
 def run_tests(
-    sources: Sequence[str], kafka: ClassPath, junit: Path, folder: Path, patched: Path | None = None
+    sources: Sequence[str], kafka: ClassPath, junit: str, folder: Path, patched: Path | None = None
 ) -> Mapping[str, str]:
     """Class -> the message with which its test fails, "" if it passes.
 
@@ -110,7 +112,7 @@ def kafka_source(kafka: ClassPath, name: str, folder: Path) -> str:
         return archive.read(name).decode()
 
 
-def compile_java(files: Sequence[Path], kafka: ClassPath, out: Path, *more: Path) -> None:
+def compile_java(files: Sequence[Path], kafka: ClassPath, out: Path, *more: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
     path = ":".join(map(str, (*kafka.jars, *more)))
     command = [str(find_jdk().javac), "-nowarn", "-proc:none", "-cp", path, "-d", str(out), *map(str, files)]

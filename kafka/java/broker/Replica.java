@@ -141,6 +141,11 @@ final class Replica {
         return Reflected.build(LOG, LOG_IN_SCALA ? "apply" : "create", parts.toArray());
     }
 
+    /** The topic has another min.insync.replicas. */
+    void minIsr(int value) {
+        Reflected.call(log, "updateConfig", new LogConfig(Map.of("min.insync.replicas", Integer.toString(value))));
+    }
+
     /** DefaultAlterPartitionManager has at most one request for a partition. */
     private CompletableFuture<Object> submit(Object proposed) {
         CompletableFuture<Object> future = new CompletableFuture<>();
