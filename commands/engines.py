@@ -275,6 +275,8 @@ def outcome_of(ended: Ended) -> Outcome:
     fresh: dict[str, int] = {}
     beyond: dict[str, int] = {}
     for k, instance in enumerate(program.instances):
+        if program.switched_off(instance):
+            continue
         for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
             total[instance.action] = total.get(instance.action, 0) + counts[k]
     return Outcome(

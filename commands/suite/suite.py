@@ -32,6 +32,7 @@ from elrcheck.commands.suite.walked_case import WalkAnswer, task_of, walk_case
 from elrcheck.commands.sweep.estimate import states
 from elrcheck.commands.sweep.job import Answer, Job
 from elrcheck.commands.sweep.pool import check_all, processors
+from elrcheck.commands.sweep.shared_kernels import share
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
@@ -103,7 +104,7 @@ def _answered(
 ) -> Generator[tuple[Sequence[Answer | WalkAnswer], dict[int, int]], None, None]:
     """Answers as they arrive, and the states so far of what is being searched: searches, and then walks."""
     jobs = [job_of(number, cases[number]) for number in left if cases[number].walk is None]
-    with contextlib.closing(check_all(jobs, min(workers, max(1, len(jobs))), work)) as ticks:
+    with contextlib.closing(check_all(share(jobs), min(workers, max(1, len(jobs))), work)) as ticks:
         for tick in ticks:
             yield tick.answers, tick.current
     tasks = [task_of(number, cases[number], walk) for number in left if (walk := cases[number].walk)]

@@ -1,7 +1,8 @@
 """Which configurations of a grid share a kernel: those that differ in budgets only.
 
 Lowering and compiling take longer than searching a small configuration, so a process keeps the family of its
-last job (`explorer/search/family.py`), and gets the other jobs of that family first.
+last job (`explorer/search/family.py`), and gets the other jobs of that family first. A kernel with many open
+budgets is up to twice as slow as one that has them as constants, so a large configuration has its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from elrcheck.commands.engines import no_collection
+from elrcheck.commands.sweep.estimate import states
 from elrcheck.commands.sweep.job import Job, Sharing
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.open_numbers import budgets_of
@@ -24,12 +26,17 @@ MORE = frozenset({"min_isr"})
 """Numbers that are no budgets, but cost a shared kernel nothing either."""
 
 
+MOST_STATES = 2_000_000
+"""Estimated states of the largest configuration that takes part: a few seconds of search, as of compiling."""
+
+
 def share(jobs: Sequence[Job]) -> list[Job]:
     """The jobs in the same order; those that differ from another one in budgets only say so."""
     numbers = budgets_of(load_whole_model()) | MORE
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        groups.setdefault(_rest(job, numbers), []).append(job)
+        if states(job.selected().config) <= MOST_STATES:
+            groups.setdefault(_rest(job, numbers), []).append(job)
     shared = {
         job.number: _sharing([other.config for other in group], numbers)
         for group in groups.values()

@@ -123,10 +123,11 @@ def least(rows: Rows, order: Order | None = None) -> Row | None:
 def as_packed(wide: Layout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
     """Compare rows of one layout by what another one makes of their states.
 
-    slots and closed: the scalars of the state in both programs; those that the other has as a constant have
-    one value in all states that are compared.
+    slots and closed: the scalars of the state in both programs. Sequences may have more room in the first,
+    but no more elements; a scalar that is constant there has one value in all states that are compared.
     """
-    leaves = [(slot, other) for slot, other in zip(slots, closed, strict=True) if other.index is not None]
+    places = {slot.path: slot for slot in slots}
+    leaves = [(places[other.path], other) for other in closed if other.index is not None]
     layout = make_layout([Leaf(other.path, other.lo, other.hi) for _, other in leaves])
 
     def packed(rows: Rows) -> Rows:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from elrcheck.lang.lowering.dag import Dag, Node
+from elrcheck.lang.lowering.nodes import cone, evaluate_all
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,18 @@ class Program:
     def fits(self, index: int, node: Node) -> bool:
         """Whether the node's interval proves that it can be stored in the leaf."""
         return self.leaves[index].lo <= node.lo and node.hi <= self.leaves[index].hi
+
+    def switched_off(self, instance: Instance) -> bool:
+        """Whether the values of the parameters alone keep the instance from firing."""
+        if not self.parameters:
+            return False
+        parts = [part for node in instance.guards for part in (node.args if node.op == "and" else (node,))]
+        fixed = [
+            part
+            for part in parts
+            if all(node.op != "var" or node.leaf in self.parameters for node in cone((part,)))
+        ]
+        return not all(evaluate_all(fixed, self.init[0]))
 
     def risky(self, instance: Instance) -> list[int]:
         """Leaves that this instance might overflow, ascending."""
