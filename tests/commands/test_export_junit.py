@@ -339,7 +339,6 @@ def patched_classes(edits: Sequence[Edit], kafka: ClassPath, folder: Path) -> Pa
     return folder / "classes"
 
 
-UNTRIED = {"F-24"}
 PATCHED = [
     (ident, version)
     for ident, finding in FINDINGS.items()
@@ -371,5 +370,5 @@ def test_a_patch_makes_the_tests_of_its_finding_pass(
 
 def test_every_finding_of_the_controller_has_a_patch_that_was_tried() -> None:
     shown = {what.split()[0] for what, run in RUNS.items() if run.fails}
-    assert shown - {ident for ident, _ in PATCHED} == UNTRIED
+    assert shown <= {ident for ident, _ in PATCHED}
     assert set(CONTROLS) == {what for what, run in RUNS.items() if run.fails}
