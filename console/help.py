@@ -20,7 +20,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",
                "storage", "spark_conf"),
     "Run folder": ("run_dir", "resume", "checkpoint_every"),
-    "Output": ("form", "outputs", "html", "exit_zero", HELP),
+    "Output": ("form", "outputs", "html", "every", "exit_zero", HELP),
 }  # fmt: skip
 """Title -> parameter names. A parameter in no group is specific to its command and comes first."""
 MANY = 12
