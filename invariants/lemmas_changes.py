@@ -10,11 +10,63 @@ such changes.
 
 from __future__ import annotations
 
-from elrcheck.invariants.membership import registered_anew, uncleanly
-from elrcheck.lang.runtime import implies, lemma, op
+from elrcheck.invariants.lemmas_views import enough, granted, takes_for_enough
+from elrcheck.invariants.membership import granted_now, registered_anew, uncleanly
+from elrcheck.invariants.properties import eligible, leads_now
+from elrcheck.lang.runtime import EMPTY, implies, lemma, op
+from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, min_isr_may_vary
 from elrcheck.model.config import Config
-from elrcheck.model.state import State
+from elrcheck.model.state import Settings, State
+
+# ---------------------------------------------------------------------------- values
+
+
+@op
+def own_min_isr_valid(settings: Settings, b: Replica) -> bool:
+    own = settings.broker_min_isr[b]
+    return own is None or (own >= 1 and not settings.elr_enabled)
+
+
+@lemma
+def MinIsrValid(c: Config, s: State) -> bool:
+    """No min ISR is below 1, neither a configured one nor one that a broker has read.
+
+    While ELR is on no broker has a value of its own, so all count with the same one (KAFKA-16540).
+    """
+    return (
+        s.settings.cluster_min_isr >= 1
+        and (s.settings.topic_min_isr is None or s.settings.topic_min_isr >= 1)
+        and all(own_min_isr_valid(s.settings, b) for b in c.brokers)
+        and (c.min_isr_changes == 0 or all(s.broker[b].min_isr >= 1 for b in c.brokers))
+    )
+
+
+@lemma
+def EnoughByOldValue(c: Config, s: State) -> bool:
+    """Nobody is eligible while the leader takes the controller's ISR for enough, maybe by an old min ISR.
+
+    It knows that ISR from a record or from an answer. A refused proposal leaves it with that ISR alone.
+    """
+    return all(
+        implies(
+            leads_now(s, b)
+            and (
+                (
+                    s.broker[b].view.partition_epoch == s.partition.partition_epoch
+                    and takes_for_enough(c, s, b, s.broker[b].view.isr)
+                )
+                or (
+                    granted(s, b)
+                    and s.broker[b].alter.partition_epoch == s.partition.partition_epoch
+                    and takes_for_enough(c, s, b, s.broker[b].alter.isr)
+                )
+            ),
+            eligible(c, s) == EMPTY,
+        )
+        for b in c.brokers
+    )
+
 
 # ---------------------------------------------------------------------------- promises
 
@@ -78,4 +130,19 @@ def SwitchedOnWithLeader(c: Config, s: State, t: State) -> bool:
     return not (not s.settings.elr_enabled and t.settings.elr_enabled and s.partition.leader is None)
 
 
-ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader)
+@op
+def ReadBeforeGrant(c: Config, s: State, t: State) -> bool:
+    """a leader that has not read a raised min ISR is granted no ISR that only it takes for enough (F-53)"""
+    return not (
+        c.min_isr_changes > 0
+        and s.settings.elr_enabled
+        and any(
+            granted_now(s, t, b)
+            and not enough(c, s, s.broker[b].alter.isr)
+            and takes_for_enough(c, s, b, s.broker[b].alter.isr)
+            for b in c.brokers
+        )
+    )
+
+
+ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant)

@@ -6,6 +6,7 @@ from elrcheck.invariants.lemmas_views import under_way
 from elrcheck.invariants.properties import candidates, leads_now
 from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
+from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.state import Log, Offset, State, Status, hosts, leads
@@ -114,6 +115,15 @@ def WatermarkCommitted(c: Config, s: State) -> bool:
 
 
 # ---------------------------------------------------------------------------- acknowledgements
+
+
+@lemma
+def AckedCommitted(c: Config, s: State) -> bool:
+    """Acknowledged records are committed, and none is remembered twice; so they are few (P-33, P-34)."""
+    return all(
+        contains(s.committed, s.acked[k]) and all(s.acked[i] != s.acked[k] for i in range(k))
+        for k in range(len(s.acked))
+    )
 
 
 @op

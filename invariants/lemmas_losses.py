@@ -65,10 +65,10 @@ def LostCovers(c: Config, s: State, seen: Seen) -> bool:
 def BackersHold(c: Config, s: State, seen: Seen) -> bool:
     """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all.
 
-    They are no fewer than any promise says that was made of it (P-30).
+    They are no fewer than any promise says that was made of it (P-30), also where min ISR has changed since.
     """
     return (
-        len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas)
+        (c.min_isr_changes > 0 or len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas))
         and all(p.min_isr <= len(seen.backers) for p in s.promised)
         and all(is_prefix(s.committed, s.broker[b].log) for b in seen.backers - seen.lost)
     )
@@ -111,8 +111,8 @@ LEMMAS = (LostCovers, BackersHold, QuorumKeeps, BackedLeaderComplete)
 
 @op
 def FewLosses(c: Config, s: State, seen: Seen) -> bool:
-    """fewer than min ISR brokers have ever lost records"""
-    return len(seen.lost) < effective_min_isr(s.settings, s.partition.replicas)
+    """fewer brokers have ever lost records than backed the newest committed one: min ISR or more"""
+    return len(seen.lost) < len(seen.backers)
 
 
 CONDITIONS = {"P-8": FewLosses}

@@ -17,7 +17,7 @@ data. A follower has *moved* from a leader when it can never fetch again in that
 from __future__ import annotations
 
 from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, upto
-from elrcheck.invariants.lemmas_views import enough, granted
+from elrcheck.invariants.lemmas_views import counts, granted, takes_for_enough
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
@@ -33,8 +33,8 @@ from elrcheck.model.state import Error, Offset, Stage, State, Status, leads
 def may_commit(c: Config, s: State, leader: Replica) -> bool:
     """l may advance its watermark, now or after it learns which proposal was granted."""
     return leads(s, leader) and (
-        enough(c, s, s.broker[leader].view.isr)
-        or (granted(s, leader) and enough(c, s, s.broker[leader].alter.isr))
+        takes_for_enough(c, s, leader, s.broker[leader].view.isr)
+        or (granted(s, leader) and takes_for_enough(c, s, leader, s.broker[leader].alter.isr))
     )
 
 
@@ -44,7 +44,7 @@ def quorum(c: Config, s: State, leader: Replica) -> RSet:
     x = s.broker[leader].alter
     if x.stage == Stage.ANSWERED and x.error == Error.INELIGIBLE_REPLICA:
         return s.broker[leader].view.isr
-    if granted(s, leader) and enough(c, s, x.isr):
+    if granted(s, leader) and takes_for_enough(c, s, leader, x.isr):
         return x.isr
     return maximal_isr(s.broker[leader])
 
@@ -100,7 +100,8 @@ def LaggingInQuorum(c: Config, s: State) -> bool:
 @op
 def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
     """b is in leader's quorum, or in a proposal that may still be retried in the current epoch."""
-    return b in quorum(c, s, leader) or (leads_now(s, leader) and b in s.broker[leader].alter.isr)
+    retried = leads_now(s, leader) and counts(s, leader) and b in s.broker[leader].alter.isr
+    return b in quorum(c, s, leader) or retried
 
 
 @op

@@ -9,7 +9,7 @@ from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
-from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
 from elrcheck.model.replication_control import is_active, may_lead
 from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status, hosts
 
@@ -19,6 +19,12 @@ from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status,
 @op
 def enough(c: Config, s: State, isr: RSet) -> bool:
     return len(isr) >= effective_min_isr(s.settings, s.partition.replicas)
+
+
+@op
+def takes_for_enough(c: Config, s: State, leader: Replica, isr: RSet) -> bool:
+    """An ISR has min ISR members by the value that the leader has read, which may be an old one."""
+    return len(isr) >= leader_min_isr(c, s.settings, s.broker[leader], leader)
 
 
 @lemma
@@ -180,6 +186,28 @@ def ViewsAgree(c: Config, s: State) -> bool:
 # ---------------------------------------------------------------------------- AlterPartition
 
 
+@op
+def counts(s: State, b: Replica) -> bool:
+    """b has an exchange with the controller whose proposal counts: no metadata has ended it."""
+    return s.broker[b].alter.stage != Stage.IDLE and s.broker[b].alter.overtaken == 0
+
+
+@lemma
+def OvertakenIsStale(c: Config, s: State) -> bool:
+    """A request whose proposal metadata has ended is older than the controller's record: it is refused."""
+    return all(
+        implies(
+            s.broker[b].alter.overtaken > 0,
+            s.broker[b].alter.stage == Stage.SENT or s.broker[b].alter.stage == Stage.ANSWERED,
+        )
+        and implies(
+            s.broker[b].alter.overtaken > 0 and s.broker[b].alter.stage == Stage.SENT,
+            s.broker[b].alter.partition_epoch < s.partition.partition_epoch,
+        )
+        for b in c.brokers
+    )
+
+
 @lemma
 def RoleShape(c: Config, s: State) -> bool:
     """Only a leader has a committed ISR, peers and an epoch start; only it, alive or dead, has a request."""
@@ -192,10 +220,10 @@ def RoleShape(c: Config, s: State) -> bool:
                 s.broker[b].peers[f].log_end_offset is None and s.broker[b].peers[f].broker_epoch == 0
                 for f in c.brokers
             )
-            and (s.broker[b].alter.stage == Stage.IDLE or s.broker[b].alter.stage == Stage.SENT)
             and implies(
-                s.broker[b].alter.stage == Stage.SENT,
-                s.broker[b].status != Status.RUNNING or not hosts(s.broker[b]),
+                counts(s, b),
+                s.broker[b].alter.stage == Stage.SENT
+                and (s.broker[b].status != Status.RUNNING or not hosts(s.broker[b])),
             ),
         )
         and implies(s.broker[b].view.leader == b, b in s.broker[b].view.isr)
@@ -214,7 +242,7 @@ def RequestShape(c: Config, s: State) -> bool:
             and s.broker[b].alter.partition_epoch <= s.partition.partition_epoch
             and implies(s.broker[b].alter.leader_epoch == s.partition.leader_epoch, s.partition.leader == b)
             and implies(
-                s.broker[b].view.leader == b,
+                s.broker[b].view.leader == b and counts(s, b),
                 s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
                 and s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch
                 and s.broker[b].alter.isr != s.broker[b].view.isr,
@@ -243,6 +271,7 @@ def NothingPending(c: Config, s: State) -> bool:
         )
         and implies(
             s.broker[b].alter.stage == Stage.ANSWERED
+            and counts(s, b)
             and s.broker[b].alter.error != Error.NONE
             and s.broker[b].alter.error != Error.INELIGIBLE_REPLICA,
             s.broker[b].view.partition_epoch < s.partition.partition_epoch,
@@ -254,7 +283,8 @@ def NothingPending(c: Config, s: State) -> bool:
 @op
 def granted(s: State, b: Replica) -> bool:
     """The controller granted b's request, and b does not know it yet."""
-    return s.broker[b].alter.stage == Stage.ANSWERED and s.broker[b].alter.error == Error.NONE
+    x = s.broker[b].alter
+    return x.stage == Stage.ANSWERED and x.error == Error.NONE and x.overtaken == 0
 
 
 @lemma
@@ -262,13 +292,13 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
     """A success response is a past controller record of the sender's epoch, newer than its view."""
     return all(
         implies(
-            s.broker[b].alter.stage == Stage.ANSWERED,
+            s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b),
             b in s.broker[b].alter.isr
             and s.broker[b].alter.isr != s.broker[b].view.isr
             and s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch,
         )
         and implies(
-            s.broker[b].alter.stage == Stage.ANSWERED and not granted(s, b),
+            s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b) and not granted(s, b),
             s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch,
         )
         and implies(
@@ -319,7 +349,8 @@ def ShutdownKnown(c: Config, s: State) -> bool:
 @op
 def under_way(s: State, leader: Replica) -> bool:
     """l's request or its response is in flight; the response may be lost and the request retried."""
-    return s.broker[leader].alter.stage == Stage.SENT or s.broker[leader].alter.stage == Stage.ANSWERED
+    x = s.broker[leader].alter
+    return (x.stage == Stage.SENT or x.stage == Stage.ANSWERED) and x.overtaken == 0
 
 
 @lemma

@@ -11,7 +11,7 @@ from typing import Any
 
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.catalogue.configuration import build_config, config_values
-from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED
+from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.released_search import BUDGETS
 from elrcheck.catalogue.select import find_variant
 from elrcheck.invariants.modules import assumptions_of
@@ -36,16 +36,20 @@ COVERED: dict[str, Any] = {
     "elections": 1,
     "acks_zero": 1,
     "feature_changes": 1,
+    "min_isr_changes": 1,
+    "late_answers": 1,
 }
 """Settings of a proof: a budget above 0 enables its action, without any limit.
 
-Only a variant that starts with ELR on has changes of the feature.
+Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`).
 """
 ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
     "complete-winners": {
         "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
         "unclean_elections": 1,
         "failovers": 1,
+        "min_isr_changes": 0,
+        "late_answers": 0,
     },
 }
 """What a proof under an assumption covers beside, or instead of, COVERED."""
@@ -63,7 +67,7 @@ def widened(config: Config, given: Collection[str], assumed: Sequence[ProofAssum
     """The configuration of a proof: the selected one, with the settings above that are not `given`."""
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     if not config.elr_enabled:
-        del wide["feature_changes"]
+        wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
     for name in assumed:
         wide |= ASSUMED[name]
     return replace(config, **{name: to for name, to in wide.items() if name not in given})
@@ -85,7 +89,7 @@ def skipped(
 
     silent: the names of properties that say nothing in this configuration.
     """
-    why = {fn.name: fn.note or SILENT for fn in chosen if fn.note or fn.name in silent}
+    why = {fn.name: fn.note or SILENT for fn in chosen if fn.name in silent}
     properties = [Skipped(fn.ident, fn.name, why[fn.name]) for fn in chosen if fn.name in why]
     return (*properties, *_actions(model, transitions))
 

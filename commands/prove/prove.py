@@ -134,9 +134,9 @@ class Proof:
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
         self.prover = Prover(self.transitions, lemmas_of(model), timeout)
-        silent = [fn for fn in chosen if not fn.note and self.prover.says_nothing(fn)]
+        silent = [fn for fn in chosen if self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)
-        asked = [fn for fn in chosen if not fn.note and fn.name not in self.silent]
+        asked = [fn for fn in chosen if fn.name not in self.silent]
         self.state_properties = [fn for fn in asked if not fn.is_step]
         self.step_properties = [fn for fn in asked if fn.is_step]
         self.goals = goal_names(model, [fn.name for fn in self.step_properties])

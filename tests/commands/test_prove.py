@@ -61,19 +61,16 @@ def test_kip_full_is_proved() -> None:
         "P-12", "P-29", "P-31", "P-33", "P-34",
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
-    assert {"Reassign", "ChangeMinIsr", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 41
+    assert {"Reassign", "FailDirectory", "FinishRecovery"} <= outside
+    assert len(report.initiation) == 45
     actions = {cell.action for cell in report.cells}
-    assert len(actions) == 21
+    assert len(actions) == 25
     also = {
-        "Kill",
-        "StartControlledShutdown",
-        "GrantShutdown",
-        "Unregister",
-        "AssignDirectories",
-        "ChangeFeature",
-    }
-    assert also | {"ElectPreferred"} <= actions
+        "Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories",
+        "ElectPreferred", "ChangeFeature", "ChangeMinIsr", "DeleteMinIsr", "ChangeBrokerMinIsr",
+        "ApplyMetadataFirst",
+    }  # fmt: skip
+    assert also <= actions
     assert not actions & outside
     steps = (
         "P-7",
@@ -93,13 +90,14 @@ def test_kip_full_is_proved() -> None:
     assert set(steps) <= {cell.lemma for cell in report.cells}
     assert len(report.implication) == 21
     conditions = {one.id: one.condition for one in report.implication if one.condition}
-    assert conditions == {"P-8": "fewer than min ISR brokers have ever lost records"}
+    backed = "fewer brokers have ever lost records than backed the newest committed one: min ISR or more"
+    assert conditions == {"P-8": backed}
     assert {cell.action for cell in report.cells if cell.lemma == "Types"} == actions
     covered = report.coverage
     assert covered is not None
-    assert (covered.properties, covered.actions) == (21 + 13, 21)
-    assert covered.all_actions == 21 + len(outside)
-    assert [one.rpartition("(")[2] for one in covered.assumed] == ["E-1)", "F-26)"]
+    assert (covered.properties, covered.actions) == (21 + 13, 25)
+    assert covered.all_actions == 25 + len(outside)
+    assert [one.rpartition("(")[2] for one in covered.assumed] == ["E-1)", "F-26)", "F-53)"]
     assert (covered.replicas, covered.log_slots) == ((0, 1, 2), 1)
     assert {one.name: (one.value, one.variant) for one in covered.settings} == {
         "unclean_recovery_strategy": ("DISABLED", "BALANCED"),
@@ -108,7 +106,7 @@ def test_kip_full_is_proved() -> None:
     text = io.StringIO()
     print_report(report, Page(open_console(text)))
     said = text.getvalue()
-    claim = f"34 of {covered.all_properties} properties, 21 of {covered.all_actions} actions, 2 assumptions"
+    claim = f"34 of {covered.all_properties} properties, 25 of {covered.all_actions} actions, 3 assumptions"
     assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
     assert "logs of up to 1 records" in said and "INCONCLUSIVE" not in said
 

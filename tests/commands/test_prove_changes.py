@@ -1,4 +1,4 @@
-"""Proofs with changes of the feature: what they assume is needed, and planted faults are refuted."""
+"""Proofs with changes by operators: what they assume is needed, and planted faults are refuted."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from planted_rules import planted_rule
 
 from elrcheck.invariants.lemmas_changes import (
     ASSUMPTIONS,
     LastReplicaStopsCleanly,
+    ReadBeforeGrant,
     SwitchedOnWithLeader,
 )
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.choices import MinIsrChange, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.model.control_plane.operator_settings import MinIsrLevel
 from elrcheck.model.state import Acks
 
 TWO = Config(
     broker_count=2, log_slots=1, records=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, fences=2
 )
+
+CHANGES = replace(TWO, feature_changes=1, min_isr_changes=1, late_answers=1)
 
 
 @pytest.fixture(scope="module")
@@ -76,28 +82,101 @@ def test_elr_switched_on_without_a_leader(model: Model) -> None:
     assert left == [[], [], [], [SwitchedOnWithLeader.__name__]]
 
 
+def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(model: Model) -> None:
+    """F-53: min ISR is raised while the request is under way; the leader commits with two of three."""
+    config = replace(TWO, broker_count=3, shrinks=1, min_isr_changes=1)
+    broken, left = story(
+        model, config,
+        ("Produce", 0, Acks.ALL),
+        ("ShrinkIsr", 0, frozenset({2})),
+        ("ChangeMinIsr", MinIsrLevel.TOPIC, 3),
+        ("ControllerAlters", 0),
+        ("LeaderLearns", 0),
+        ("Fetch", 1, 0, False),
+        ("Fetch", 1, 0, False),
+    )  # fmt: skip
+    assert {"P-2", "P-3", "P-13"} <= set(broken)
+    assert left == [[], [], [], [ReadBeforeGrant.__name__], [], [], []]
+
+
+@pytest.fixture(scope="module")
+def sound(model: Model) -> Prover:
+    return Prover(Transitions(model, CHANGES), lemmas_of(model), None)
+
+
+def refuted(prover: Prover, action: str, lemma: str) -> bool:
+    """Whether some step of the action breaks the lemma; every other cell is proved."""
+    cells = [
+        prover.consecution(prover.open_step(instance), instance, prover.goals[lemma])
+        for instance in prover.ts.instances
+        if instance.action == action
+    ]
+    found = {cell.verdict for cell in cells if cell is not None}
+    assert found <= {"proved", "refuted"}
+    return "refuted" in found
+
+
 # fault -> (knobs, action, lemma that it breaks)
 FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "an ELR from before the downgrade counts (F-56)": (
-        {"feature_changes": 1, "feature_on_clears_elr": False}, "ChangeFeature", "ContendersComplete",
+        {"feature_on_clears_elr": False}, "ChangeFeature", "ContendersComplete",
+    ),
+    "a lowered min ISR leaves the ELR (F-19)": (
+        {"min_isr_change": MinIsrChange.NEVER}, "ChangeMinIsr", "ControllerRecord",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
+def test_planted_fault_is_refuted(model: Model, sound: Prover, fault: str) -> None:
     """The cell is refuted with the fault, and proved without it."""
     knobs, action, lemma = FAULTS[fault]
-    fn = next(f for f in model.lemmas if f.name == lemma)
-    usual = {name: to for name, to in knobs.items() if name.endswith("changes") or name == "late_answers"}
-    for given, expected in ((usual, {"proved"}), (knobs, {"proved", "refuted"})):
-        prover = Prover(Transitions(model, replace(TWO, **given)), lemmas_of(model), None)
-        cells = [
-            prover.consecution(prover.open_step(instance), instance, fn)
-            for instance in prover.ts.instances
-            if instance.action == action
-        ]
-        assert {cell.verdict for cell in cells if cell is not None} == expected
+    faulty = Prover(Transitions(model, replace(CHANGES, **knobs)), lemmas_of(model), None)
+    assert (refuted(sound, action, lemma), refuted(faulty, action, lemma)) == (False, True)
+
+
+# fault -> (action, expression, what it becomes, lemma that it breaks)
+RULES = {
+    "a min ISR of 0": (
+        "DeleteMinIsr", "without_topic_min_isr(s.settings)",
+        "replace(without_topic_min_isr(s.settings), cluster_min_isr=0)", "MinIsrValid",
+    ),
+    "a value of a broker while ELR is on": (
+        "ChangeBrokerMinIsr", "min_isr_error(s.settings, MinIsrLevel.BROKER, value) == AdminError.NONE",
+        "value >= 1", "MinIsrValid",
+    ),
+    "metadata read first leaves the proposal": (
+        "ApplyMetadataFirst", "replace(broker.alter, overtaken=1)", "broker.alter", "RequestShape",
+    ),
+    "the feature makes members of the ISR eligible": (
+        "ChangeFeature", "feature_switched(c, s.partition, enabled)",
+        "replace(s.partition, elr=s.partition.isr)", "ControllerRecord",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", RULES)
+def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) -> None:
+    """A fault in each action of a change; the same cell is proved without it."""
+    action, before, after, lemma = RULES[fault]
+    changed, original, plain = planted_rule(model, action, before, after)
+    with planted(original, plain):
+        faulty = Prover(Transitions(changed, CHANGES), lemmas_of(changed), None)
+        assert refuted(faulty, action, lemma)
+    assert not refuted(sound, action, lemma)
+
+
+def test_acknowledged_records_are_proved_to_be_kept(model: Model) -> None:
+    """P-33 and P-34 say something where acknowledged records are remembered, and follow from the lemmas."""
+    prover = Prover(Transitions(model, replace(TWO, tracks_acks=True)), lemmas_of(model), None)
+    properties = [fn for fn in model.always if fn.ident in ("P-33", "P-34")]
+    assert [prover.says_nothing(fn) for fn in properties] == [False, False]
+    assert [prover.implication(fn).verdict for fn in properties] == ["proved", "proved"]
+    fn = next(f for f in model.lemmas if f.name == "AckedCommitted")
+    for instance in prover.ts.instances:
+        solver = prover.open_step(instance)
+        cells = (prover.consecution(solver, instance, fn), prover.types(solver, instance))
+        assert {cell.verdict for cell in cells if cell is not None} == {"proved"}, instance.action
 
 
 def test_without_changes_nothing_is_assumed(model: Model) -> None:
@@ -109,7 +188,7 @@ def test_without_changes_nothing_is_assumed(model: Model) -> None:
     }  # fmt: skip
 
 
-def test_no_step_of_a_feature_change_is_vacuous(model: Model) -> None:
-    prover = Prover(Transitions(model, replace(TWO, feature_changes=1)), lemmas_of(model), None)
-    impossible = [(i.action, i.args) for i in prover.ts.instances if not prover.possible(i)]
+def test_no_step_of_a_change_is_vacuous(sound: Prover) -> None:
+    assert sound.ts.assumed == {fn.__name__ for fn in ASSUMPTIONS}
+    impossible = [(i.action, i.args) for i in sound.ts.instances if not sound.possible(i)]
     assert impossible == []
