@@ -11,13 +11,12 @@ from __future__ import annotations
 import fnmatch
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.conformance import model_digest
 from elrcheck.catalogue.evidence.hunted import (
@@ -30,21 +29,17 @@ from elrcheck.catalogue.evidence.hunted import (
     packaged_hunt,
 )
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.check import run_check
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lower import Lowered, lower
 from elrcheck.model.config import Config
+from elrcheck.traces.replay import replay_finding
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 LIMITS = Limits(max_states=20_000_000, seconds=300.0)
-
-
-class Silent:
-    def stage(self, text: str) -> None: ...
-    def level(self, event: object) -> None: ...
 
 
 class Bench:
@@ -57,31 +52,33 @@ class Bench:
     def found(self, selection: Selection) -> Found:
         config = resolve(selection).config
         if config not in self.done:
-            self.done[config] = self._searched(config)
+            lowered, _, result = self._searched(config)
+            broken = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
+            self.done[config] = Found(
+                dict(sorted(broken.items(), key=number)), result.complete, result.distinct
+            )
         return self.done[config]
 
-    def _searched(self, config: Config) -> Found:
-        program = lower(self.model, config, self.model.always).program
-        result = Search(program, workers=1, cache=KernelCache(default_cache()), limits=LIMITS).run(
-            None, "complete"
-        )
-        broken = {program.checks[check].name: depth for check, depth in result.first.items()}
-        return Found(dict(sorted(broken.items(), key=number)), result.complete, result.distinct)
+    def last_steps(self, selection: Selection) -> dict[str, str]:
+        """The last action of a shortest trace to each violation, which the plain model has followed."""
+        config = resolve(selection).config
+        lowered, search, result = self._searched(config)
+        fns = {fn.ident: fn for fn in self.model.always}
+        found = {}
+        for check, rows in Retrace(search).traces(list(result.first)).items():
+            name, states = lowered.program.checks[check].name, list(map(lowered.decode, rows))
+            labels = replay_finding(self.model, config, fns[name], states).labels
+            found[name] = labels[-1].action if labels else ""
+        return found
+
+    def _searched(self, config: Config) -> tuple[Lowered, Search, SearchResult]:
+        lowered = lower(self.model, config, self.model.always)
+        search = Search(lowered.program, workers=1, cache=KernelCache(default_cache()), limits=LIMITS)
+        return lowered, search, search.run(None, "complete")
 
 
 def number(item: tuple[str, int]) -> int:
     return int(item[0].removeprefix("P-"))
-
-
-def last_steps(selection: Selection) -> dict[str, str]:
-    """The last action of a shortest trace to each violation, which the plain model has followed."""
-    with tempfile.TemporaryDirectory(prefix="elrcheck-hunt-") as folder:
-        report = run_check(CheckRequest(selection, workers=1, run_dir=Path(folder) / "run"), Silent())
-    return {
-        each.id: each.counterexample.steps[-1].action
-        for each in report.properties
-        if each.verdict == "violated" and each.counterexample is not None
-    }
 
 
 def said(case: HuntedCase) -> str:
@@ -105,7 +102,7 @@ def main(names: Sequence[str]) -> int:
     stored = {case.name: case for case in packaged_hunt().cases} if names and FILE.exists() else {}
     for case in wanted:
         old = stored.get(case.name.partition("/")[2])
-        done.append(attributed(case, bench.found, last_steps, old.left_out if old else None))
+        done.append(attributed(case, bench.found, bench.last_steps, old.left_out if old else None))
         print(said(done[-1]), flush=True)
     if not names:
         hunt = Hunt(datetime.now(UTC).date().isoformat(), model_digest(), tuple(done))

@@ -133,5 +133,5 @@ def test_a_row_repeats(name: str) -> None:
     spec.loader.exec_module(module)
     stored = next(case for case in HUNT.cases if case.name == name)
     bench = module.Bench()
-    assert attributed(CASES[name], bench.found, module.last_steps, stored.left_out) == stored
+    assert attributed(CASES[name], bench.found, bench.last_steps, stored.left_out) == stored
     assert replace(bench.found(CASES[name].selection), states=0).complete
