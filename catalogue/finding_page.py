@@ -39,7 +39,7 @@ def finding_page(
     lines += _shown(finding)
     lines += _steps(finding.by_hand, recipes)
     lines += ["## Cause", "", *paragraphs(finding.cause)]
-    lines += _patch(finding.patch)
+    lines += _patch(finding.patch, bool(finding.junit))
     lines += _see(finding, flags, before, recipes)
     lines += ["## What operators can do meanwhile", ""]
     lines += paragraphs(finding.meanwhile or "Nothing is known that helps.")
@@ -81,7 +81,7 @@ def _steps(every: Sequence[ByHand], recipes: Sequence[Recipe]) -> Iterator[str]:
         yield from ("```sh", *each.shell.splitlines(), "```", "")
 
 
-def _patch(patch: Patch | None) -> Iterator[str]:
+def _patch(patch: Patch | None, has_test: bool) -> Iterator[str]:
     yield "## Smallest patch"
     yield ""
     if patch is None:
@@ -98,12 +98,13 @@ def _patch(patch: Patch | None) -> Iterator[str]:
         yield from (f"+   {line}" for line in edit.insert.splitlines())
         yield from ("```", "")
     yield from item(_in_model(patch))
-    yield from item(
-        f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}"
-        f"{_mends(patch)}.{_brings(patch)}"
-        if patch.classes
-        else "Kafka's own classes: not shown."
-    )
+    if patch.classes:
+        yield from item(
+            f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}"
+            f"{_mends(patch)}.{_brings(patch)}"
+        )
+    elif has_test:
+        yield from item("Kafka's own classes: not shown.")
     yield from item(
         f"Brokers: with it nothing is lost on {', '.join(patch.brokers)}."
         if patch.brokers
@@ -130,8 +131,8 @@ def _in_model(patch: Patch) -> str:
 def _see(
     finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]
 ) -> Iterator[str]:
-    yield "## How to see it"
-    yield ""
+    if flags or before or recipes or finding.junit or finding.runs:
+        yield from ("## How to see it", "")
     if flags:
         names = ", ".join(f"`{name}`" for name in flags)
         yield from paragraphs(f"In the metadata log of a cluster: `elrcheck audit PATH` flags {names}.")

@@ -17,7 +17,7 @@ from pathlib import Path
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 
-NAME = re.compile(r"(F-\d+)\b.*?(\d+\.\d+\.\d+)")
+NAME = re.compile(r"(F-\d+)(?!\d).*?(\d+\.\d+\.\d+)")
 
 
 @dataclass
