@@ -70,6 +70,7 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
     with alone_in(place, writes):
         report = check_selected(request, selected, progress, place, saved)
+        report = replace(report, extent=extent(selected))
         if saved is None and not request.fingerprint and request.engine != "spark":
             from elrcheck.commands.no_effect import with_no_effect
 
@@ -124,7 +125,6 @@ def check_selected(
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
         vacuous=vacuous(properties, selected.config.records),
-        extent=extent(selected),
     )
 
 

@@ -30,11 +30,15 @@ SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
 def with_no_effect(
     report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
 ) -> CheckReport:
-    """The report, with the settings that made no difference. Only short, complete searches are repeated."""
+    """The report, with the settings that made no difference.
+
+    Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would
+    pass for a safe one.
+    """
     bounds = SIZES | {budget.name for budget in fields(Spent)}
     given = [name for name in selected.overrides if name not in bounds]
     searched = report.search
-    if report.extent is None or request.liveness or not searched.complete or searched.seconds > SHORT:
+    if report.extent is None or request.liveness or report.verdict != "holds" or searched.seconds > SHORT:
         return report
     found = tuple(name for name in given if _same_without(name, report, request, selected, progress))
     shown = tuple(f"{name}={_shown(report.config[name])}" for name in found)

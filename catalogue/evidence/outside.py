@@ -33,13 +33,19 @@ def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
     """
     name = next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
     found = []
-    for each in packaged_searches():
-        if each.variant == name and each.shown:
-            needs = missing(config, _config(each.command))
-            if needs:
-                found.append((len(needs), each.finding, needs))
+    for finding, searched in _searched(name):
+        needs = missing(config, searched)
+        if needs:
+            found.append((len(needs), finding, needs))
     told = _told() if found else {}
     return tuple(Outside(finding, *told[finding], needs) for _, finding, needs in sorted(found))
+
+
+@cache
+def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
+    """The findings that the recorded searches show for a released variant, with what was searched."""
+    shown = (each for each in packaged_searches() if each.variant == variant and each.shown)
+    return tuple((each.finding, _config(each.command)) for each in shown)
 
 
 @cache
