@@ -38,7 +38,8 @@ def with_no_effect(
     bounds = SIZES | {budget.name for budget in fields(Spent)}
     given = [name for name in selected.overrides if name not in bounds]
     searched = report.search
-    if report.extent is None or request.liveness or report.verdict != "holds" or searched.seconds > SHORT:
+    lasting = any(each.kind == "leads_to" for each in report.properties)
+    if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
         return report
     found = tuple(name for name in given if _same_without(name, report, request, selected, progress))
     shown = tuple(f"{name}={_shown(report.config[name])}" for name in found)
@@ -60,7 +61,7 @@ def _same_without(
     if without.config == selected.config:
         return True
     model = load_whole_model()
-    chosen = select_properties(model, request.properties, request.liveness)
+    chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
     plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())
     return _summary(explore(model, without.config, chosen, plain, progress)) == (

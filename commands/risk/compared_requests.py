@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
+from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import RiskRequest
 from elrcheck.commands.risk.describe_text import TopicSettings, read_description, settings_of
 
@@ -87,7 +87,7 @@ def _text(file: Path) -> str:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as fault:
-        raise EnvironmentFault("cannot-read", f"cannot read {file}: {fault.strerror or fault}") from fault
+        raise UsageFault("risk-describe", f"cannot read {file}: {fault.strerror or fault}") from fault
     if len(data) > MOST_BYTES:
         raise UsageFault("risk-describe", f"{file} is larger than {MOST_BYTES >> 20} MiB")
     return data.decode("utf-8", errors="replace")

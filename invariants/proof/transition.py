@@ -67,14 +67,21 @@ class Transitions:
     any_order: let the replica list have any order, and leave out instances that others stand for, where the
     configuration allows it: every broker is a replica, and what is constant is the same for all of them.
     assumed: names of assumptions on steps (`modules.assumptions_of`), beside those of `lemmas_changes`.
+    every_step: make none of these, so that steps are those of the plain model.
     """
 
     def __init__(
-        self, model: Model, config: ModelConfig, any_order: bool = False, assumed: Sequence[str] = ()
+        self,
+        model: Model,
+        config: ModelConfig,
+        any_order: bool = False,
+        assumed: Sequence[str] = (),
+        *,
+        every_step: bool = False,
     ) -> None:
         self.model, self.config = model, config
         always = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
-        self.assumptions = [*always, *assumptions_of(model, assumed)]
+        self.assumptions = [] if every_step else [*always, *assumptions_of(model, assumed)]
         self.assumed: set[str] = set()
         self.alg = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, config, self.alg)

@@ -133,7 +133,7 @@ PLANTED: Mapping[str, Planted] = {
     ),
     "a missing segment": Planted(
         {SEGMENT: until(41), NEXT: since(53)}, ((NEXT, 0, 41, "offsets 41 to 52 are missing"),),
-        flags=(38, 54, 54, 67)),
+        flags=(38, 54, 54, 67, 67)),
     "the first segment missing": Planted(
         {LATER: since(41)},
         ((LATER, 0, 0, "offsets 0 to 40 are missing, and no snapshot has what they did"),

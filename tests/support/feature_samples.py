@@ -76,7 +76,7 @@ class FeatureSample:
 
     @cached_property
     def transitions(self) -> Transitions:
-        return Transitions(self.model, self.config)
+        return Transitions(self.model, self.config, every_step=True)
 
     @cached_property
     def cases(self) -> list[tuple[Any, Steps]]:
