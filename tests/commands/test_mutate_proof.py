@@ -36,6 +36,7 @@ def test_a_change_of_what_the_proof_leaves_out_is_outside(bench: ProofBench) -> 
     assert (found.answer, found.action) == ("outside", "")
 
 
+@pytest.mark.slow
 def test_a_hazard_is_refuted_and_the_rules_themselves_are_not(bench: ProofBench) -> None:
     assert bench.judge_knobs({}).answer == "outside"
     found = bench.judge_knobs({"clean_check": CleanCheck.ALWAYS_CLEAN})

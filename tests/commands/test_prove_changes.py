@@ -166,6 +166,7 @@ def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) ->
     assert not refuted(sound, action, lemma)
 
 
+@pytest.mark.slow
 def test_acknowledged_records_are_proved_to_be_kept(model: Model) -> None:
     """P-33 and P-34 say something where acknowledged records are remembered, and follow from the lemmas."""
     prover = Prover(Transitions(model, replace(TWO, tracks_acks=True)), lemmas_of(model), None)

@@ -34,14 +34,18 @@ Steps = dict[tuple[str, tuple[Any, ...]], Any]
 
 @dataclass(frozen=True)
 class Size:
-    """How many states: of each kind, and for each action or for each of its instances."""
+    """How many states: of each kind, and for each action or for each of its instances.
+
+    apart: the solver evaluates one state of so many; asking it costs a hundred times more than the others.
+    """
 
     reachable: int
     near: int
     every_instance: bool
+    apart: int = 1
 
 
-IN_CI = Size(reachable=10, near=1, every_instance=False)
+IN_CI = Size(reachable=10, near=1, every_instance=False, apart=3)
 ATTEMPTS = 12
 """How often the solver is asked for another state where plain Python cannot read the first one."""
 THOROUGH = Size(reachable=200, near=3, every_instance=True)
