@@ -62,7 +62,7 @@ VARIANTS = tuple(
 # Plain Python and TLC take seconds for each: the KIP, a release and a version before ELR stand for all.
 SAMPLED = tuple(
     pytest.param(
-        *case.values, marks=() if case.values[0] in ("kip_full", "code_4_3", "legacy") else pytest.mark.slow
+        *case.values, marks=() if case.values[0] in ("code_4_3", "legacy") else pytest.mark.slow
     )
     if not case.marks
     else case

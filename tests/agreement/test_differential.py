@@ -35,7 +35,7 @@ def model() -> Model:
     return load_proof_model()
 
 
-@pytest.fixture(scope="module", params=samples())
+@pytest.fixture(scope="module", params=samples(in_ci=("broker", "metadata log")))
 def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
     return FeatureSample(model, *request.param)
 

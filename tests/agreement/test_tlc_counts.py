@@ -26,7 +26,7 @@ from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 # A quarter to a whole minute each; the others are a sample of both sides of most knobs.
 LARGER = ("shadow", "new-leader", "one-shot", "late", "recovering", "value-of-the-cluster", "nothing-checked",
           "whole-proof", "moving", "no-elr", "until-empty", "replaced", "operators",
-          "cut-at-watermark", "missed-epoch", "any-candidate")  # fmt: skip
+          "cut-at-watermark", "missed-epoch", "any-candidate", "late-answer", "topics-first")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -236,6 +236,7 @@ def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> Non
 # ---------------------------------------------------------------------------- engines and limits
 
 
+@pytest.mark.slow
 def test_engines_agree() -> None:
     overrides = ("crashes=0", "fences=2", "feature_changes=2", "records=0")
     reports = [check(*overrides, engine=engine) for engine in ("local", "numpy", "reference")]

@@ -90,6 +90,7 @@ def test_the_headline_and_the_certificate_say_what_is_assumed(tmp_path: Path) ->
     assert (checked.verdict, checked.assumptions) == ("fits", NAMES)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_of_its_assumption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the assumption taken out of the manifest, its texts are not those of this source."""
     folder = tmp_path / "certificate"
@@ -146,6 +147,9 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
     },
 }  # fmt: skip
 BY_NAME = pytest.mark.parametrize("config", [CODE, KIP], ids=["code", "kip"])
+AT_NIGHT = pytest.mark.parametrize(
+    "config", [CODE, pytest.param(KIP, marks=pytest.mark.slow)], ids=["code", "kip"]
+)
 
 
 @BY_NAME
@@ -156,7 +160,7 @@ def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> N
         assert refuted(without, action, *CONTENDERS) == set(CONTENDERS), action
 
 
-@BY_NAME
+@AT_NIGHT
 def test_faults_are_refuted_under_the_assumption(model: Model, config: Config) -> None:
     """Whoever wins is complete, and still each fault shows; without it the same step keeps the same goal."""
     prover = Prover(Transitions(model, config, assumed=NAMES), lemmas_of(model), None)

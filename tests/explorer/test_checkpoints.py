@@ -268,7 +268,7 @@ def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> d
 @pytest.mark.parametrize(
     ("kills", "scope", "options"),
     [
-        (1, "three-brokers", ("--fingerprint", "64")),
+        pytest.param(1, "three-brokers", ("--fingerprint", "64"), marks=pytest.mark.slow),
         pytest.param(5, "three-brokers", (), marks=pytest.mark.slow),
         pytest.param(5, "three-brokers", ("--fingerprint", "128"), marks=pytest.mark.slow),
     ],

@@ -57,7 +57,7 @@ CASES: dict[str, dict[str, Any]] = {
     "cut-at-watermark": {"truncation": Truncation.HIGH_WATERMARK, "fences": 1},
 }
 
-QUICK = ("lossy", "not-fenced", "moved-late")
+QUICK = ("lossy", "not-fenced")
 
 
 @pytest.fixture(scope="module")

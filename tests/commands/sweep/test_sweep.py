@@ -65,6 +65,7 @@ def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None
     assert not (folder / "run" / "work").exists()
 
 
+@pytest.mark.slow
 def test_large_configurations_get_the_whole_engine(report: SweepReport, tmp_path: Path) -> None:
     made = sweep(TWO, large=1000, run_dir=tmp_path / "run")
     assert answers_of(made) == first_two(report)
