@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from elrcheck.catalogue.finding_file import ByHand, Finding, JunitRun, Patch
 from elrcheck.catalogue.finding_text import broken, command
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
+from elrcheck.catalogue.select import release_numbers
 
 WIDTH = 120
 LEVEL = {
@@ -162,13 +163,9 @@ def _see(
 
 def _reproduce(recipe: Recipe) -> str:
     oldest, newest = recipe.versions or (USUAL, USUAL)
-    kafka = USUAL if _numbers(oldest) <= _numbers(USUAL) <= _numbers(newest) else oldest
+    kafka = USUAL if release_numbers(oldest) <= release_numbers(USUAL) <= release_numbers(newest) else oldest
     call = f"elrcheck reproduce {recipe.finding}/{recipe.name} --kafka {kafka}"
     return f"{call}   # {recipe.title}"
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(map(int, release.split(".")))
 
 
 def _junit(finding: Finding, run: JunitRun) -> str:

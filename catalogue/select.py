@@ -40,23 +40,29 @@ class Selected:
 def find_variant(name: str) -> Variant:
     """Return the variant with this name, or of this release of Kafka: 4.1.0, or 4.1 for its newest.
 
-    Raise UsageFault with a close match if there is none.
+    Raise UsageFault with a close match for any other name.
     """
-    variant = variant_named(name) or _of_release(name)
+    variant, released = variant_named(name), of_release(name)
     if variant is not None:
         return variant
+    if released is not None:
+        return released[1]
     help = did_you_mean(name, variant_names())
     raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=help)
 
 
-def _of_release(name: str) -> Variant | None:
-    """The variant of a release, or of the newest that a number of two parts begins."""
+def of_release(name: str) -> tuple[str, Variant] | None:
+    """A release and its variant: the one named, or the newest that a number of two parts begins."""
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name):
+        return None
     releases = {release: variant for variant in VARIANTS for release in variant.kafka}
-    newest = max((each for each in releases if f"{each}.".startswith(f"{name}.")), key=_numbers, default=None)
-    return None if newest is None or not re.fullmatch(r"\d+\.\d+(\.\d+)?", name) else releases[newest]
+    named = (each for each in releases if f"{each}.".startswith(f"{name}."))
+    newest = max(named, key=release_numbers, default=None)
+    return None if newest is None else (newest, releases[newest])
 
 
-def _numbers(release: str) -> tuple[int, ...]:
+def release_numbers(release: str) -> tuple[int, ...]:
+    """A release as numbers, by which releases are sorted."""
     return tuple(map(int, release.split(".")))
 
 

@@ -15,6 +15,7 @@ from elrcheck.catalogue.evidence.released_search import RELEASED, FindingSearch,
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.results.finding_table import LEVELS, CellState, FindingRow, FindingTable, Level, TableCell
 
 NOT_TRIED = "not tried"
@@ -46,13 +47,8 @@ def table_of(
     tried = {release for finding in findings for part in finding.evidence for release in part.versions}
     tried |= {run for finding in findings for test in finding.junit for run in (*test.fails, *test.passes)}
     tried |= {seen.kafka for recipe in recipes for seen in recipe.seen}
-    releases = tuple(sorted(every & tried, key=numbers))
+    releases = tuple(sorted(every & tried, key=release_numbers))
     return FindingTable(releases, tuple(_row(one, releases, searches, recipes) for one in findings))
-
-
-def numbers(release: str) -> tuple[int, ...]:
-    """A release as numbers, by which releases are sorted."""
-    return tuple(map(int, release.split(".")))
 
 
 def _row(

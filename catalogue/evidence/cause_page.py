@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from elrcheck.catalogue.evidence.by_version import numbers
 from elrcheck.catalogue.evidence.released_search import RELEASED, FindingSearch
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.catalogue.suite_file import Family
 from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Level
 
@@ -66,7 +66,7 @@ def causes(
 
 def _shown(row: FindingRow, level: Level) -> tuple[str, ...]:
     shown = {cell.kafka for cell in row.cells if cell.level == level and cell.state == "shown"}
-    return tuple(sorted(shown, key=numbers))
+    return tuple(sorted(shown, key=release_numbers))
 
 
 def _shortest(finding: Finding, searches: Sequence[FindingSearch]) -> str:

@@ -266,7 +266,7 @@ def attributed(
 
 
 def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found]) -> list[HuntedCause]:
-    """Single repairs whose absence breaks the property, or breaks it sooner; pairs if there is none."""
+    """Single repairs whose absence breaks the property, or breaks it sooner; failing that, pairs."""
     missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
     fewest = min(map(len, missed), default=0)
     return [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.catalogue.evidence.by_version import numbers
 from elrcheck.catalogue.finding_page import LEVEL
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, TableLine
 
 HEAD = """\
@@ -53,7 +53,7 @@ def _section(row: FindingRow) -> Iterator[str]:
 
 def _line(line: TableLine) -> str:
     command = f"`{line.command}`" if line.command else ""
-    releases = ", ".join(sorted(line.releases, key=numbers))
+    releases = ", ".join(sorted(line.releases, key=release_numbers))
     return _cells(LEVEL[line.level], releases, line.result, command)
 
 

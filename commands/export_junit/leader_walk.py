@@ -85,7 +85,7 @@ def leader_walk_of(
         for b in config.brokers:
             if state.broker[b].high_watermark > other.broker[b].high_watermark:
                 if _met(trace.labels[:index], mended, b) != _met(trace.labels[:index], trace.states, b):
-                    return None  # the rule at fault is that of somebody who asks or answers it
+                    return None  # the rule at fault belongs to another broker or to the controller
                 return _walk(config, trace, b, index, known_of(repaired, other, b))
     return None
 

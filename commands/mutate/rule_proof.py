@@ -64,7 +64,7 @@ class ProofBench:
         self.sides = tuple(_Side(self.model, _config(variant, size)) for size in sizes)
 
     def judge(self, variation: Variation) -> ByProof:
-        """The first open obligation; `proved` only if there is none for any of the sizes."""
+        """The first open obligation; `proved` only if every size has all its obligations proved."""
         last = ByProof("outside")
         changed = self.mutants.make(variation)
         if changed is None:

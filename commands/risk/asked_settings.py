@@ -8,9 +8,8 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import RiskRequest, Selection
-from elrcheck.catalogue.evidence.by_version import numbers
 from elrcheck.catalogue.evidence.released_search import RELEASED
-from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.select import of_release, release_numbers, resolve
 from elrcheck.commands.risk.event_kinds import KINDS, EventKind, Events, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
@@ -79,19 +78,19 @@ def sizes(settings: RiskSettings) -> dict[str, Any]:
 
 def releases() -> tuple[str, ...]:
     """Every release that a variant stands for, ascending."""
-    return tuple(sorted((name for variant in RELEASED for name in variant.kafka), key=numbers))
+    return tuple(sorted((name for variant in RELEASED for name in variant.kafka), key=release_numbers))
 
 
 def release_named(text: str) -> tuple[str, Variant]:
     """A release and the variant that stands for it: 4.1 is the last one of its line."""
-    known = releases()
-    found = [name for name in known if name == text or (name.startswith(f"{text}.") and text.count(".") == 1)]
-    if not found:
+    found = of_release(text)
+    if found is None:
+        known = releases()
         raise UsageFault(
             "unknown-release", f"no rules are known for Kafka `{text}`",
             help=did_you_mean(text, known) or f"known: {', '.join(known)}, and lines such as 4.1",
         )  # fmt: skip
-    return found[-1], next(variant for variant in RELEASED if found[-1] in variant.kafka)
+    return found
 
 
 def asked(request: RiskRequest) -> Asked:
@@ -110,7 +109,7 @@ def asked(request: RiskRequest) -> Asked:
             f"min.insync.replicas {request.min_insync_replicas} is more than there are replicas:"
             " no write with acks=all is accepted"
         )
-    version = numbers(release)
+    version = release_numbers(release)
     by_default = version >= FIRST_BY_DEFAULT
     elr = by_default if request.elr is None else request.elr
     if elr and version < FIRST_WITH_FEATURE:
@@ -150,7 +149,7 @@ def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...
             raise UsageFault("unknown-event", f"unknown event `{name}`", help=did_you_mean(name, known))
     possible = [
         kind for kind in KINDS
-        if kind.name != "switch_elr" or numbers(settings.kafka) >= FIRST_WITH_FEATURE
+        if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
     ]  # fmt: skip
     return tuple(kind for kind in possible if not request.events or kind.name in request.events)
 

@@ -120,7 +120,7 @@ def candidates(
     plain: Callable[[Config], PlainModel], config: Config, labels: Sequence[Label], ident: str,
     repairs: Sequence[Repair],
 ) -> list[Repair]:  # fmt: skip
-    """The repairs under which the trace is none, or does not end in a violation any more."""
+    """The repairs that make the trace impossible, or end it without the violation."""
     return [
         repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)
     ]
