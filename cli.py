@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
-from elrcheck import __version__
+from elrcheck.base.version import __version__
 from elrcheck.console.export_verbs import export, tlc
 from elrcheck.console.gate_verbs import gate, init
 from elrcheck.console.global_options import use_settings

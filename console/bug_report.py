@@ -22,7 +22,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from elrcheck import __version__
+from elrcheck.base.version import __version__
 
 FOLDER = Path(".elrcheck")
 PACKAGES = ("click", "rich", "numpy", "llvmlite", "pyarrow", "z3-solver", "networkx", "jinja2", "pyspark",

@@ -13,11 +13,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import elrcheck
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
@@ -138,7 +138,7 @@ def _about(subject: Subject, fn: Fn, name: str | None, command: str, how: str, r
         subject=f"{title} ({fn.name})",
         about=tuple(about),
         command=command,
-        version=elrcheck.__version__,
+        version=__version__,
     )
 
 

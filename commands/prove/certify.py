@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from elrcheck import __version__
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.proof.certificate import (

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Mapping
 
 import z3
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.base.version import __version__
 from elrcheck.invariants.proof.digests import Digests, digest
 from elrcheck.invariants.proof.obligations import Discharge
 from elrcheck.invariants.proof.transition import Instance

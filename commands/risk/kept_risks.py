@@ -15,12 +15,12 @@ from pathlib import Path
 
 from msgspec import field
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import ElrError
 from elrcheck.base.package_files import files_of, rooms, root_files
 from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.model.config import Config
 

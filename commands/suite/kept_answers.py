@@ -13,11 +13,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.commands.suite.walked_case import WalkAnswer

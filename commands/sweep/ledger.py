@@ -21,7 +21,6 @@ from pathlib import Path
 
 from msgspec import structs
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file, write_files
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import EnvironmentFault, UsageFault
@@ -29,6 +28,7 @@ from elrcheck.base.package_files import files_of
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
 from elrcheck.base.strict import Codes
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.sweep.axes import Axis

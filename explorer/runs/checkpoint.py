@@ -20,13 +20,13 @@ from pathlib import Path
 
 from msgspec import field, structs
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.word_layout import make_layout

@@ -11,8 +11,8 @@ import hashlib
 import json
 from typing import Any
 
-from elrcheck import __version__
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.version import __version__
 from elrcheck.report.ci.sheet import Case, Sheet, Suite, split_place
 from elrcheck.results.trace_view import Step, TraceView
 

@@ -1,0 +1,171 @@
+"""What the functions return: the report of the command, and three ways to look at it.
+
+A result *is* the report object that the command renders: it has its fields, and the renderers and
+`isinstance` take it for one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from elrcheck.api.tables import rows_of, tables_of, to_frame
+from elrcheck.results.audit_report import AuditReport
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.risk.risk_report import RiskReport
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.sweep_report import SweepReport
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from elrcheck.results.any_report import Report
+
+HEIGHT = "40em"
+
+
+class Result:
+    """A report that shows itself."""
+
+    TABLE: ClassVar[str]
+    """The table that `to_pandas` makes if none is named."""
+
+    def tables(self) -> tuple[str, ...]:
+        """The names that `to_pandas` knows."""
+        return tuple(tables_of(type(self)))
+
+    def to_pandas(self, table: str | None = None) -> DataFrame:
+        """One of the tables as a data frame, by default the one with the answers."""
+        name = self.TABLE if table is None else table
+        rows = rows_of(self, name)
+        return to_frame(rows, tables_of(type(self))[name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `--format json` prints, described in docs/schemas."""
+        from elrcheck.report.json_report import as_data
+
+        return cast("dict[str, Any]", as_data(self))
+
+    def render(self, form: str = "text") -> str:
+        """The report in one of the formats of `--format`; UsageFault for one that it does not have."""
+        from elrcheck.api.arguments import one_of
+        from elrcheck.report.formats import EVERY, render
+
+        one_of("form", form, EVERY)
+        return render(cast("Report", self), form)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {getattr(self, 'verdict', '')}>"
+
+    def _repr_html_(self) -> str:
+        """The page of `--format html`, in a frame: its script and style must not meet those of a notebook."""
+        page = html.escape(self.render("html"))
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{html.escape(repr(self))}" '
+            f'style="width:100%;height:{HEIGHT};border:0"></iframe>'
+        )
+
+
+class CheckResult(Result, CheckReport):
+    """What `check` found. Tables: `properties`, `actions`, `variables`."""
+
+    TABLE = "properties"
+
+
+class SimulationResult(Result, SimulationReport):
+    """What `simulate` found. Tables: `properties`, `actions`."""
+
+    TABLE = "properties"
+
+
+class ProofResult(Result, ProveReport):
+    """What `prove` found. Tables: `implication` (the properties), `cells`, `initiation`, `phases`, .."""
+
+    TABLE = "implication"
+
+
+class AuditResult(Result, AuditReport):
+    """What `audit` found. Tables: `flags`, `damage`, `logs`, `unread`."""
+
+    TABLE = "flags"
+
+
+class RiskResult(Result, RiskReport):
+    """What `risk` found. Tables: `answers` (about all settings), `outside`, `differences`."""
+
+    TABLE = "answers"
+
+    def tables(self) -> tuple[str, ...]:
+        """All but the parts about other settings, whose answers are among the others."""
+        return tuple(name for name in super().tables() if name != "others")
+
+    def to_pandas(self, table: str | None = None) -> DataFrame:
+        """As of every result; the answers are those about all settings, with a column for each of these."""
+        if table not in (None, self.TABLE):
+            return super().to_pandas(table)
+        rows = [{**asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
+        settings = [field.name for field in fields(type(self.settings))]
+        return to_frame(rows, [*settings, *tables_of(type(self))[self.TABLE]])
+
+
+class SweepResult(Result, SweepReport):
+    """What `sweep` found. Tables: `rows`, as CSV has them, and `axes`."""
+
+    TABLE = "rows"
+
+    def to_pandas(self, table: str | None = None) -> DataFrame:
+        """As of every result; the rows have a column for each setting that the grid varies."""
+        if table not in (None, self.TABLE):
+            return super().to_pandas(table)
+        from elrcheck.report.sweep_table import columns, records
+
+        return to_frame(records(self), columns(self))
+
+    def render(self, form: str = "text") -> str:
+        """As of every result, and `csv`; a page or Markdown shows a matrix."""
+        match form:
+            case "csv":
+                from elrcheck.report.sweep_table import to_csv
+
+                return to_csv(self)
+            case "markdown":
+                from elrcheck.report.sweep_matrix import to_markdown
+
+                return to_markdown(self)
+            case "html":
+                from elrcheck.report.html.sweep_html import to_html
+
+                return to_html(self)
+        return super().render(form)
+
+
+@dataclass(frozen=True)
+class WhatIfResult:
+    """What the controller answers: Kafka's name of the error, and what it knows then."""
+
+    error: str
+    partition: Mapping[str, Any] | None
+    brokers: Mapping[str, Mapping[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `elrcheck what-if` prints."""
+        return asdict(self)
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each broker."""
+        rows = [{"broker": int(name), **state} for name, state in self.brokers.items()]
+        return to_frame(rows, rows[0] if rows else ("broker",))
+
+
+R = TypeVar("R", bound=Result)
+
+
+def as_result(kind: type[R], report: Report) -> R:
+    """The report as a result of this kind, field by field the same objects."""
+    return kind(**{field.name: getattr(report, field.name) for field in fields(report)})

@@ -1,0 +1,66 @@
+"""Tables of a report: every field that holds a tuple of records is one, with a column for each plain field.
+Columns come from the types, so that an empty table has them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def tables_of(kind: type) -> Mapping[str, tuple[str, ...]]:
+    """Table -> its columns, in the order of the report's fields."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, hint in get_type_hints(kind).items():
+        inner = get_args(hint)
+        if get_origin(hint) is tuple and inner and is_dataclass(inner[0]):
+            found[name] = columns_of(inner[0])
+    return found
+
+
+def columns_of(record: Any) -> tuple[str, ...]:
+    """The fields of a record that hold no records themselves."""
+    hints = get_type_hints(record)
+    return tuple(field.name for field in fields(record) if not _holds_records(hints[field.name]))
+
+
+def _holds_records(hint: Any) -> bool:
+    return is_dataclass(hint) or any(_holds_records(inner) for inner in get_args(hint))
+
+
+def rows_of(report: object, table: str) -> list[dict[str, Any]]:
+    """The rows of a table as column -> value; UsageFault for a table that the report has not."""
+    known = tables_of(type(report))
+    if table not in known:
+        raise UsageFault(
+            "usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, known)
+        )
+    return [{name: plain(getattr(row, name)) for name in known[table]} for row in getattr(report, table)]
+
+
+def plain(value: Any) -> Any:
+    """A cell: lists and dictionaries instead of tuples and mappings."""
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return value
+
+
+def to_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> DataFrame:
+    """A frame of pandas, which the smallest installation lacks."""
+    try:
+        from pandas import DataFrame
+    except ModuleNotFoundError as fault:
+        raise EnvironmentFault(
+            "package-missing",
+            "pandas, which `to_pandas` needs, is not installed",
+            help="pip install 'pandas>=2.2,<3'",
+        ) from fault
+    return DataFrame(list(rows), columns=list(columns))

@@ -1,0 +1,176 @@
+"""`import elrcheck`: what it loads and exports, what the functions refuse, how results show themselves."""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import html
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+import pytest
+from report_samples import CHECK, PROVE
+
+import elrcheck
+from elrcheck.api.result_types import as_result
+from elrcheck.api.tables import tables_of
+from elrcheck.cli import cli
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
+from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+
+RESULTS = ("CheckResult", "SimulationResult", "SweepResult", "ProofResult", "RiskResult", "AuditResult")
+SWEEP = SweepReport(
+    "violated", (SweepAxis("min_isr", (1, 2)),), ("min_isr",),
+    (SweepRow(1, {"min_isr": 1}, "legacy", "tiny", "violated", None, "P-1", 9, ("P-1",), distinct=70),),
+    0, 1.5, SweepEngine("local", 2, 1000),
+)  # fmt: skip
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    source = (
+        "import sys; before = set(sys.modules); import elrcheck\n"
+        "print(sorted(set(sys.modules) - before)); elrcheck.UsageFault\n"
+        "print('elrcheck.api' in sys.modules, 'check' in dir(elrcheck)); elrcheck.check\n"
+        "print(sorted({'click', 'z3', 'numpy', 'pandas', 'llvmlite', 'pyarrow'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines() == ["['elrcheck']", "False True", "[]"]
+
+
+def test_every_exported_name_is_there_and_no_other() -> None:
+    names: dict[str, Any] = {}
+    exec("from elrcheck import *", names)
+    assert set(elrcheck.__all__) <= set(names)
+    assert list(elrcheck.__all__) == sorted(elrcheck.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'chek'"):
+        elrcheck.chek  # type: ignore[attr-defined]  # noqa: B018
+
+
+# What a function does without: it prints nothing, and what it returns is written by the caller.
+PRINTED = {"form", "outputs", "html", "exit_zero", "every", "fail_on"}
+LEFT_OUT = {
+    "check": {"resume", "fingerprint", "checkpoint_every", "reduce", "master", "spark_conf", "partitions",
+              "handover", "storage"},
+    "sweep": {"resume", "reduce", "large", "spark_conf", "storage"},
+    "prove": {"controller", "all_variants", "brokers", "check_certificate"},
+    "audit": {"master", "spark_conf"},
+}  # fmt: skip
+RENAMED = {"overrides": "settings", "sweeps": "axes"}
+ADDED = {"check": {"spark", "drawn"}, "audit": {"spark"}}
+
+
+@pytest.mark.parametrize("name", ["check", "simulate", "sweep", "prove", "risk", "audit"])
+def test_a_function_has_the_options_of_its_command(name: str) -> None:
+    command = cli.commands[name]
+    common = {param.name for param in cli.params} | PRINTED | LEFT_OUT.get(name, set())
+    own = {str(param.name) for param in command.params if isinstance(param, click.Parameter)} - common
+    wanted = {RENAMED.get(option, option) for option in own}
+    keywords = set(inspect.signature(getattr(elrcheck, name)).parameters)
+    assert keywords == wanted | {"progress"} | ADDED.get(name, set())
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "says"),
+    [
+        (lambda: elrcheck.check("kip_ful"), "unknown-variant", "kip_full"),
+        (lambda: elrcheck.check(scope="two-broker"), "unknown-scope", "two-brokers"),
+        (lambda: elrcheck.check(settings={"crashes": 1.5}), "override-bad-value", "crashes"),  # type: ignore[dict-item]
+        (lambda: elrcheck.check(settings={"crashes": "many"}), "override-bad-value", "crashes"),
+        (lambda: elrcheck.check(properties="P-999"), "unknown-property", "P-"),
+        (lambda: elrcheck.check(engine="spart"), "usage-bad-value", "spark"),  # type: ignore[arg-type]
+        (lambda: elrcheck.check(max_states=0), "usage-bad-value", "max_states"),
+        (lambda: elrcheck.check(time_budget=0.0), "usage-bad-value", "time_budget"),
+        (lambda: elrcheck.check(time_budget=float("nan")), "usage-bad-value", "time_budget"),
+        (lambda: elrcheck.simulate(properties="V-1"), "simulate-liveness", "liveness"),
+        (lambda: elrcheck.simulate(depth=0), "usage-bad-value", "depth"),
+        (lambda: elrcheck.sweep({"crash": [1, 2]}), "unknown-knob", "crashes"),
+        (lambda: elrcheck.sweep({"crashes": [1, 1]}), "sweep-bad-value", "twice"),
+        (lambda: elrcheck.prove(assumed=["luck"]), "usage-bad-value", "complete-winners"),  # type: ignore[list-item]
+        (lambda: elrcheck.risk("4.1", most=9), "usage-bad-value", "most"),
+        (lambda: elrcheck.risk("4.1", compare=[{"colour": "red"}]), "risk-compare", "colour"),
+        (lambda: elrcheck.risk("4.1", describe="x", min_insync_replicas=2), "usage-option", "describe"),
+        (lambda: elrcheck.audit(), "usage-missing", "bootstrap"),
+        (lambda: elrcheck.audit("x", bootstrap="y:1"), "usage-option", "bootstrap"),
+        (lambda: elrcheck.what_if({"brokers": {1: {}}}), "what-if-missing-key", "op"),
+        (lambda: elrcheck.what_if({"op": object()}), "json-malformed", "JSON"),
+        (lambda: as_result(elrcheck.CheckResult, CHECK).to_pandas("stars"), "usage-bad-value", "stars"),
+        (lambda: as_result(elrcheck.CheckResult, CHECK).render("yaml"), "usage-bad-value", "yaml"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_an_exception_with_the_code_of_the_command(
+    call: Callable[[], object], code: str, says: str
+) -> None:
+    with pytest.raises(elrcheck.ElrError) as caught:
+        call()
+    assert caught.value.code == code
+    assert says in caught.value.render()
+
+
+def test_a_result_is_the_report_that_the_command_renders() -> None:
+    result = as_result(elrcheck.CheckResult, CHECK)
+    assert isinstance(result, type(CHECK))
+    assert all(getattr(result, f.name) is getattr(CHECK, f.name) for f in dataclasses.fields(CHECK))
+    assert json.loads(result.render("json")) == result.to_dict()
+    assert result.to_dict()["schema"] == "elrcheck.report/1"
+    assert "P-1 LeaderCompleteness" in str(result) and repr(result) == "<CheckResult: violated>"
+    assert "<testsuite" in result.render("junit")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_default_table_is_one_of_the_tables(name: str) -> None:
+    kind = getattr(elrcheck, name)
+    assert kind.TABLE in tables_of(kind)
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
+    for result in (as_result(elrcheck.CheckResult, CHECK), as_result(elrcheck.SweepResult, SWEEP)):
+        shown = result._repr_html_()
+        assert shown.startswith('<iframe srcdoc="') and 'sandbox="allow-scripts"' in shown
+        page = html.unescape(shown.split('srcdoc="', 1)[1].split('"', 1)[0])
+        assert page == result.render("html") and page.lower().startswith("<!doctype html>")
+
+
+def test_tables_as_data_frames() -> None:
+    check = as_result(elrcheck.CheckResult, CHECK)
+    properties = check.to_pandas()
+    assert list(properties["id"]) == ["P-1", "P-2", "W-1", "W-2"] and "counterexample" not in properties
+    assert list(check.to_pandas("actions")["guards"]) == [["b is unfenced"]]
+    assert check.to_pandas("variables").empty and list(check.to_pandas("variables")) == ["name", "distinct"]
+    proof = as_result(elrcheck.ProofResult, PROVE)
+    assert len(proof.to_pandas("cells")) == len(PROVE.cells) and "failure" not in proof.to_pandas("cells")
+    sweep = as_result(elrcheck.SweepResult, SWEEP)
+    assert sweep.to_pandas().loc[0, ["min_isr", "verdict", "depth"]].tolist() == [1, "violated", 9]
+    assert sweep.to_pandas("axes")["values"][0] == [1, 2] and sweep.render("csv").startswith("number,")
+
+
+def test_the_answers_about_all_settings_are_one_table() -> None:
+    settings = RiskSettings("4.1.2", "code_4_1", 3, 2, "all", True, False, False)
+    answer = RiskAnswer({"crash": 1}, "a crash", "lost", True, ("one",), (), ("model",), "", "", "elrcheck")
+    other = RiskPart(replace(settings, elr=False), (answer, answer), {}, ())
+    report = RiskReport(
+        "lost", settings, (answer,), {}, (), (), (), (), {}, (), 1, 2, 0.5, others=(other,)
+    )  # fmt: skip
+    frame = as_result(elrcheck.RiskResult, report).to_pandas()
+    assert list(frame["elr"]) == [True, False, False] and list(frame["events"]) == [{"crash": 1}] * 3
+    assert "others" not in as_result(elrcheck.RiskResult, report).tables()
+
+
+def test_without_pandas_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refused(name: str, *rest: Any) -> Any:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", refused)
+    with pytest.raises(elrcheck.EnvironmentFault) as caught:
+        as_result(elrcheck.CheckResult, CHECK).to_pandas()
+    assert caught.value.code == "package-missing" and "pip install" in str(caught.value.help)
