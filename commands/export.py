@@ -6,6 +6,7 @@ our own opinion first gets it from `traces.replay`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
@@ -26,6 +27,7 @@ from elrcheck.traces.describe import trace_view
 from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.subject import of_repro
 from elrcheck.traces.tracefile import encode_argument, load_trace, write_trace
+from elrcheck.traces.truth import truths
 
 
 def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
@@ -104,6 +106,8 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
         write_trace(target, trace, model.state_ty)
         return (target,)
     view = trace_view(model, trace.visited, trace.labels, "", trace.loop)
+    if form == "mermaid":
+        view = replace(view, truths=truths(model, loaded.config, trace.visited))
     text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
     target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
     write_file(target, text)

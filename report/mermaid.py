@@ -1,11 +1,18 @@
-"""Renders a trace as a Mermaid sequence diagram with the controller and every broker as participants."""
+"""Renders a trace as a Mermaid sequence diagram with the controller and every broker as participants.
+
+Beside each step stand the partition's changes, and over a broker its log before and after: so the diagram
+shows where a committed record is lost. A frame marks the steps at which a property becomes false.
+"""
 
 from __future__ import annotations
 
+from elrcheck.report.log_notes import StepNotes, name, notes
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
 PLACES = ("b", "leader")
 """Arguments that name the broker of an action that sends no message."""
+FRAME = "rgba(200, 30, 30, 0.15)"
+"""Behind the steps at which a property becomes false; transparent, for light and dark pages."""
 _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
 
 
@@ -13,15 +20,40 @@ def mermaid(trace: TraceView, brokers: int) -> str:
     """Renders the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
-    for step in trace.steps:
+    for step, told in zip(trace.steps, notes(trace), strict=True):
         if step.index - 1 == trace.loop:
             lines.append("    loop forever")
+        if told.broken:
+            lines.append(f"    rect {FRAME}")
         lines.append(f"    {_line(step)}")
-        if notes := important(step):
-            lines.append(f"    Note over {CONTROLLER}: {'<br/>'.join(safe(note) for note in notes)}")
+        lines += [f"    Note over {_name(place)}: {text}" for place, text in _notes(step, told)]
+        if told.broken:
+            lines.append("    end")
     if trace.loop is not None and trace.loop < len(trace.steps):
         lines.append("    end")
     return "\n".join(lines) + "\n"
+
+
+def _notes(step: Step, told: StepNotes) -> list[tuple[str, str]]:
+    """The notes below a step, each with the place it stands over."""
+    at: dict[str, list[str]] = {}
+    for change in told.logs:
+        at.setdefault(change.broker, []).append(f"log: {_log(change.before)} → {_log(change.after)}")
+    for word, given in (("committed", told.committed), ("acknowledged", told.acknowledged)):
+        if given:
+            at.setdefault(told.at, []).append(f"{word}: {' '.join(given)}")
+    at.setdefault(CONTROLLER, [])[:0] = important(step)
+    for change in told.logs:
+        if change.lost:
+            at[change.broker].append(f"✗ loses committed {' '.join(map(name, change.lost))}")
+    if told.gone:
+        at[CONTROLLER].append(f"✗ no log has {' '.join(map(name, told.gone))} any more")
+    at[CONTROLLER] += [f"✗ {truth.id} {truth.name} is false" for truth in told.broken]
+    return [(place, "<br/>".join(map(safe, texts))) for place, texts in at.items() if texts]
+
+
+def _log(records: tuple[str, ...]) -> str:
+    return f"[{' '.join(records)}]"
 
 
 def _line(step: Step) -> str:
@@ -42,11 +74,11 @@ def place_of(step: Step) -> str:
 
 
 def important(step: Step) -> tuple[str, ...]:
-    """The important changes of a step: the partition's state and the committed records."""
+    """The important changes of a step: the partition's state."""
     return tuple(
         f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
         for c in step.changes
-        if c.path.startswith(("partition.", "committed"))
+        if c.path.startswith("partition.")
     )
 
 

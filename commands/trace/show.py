@@ -23,7 +23,7 @@ from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.tracefile import write_trace
-from elrcheck.traces.truth import reached, violations
+from elrcheck.traces.truth import reached, violations, with_truths
 
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
 """Notations for a trace, besides the formats of its report. trace: the format in which `check` stores it."""
@@ -87,7 +87,8 @@ def written(subject: Replayed, notation: str, filters: Filters) -> str:
             loaded = Loaded(subject.model, subject.config, subject.followed)
             paths = export_loaded(loaded, form, Path(folder))
             return paths[0].read_text(encoding="utf-8")
-    view = narrowed(subject.view, filters)
+    judged = with_truths(subject) if notation == "mermaid" else subject
+    view = narrowed(judged.view, filters)
     return mermaid(view, subject.config.broker_count) if notation == "mermaid" else dot(view)
 
 

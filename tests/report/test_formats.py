@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from junitparser import Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
 from places import TESTS
-from report_samples import CHECK, MUTATE, PROVE, TRACE
+from report_samples import CHECK, LOST, MUTATE, PROVE, TRACE
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.console.option_values import output_file
@@ -26,6 +27,7 @@ from elrcheck.report.ci.markdown import escape, to_markdown
 from elrcheck.report.ci.sheet import Case, Sheet, Suite
 from elrcheck.report.ci.sheets import sheet_of
 from elrcheck.report.formats import EVERY, LISTS, PLAIN, render
+from elrcheck.report.log_notes import Loss, loss
 from elrcheck.report.mermaid import mermaid
 from elrcheck.results.any_report import Report
 from elrcheck.results.tlc_report import TlcReport
@@ -193,11 +195,35 @@ def test_the_diagram_has_controller_and_brokers() -> None:
         "    participant B0 as broker 0",
         "    participant B1 as broker 1",
         "    B1-xB0: 1. Fetch(f=1, leader=0, lost=true)",
+        "    Note over B1: log: [] → [r1@1(all)]",
         "    Note over B1: 2. Fence(b=1)",
         "    Note over Controller: isr: {0,1} → {0}<br/>elr: {} → {1}",
         "    B0->>Controller: 3. ShrinkIsr(leader=0, out={1})",
         "    Note over Controller: 4. ElectPreferred()",
     ]
+
+
+def test_the_diagram_shows_the_loss() -> None:
+    """Log before and after, what was committed and lost, and a frame around what breaks a property."""
+    told = mermaid(LOST, 2).splitlines()
+    crash = told.index("    Note over B0: 2. Crash(b=0)")
+    assert told[crash - 3 : crash + 4] == [
+        "    Note over B0: log: [] → [r1@1(all)]<br/>committed: r1@1(all)<br/>acknowledged: r1@1(all)",
+        "    Note over Controller: isr: {0,1} → {0}",
+        "    rect rgba(200, 30, 30, 0.15)",
+        "    Note over B0: 2. Crash(b=0)",
+        "    Note over B0: log: [r1@1(all)] → []<br/>✗ loses committed r1",
+        "    Note over Controller: ✗ no log has r1 any more<br/>✗ P-8 Kept is false",
+        "    end",
+    ]
+    assert told[crash + 4 :] == ["    Note over B1: 3. Elect(b=1)", "    Note over Controller: leader: 0 → 1"]
+
+
+def test_a_loss_names_the_record_and_who_leads_without_it() -> None:
+    assert loss(LOST) == Loss("r1@1(all)", None, True, 1, 2)
+    kept = replace(LOST, initial={**LOST.initial, "broker[2].log": "[r1@1(all)]"})
+    assert loss(kept) == Loss("r1@1(all)", "1", True, 1, None), "broker 1 never had it"
+    assert loss(replace(LOST, steps=LOST.steps[:1])) is None and loss(TRACE) is None
 
 
 @pytest.mark.slow
@@ -207,17 +233,18 @@ def test_the_diagram_has_controller_and_brokers() -> None:
 )
 def test_the_real_mermaid_reads_the_diagram(tmp_path: Path) -> None:
     odd = TraceView(steps=(Step(1, "Odd", (Argument("b", "1"), Argument("x", "a;b#c<d>: end, %% -> loop"))),))
-    files = [tmp_path / "trace.mmd", tmp_path / "odd.mmd"]
-    for file, trace in zip(files, (TRACE, odd), strict=True):
+    files = [tmp_path / "trace.mmd", tmp_path / "odd.mmd", tmp_path / "lost.mmd"]
+    for file, trace in zip(files, (TRACE, odd, replace(LOST, loop=1)), strict=True):
         file.write_text(mermaid(trace, 2), encoding="utf-8")
     command = ["node", TESTS / "mermaid" / "parse.mjs", *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    drawn, other = (json.loads(line) for line in done.stdout.splitlines())
+    drawn, other, lost = (json.loads(line) for line in done.stdout.splitlines())
     assert drawn["type"] == "sequence"
     assert drawn["actors"] == other["actors"] == ["Controller", "B0", "B1"]
     assert drawn["messages"][0] == "1. Fetch(f=1, leader=0, lost=true)"
-    assert len(drawn["messages"]) == 5 and len(other["messages"]) == 1
+    assert len(drawn["messages"]) == 6 and len(other["messages"]) == 1
+    assert "✗ loses committed r1" in " ".join(map(str, lost["messages"]))
 
 
 # ----------------------------------------------------------------------------- JSON Lines

@@ -42,6 +42,20 @@ TRACE = TraceView(
     ),
     repro="0/4/1/2",
 )  # fmt: skip
+LOST = TraceView(
+    initial={"partition.isr": "{0,1}", "partition.leader": "0", "broker[0].log": "[]", "broker[1].log": "[]",
+             "broker[0].high_watermark": "0", "committed": "[]", "acked": "[]"},
+    steps=(
+        Step(1, "Produce", (Argument("leader", "0"),), "", (
+            Change("partition.isr", "{0,1}", "{0}"), Change("broker[0].log", "[]", "[r1@1(all)]"),
+            Change("broker[0].high_watermark", "0", "1"), Change("committed", "[]", "[r1@1(all)]"),
+            Change("acked", "[]", "[r1@1(all)]"))),
+        Step(2, "Crash", (Argument("b", "0"),), "", (Change("broker[0].log", "[r1@1(all)]", "[]"),)),
+        Step(3, "Elect", (Argument("b", "1"),), "", (Change("partition.leader", "0", "1"),)),
+    ),
+    truths=(Truth("P-8", "Kept", "always", False, (2, 3)), Truth("P-1", "Held", "always")),
+)  # fmt: skip
+"""A record is committed, acknowledged, and lost by a crash."""
 CHECK = CheckReport(
     verdict="violated",
     variant="kip_full",

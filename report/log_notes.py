@@ -1,0 +1,144 @@
+"""What the steps of a trace did to the logs: before and after, what was committed, and what was lost.
+
+Everything is taken from the changes that the trace lists, so it is the same for a trace of any command. A
+record is *committed* once the high watermark has passed it; *acknowledged* is written only where the trace
+tracks the answers to producers (the leaf `acked`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from elrcheck.results.trace_view import CONTROLLER, Step, TraceView, Truth
+
+_LOG = re.compile(r"broker\[(\d+)\]\.log")
+_WATERMARK = re.compile(r"broker\[(\d+)\]\.high_watermark")
+
+
+@dataclass(frozen=True)
+class LogChange:
+    """The log of a broker before and after a step. lost: committed records that the step took from it."""
+
+    broker: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StepNotes:
+    """What one step did to records. at: the broker where they were committed, or CONTROLLER.
+
+    gone: committed records that no log has from here on; broken: properties that become false.
+    """
+
+    logs: tuple[LogChange, ...] = ()
+    committed: tuple[str, ...] = ()
+    acknowledged: tuple[str, ...] = ()
+    at: str = CONTROLLER
+    gone: tuple[str, ...] = ()
+    broken: tuple[Truth, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A committed record that is missing after the last step.
+
+    leader: who leads without it; None if no log has it, whoever leads. committed, lost: numbers of steps,
+    `lost` that of the last step that took it from a log, None if no step did.
+    """
+
+    record: str
+    leader: str | None
+    acknowledged: bool
+    committed: int
+    lost: int | None
+
+
+def records(text: str) -> tuple[str, ...]:
+    """The records of a log as the trace prints it, `[r1@1(all) r2@2(1)]`."""
+    return tuple(text.removeprefix("[").removesuffix("]").split())
+
+
+def name(record: str) -> str:
+    """The short name of a record: `r1` of `r1@1(all)`."""
+    return record.partition("@")[0]
+
+
+def notes(trace: TraceView) -> tuple[StepNotes, ...]:
+    """What each step did."""
+    logs = _logs(trace.initial)
+    committed = records(trace.initial.get("committed", "[]"))
+    gone = _nowhere(committed, logs)
+    told = []
+    for step in trace.steps:
+        given = {change.path: change for change in step.changes}
+        taken = []
+        for path, change in given.items():
+            if found := _LOG.fullmatch(path):
+                before, after = records(change.old), records(change.new)
+                lost = tuple(e for e in before if e in committed and e not in after)
+                taken.append(LogChange(found[1], before, after, lost))
+                logs[found[1]] = after
+        more = _gained(given["committed"].old, given["committed"].new) if "committed" in given else ()
+        answered = _gained(given["acked"].old, given["acked"].new) if "acked" in given else ()
+        committed += more
+        now = _nowhere(committed, logs)
+        told.append(
+            StepNotes(
+                tuple(taken), more, answered, _leader_of(step), tuple(e for e in now if e not in gone),
+                tuple(t for t in trace.truths if t.kind == "always" and t.hits and t.hits[0] == step.index),
+            )
+        )  # fmt: skip
+        gone = now
+    return tuple(told)
+
+
+def loss(trace: TraceView) -> Loss | None:
+    """The first committed record that no log has after the last step, or that the leader lacks."""
+    last = dict(trace.initial)
+    for step in trace.steps:
+        last |= {change.path: change.new for change in step.changes}
+    logs = _logs(last)
+    committed = records(last.get("committed", "[]"))
+    leader = last.get("partition.leader", "none")
+    missing = _nowhere(committed, logs)
+    if missing:
+        return _loss(trace, missing[0], None, last)
+    lacks = [e for e in committed if leader in logs and e not in logs[leader]]
+    return _loss(trace, lacks[0], leader, last) if lacks else None
+
+
+def _loss(trace: TraceView, record: str, leader: str | None, last: Mapping[str, str]) -> Loss:
+    committed, lost = 0, None
+    for step, told in zip(trace.steps, notes(trace), strict=True):
+        if record in told.committed:
+            committed = step.index
+        if any(record in change.lost and leader in (None, change.broker) for change in told.logs):
+            lost = step.index
+    return Loss(record, leader, record in records(last.get("acked", "[]")), committed, lost)
+
+
+def _logs(leaves: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The log of each broker."""
+    return {found[1]: records(text) for path, text in leaves.items() if (found := _LOG.fullmatch(path))}
+
+
+def _nowhere(committed: tuple[str, ...], logs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(e for e in committed if logs and not any(e in log for log in logs.values()))
+
+
+def _gained(old: str, new: str) -> tuple[str, ...]:
+    before = records(old)
+    return tuple(e for e in records(new) if e not in before)
+
+
+def _leader_of(step: Step) -> str:
+    """The broker whose high watermark the step raised: it committed the records."""
+    for change in step.changes:
+        found = _WATERMARK.fullmatch(change.path)
+        if found and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):
+            return found[1]
+    return CONTROLLER
