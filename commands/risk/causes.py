@@ -2,13 +2,15 @@
 
 A repair is a candidate if the trace is no behaviour of the repaired rules. It is the cause if a search of the
 same events with the repaired rules finds no such outcome. Where each of several findings suffices, only all
-repairs together prevent it.
+repairs together prevent it. A finding without a repair in the model is recognised by the step that it is
+about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from elrcheck.catalogue.evidence.released_search import BUDGETS, OPERATORS
@@ -62,6 +64,12 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
             {"elr_enabled": True},
             text="ELR is off: without it nothing protects what only the last member of the ISR has",
         ))  # fmt: skip
+        made.append(Repair(
+            {"elr_enabled": True, "last_known_leader": LastKnownLeader.NEVER}, designed=True,
+            text="not a bug: ELR is off, so nothing protects what only the last member of the ISR has. Nor"
+            " would ELR alone: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the"
+            " last known leader is elected, whatever it has (the controller takes a kill for a loss)",
+        ))  # fmt: skip
     return tuple(made)
 
 
@@ -76,6 +84,33 @@ def repair_of(finding: Finding) -> dict[str, Any]:
         if chosen:
             return chosen
     return {}
+
+
+def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[Repair, ...]:
+    """The findings without a repair whose step is in the trace of a partition that stays without a leader."""
+    known = {finding.id: finding.title for finding in findings}
+    steps = list(pairwise(states))
+    seen = [name for name, happens in BY_STEP.items() if any(happens(*step) for step in steps)]
+    return tuple(Repair({}, name, known[name]) for name in seen)
+
+
+def _on_without_leader(before: State, after: State) -> bool:
+    """ELR is switched on while the last member of the ISR is fenced."""
+    on = after.settings.elr_enabled and not before.settings.elr_enabled
+    return on and before.partition.leader is None and bool(before.partition.isr)
+
+
+def _off_without_isr(before: State, after: State) -> bool:
+    """ELR is switched off while the ISR is empty, without which no leader can be elected then."""
+    off = before.settings.elr_enabled and not after.settings.elr_enabled
+    return off and before.partition.leader is None and not before.partition.isr
+
+
+BY_STEP: Mapping[str, Callable[[State, State], bool]] = {
+    "F-26": _on_without_leader,
+    "F-57": _off_without_isr,
+}
+"""Findings for which the model has no repair, by the step that they are about: the states around it."""
 
 
 def expected(asked: Asked, events: Events, ident: str, states: Sequence[State]) -> str:

@@ -10,7 +10,15 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.causes import Repair, candidates, causes_of, expected, repairs, unclean
+from elrcheck.commands.risk.causes import (
+    Repair,
+    candidates,
+    causes_of,
+    expected,
+    recognised,
+    repairs,
+    unclean,
+)
 from elrcheck.commands.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.commands.risk.risk_search import RiskSearch
 from elrcheck.commands.risk.story import story
@@ -106,6 +114,9 @@ class Answerer:
             found = causes_of(suspected, events, ident, prevents)
             causes = tuple(self._cause(repair, sure) for repair, sure in found)
             designed = bool(found) and all(repair.designed and sure for repair, sure in found)
+            if not found and outcome == "unavailable":
+                known = recognised(states, list(self.findings.values()))
+                causes = tuple(self._cause(repair, False) for repair in known)
         if not causes:
             causes = (RiskCause("unknown", "no known finding"),)
         levels, shown = self._evidence([cause.finding for cause in causes if cause.finding])

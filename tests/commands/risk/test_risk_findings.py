@@ -87,3 +87,17 @@ def test_orderly_stops_and_fencing_lose_nothing(kafka: str) -> None:
     part = answered(kafka, "stop", "fence", "kill")
     assert not sets_of(part, "lost")
     assert part.safe_up_to["lost"].events == 3
+
+
+@pytest.mark.parametrize(("kafka", "finding"), [("4.0", "F-26"), ("4.1", "F-57")])
+def test_a_switch_of_the_feature_is_recognised(kafka: str, finding: str) -> None:
+    part = answered(kafka, "kill", "switch_elr")
+    assert {"kill": 2, "switch_elr": 1} in sets_of(part, "unavailable", finding)
+
+
+def test_without_elr_two_kills_and_a_crash_are_too_many() -> None:
+    request = RiskRequest("4.0", 3, 2, events=("kill", "crash"), seconds=3000, run_dir=Path("out"))
+    part = run_risk([request], Silent()).first
+    answer = next(one for one in part.answers if dict(one.events) == {"kill": 2, "crash": 1})
+    assert answer.expected and answer.outcome == "lost"
+    assert [cause.kind for cause in answer.causes] == ["setting"]
