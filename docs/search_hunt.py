@@ -1,7 +1,9 @@
 """Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
 
-Writes catalogue/evidence/hunted.json, from which `python docs/generate_findings.py` makes
-docs/findings/hunt.md. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
+Without names it searches what catalogue/evidence/hunted.json does not have yet, and writes the file after
+each configuration, so that a run that was stopped goes on where it was. What the file says of another model,
+or with a repair that was not left out, is searched again. `python docs/generate_findings.py` makes
+docs/findings/hunt.md of it. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
 searched, with the repairs left out that the file names; what was found is printed and compared with the file,
 which stays as it is: exit 1 if they differ.
 """
@@ -11,7 +13,8 @@ from __future__ import annotations
 import fnmatch
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,15 +29,18 @@ from elrcheck.catalogue.evidence.hunted import (
     HuntedCase,
     attributed,
     hunted_cases,
+    is_whole,
     packaged_hunt,
 )
 from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.family import Family
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.model.config import Config
 from elrcheck.traces.replay import replay_finding
 
@@ -43,17 +49,19 @@ LIMITS = Limits(max_states=20_000_000, seconds=300.0)
 
 
 class Bench:
-    """Searches of the same model; a configuration is searched once."""
+    """Searches of the same model; a configuration is searched once, by the kernel of its operation."""
 
     def __init__(self) -> None:
         self.model = load_checked_model()
         self.done: dict[Config, Found] = {}
+        self.widest = tuple(widest_of_operations())
+        self.families: dict[Config, Family] = {}
 
     def found(self, selection: Selection) -> Found:
         config = resolve(selection).config
         if config not in self.done:
-            lowered, _, result = self._searched(config)
-            broken = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
+            family, _, result = self._searched(config)
+            broken = {family.program.checks[check].name: depth for check, depth in result.first.items()}
             self.done[config] = Found(
                 dict(sorted(broken.items(), key=number)), result.complete, result.distinct
             )
@@ -62,19 +70,40 @@ class Bench:
     def last_steps(self, selection: Selection) -> dict[str, str]:
         """The last action of a shortest trace to each violation, which the plain model has followed."""
         config = resolve(selection).config
-        lowered, search, result = self._searched(config)
+        family, search, result = self._searched(config)
         fns = {fn.ident: fn for fn in self.model.always}
         found = {}
-        for check, rows in Retrace(search).traces(list(result.first)).items():
-            name, states = lowered.program.checks[check].name, list(map(lowered.decode, rows))
+        retrace = Retrace(search, order=family.order(config))
+        for check, rows in retrace.traces(list(result.first)).items():
+            name, states = family.program.checks[check].name, list(map(family.decode, rows))
             labels = replay_finding(self.model, config, fns[name], states).labels
             found[name] = labels[-1].action if labels else ""
         return found
 
-    def _searched(self, config: Config) -> tuple[Lowered, Search, SearchResult]:
-        lowered = lower(self.model, config, self.model.always)
-        search = Search(lowered.program, workers=1, cache=KernelCache(default_cache()), limits=LIMITS)
-        return lowered, search, search.run(None, "complete")
+    def _searched(self, config: Config) -> tuple[Family, Search, SearchResult]:
+        bounds = min(
+            (most for most in self.widest if all(getattr(config, name) <= most[name] for name in most)),
+            key=lambda most: sum(most.values()),
+        )
+        widest = replace(config, **bounds)
+        if widest not in self.families:
+            budgets = {name: 0 for name, most in bounds.items() if most}
+            cache = KernelCache(default_cache())
+            self.families[widest] = Family(self.model, widest, self.model.always, least=budgets, cache=cache)
+        family = self.families[widest]
+        numbers = {parameter.name: getattr(config, parameter.name) for parameter in family.lowered.parameters}
+        search = family.opened(numbers, limits=LIMITS)
+        return family, search, search.run(None, "complete")
+
+
+def widest_of_operations() -> Iterator[dict[str, int]]:
+    """For each operation of the hunt, how far its configurations use each budget at most."""
+    operations: dict[str, list[Config]] = {}
+    for case in hunted_cases():
+        operations.setdefault(short(case).partition("/")[0], []).append(case.selected.config)
+    for configs in operations.values():
+        used = sorted(budgets_of(load_checked_model()))
+        yield {name: max(getattr(config, name) for config in configs) for name in used}
 
 
 def number(item: tuple[str, int]) -> int:
@@ -88,29 +117,50 @@ def said(case: HuntedCase) -> str:
     return f"{case.name}{note}: {'; '.join(parts) or 'holds'} {case.introduced or ''}".rstrip()
 
 
-def main(names: Sequence[str]) -> int:
+def add_missing(bench: Bench) -> None:
+    """Search what the file does not have, then what it has not in full, and add each to the file."""
+    digest = model_digest()
+    hunt = packaged_hunt() if FILE.exists() else Hunt("", digest, ())
+    every = {short(case): case for case in hunted_cases()}
+    done = {one.name: one for one in hunt.cases if one.name in every and hunt.model == digest}
+    left = [name for name, case in every.items() if name not in done or not is_whole(done[name], case)]
+    for name in sorted(left, key=done.__contains__):
+        done[name] = attributed(every[name], bench.found, bench.last_steps)
+        print(said(done[name]), flush=True)
+        there = tuple(done[name] for name in every if name in done)
+        hunt = Hunt(datetime.now(UTC).date().isoformat(), digest, there)
+        write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
+
+
+def repeat(names: Sequence[str], bench: Bench) -> int:
+    """Search the configurations of these names again, and compare with the file."""
     wanted = [
-        case
-        for case in hunted_cases()
-        if not names or any(fnmatch.fnmatchcase(case.name.partition("/")[2], name) for name in names)
+        case for case in hunted_cases() if any(fnmatch.fnmatchcase(short(case), name) for name in names)
     ]
     if not wanted:
         print(f"no configuration of the hunt is called {' or '.join(names)}", file=sys.stderr)
         return 2
-    bench = Bench()
-    done = []
-    stored = {case.name: case for case in packaged_hunt().cases} if names and FILE.exists() else {}
+    stored = {case.name: case for case in packaged_hunt().cases} if FILE.exists() else {}
+    differ = []
     for case in wanted:
-        old = stored.get(case.name.partition("/")[2])
-        done.append(attributed(case, bench.found, bench.last_steps, old.left_out if old else None))
-        print(said(done[-1]), flush=True)
-    if not names:
-        hunt = Hunt(datetime.now(UTC).date().isoformat(), model_digest(), tuple(done))
-        write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
-        return 0
-    differ = [case.name for case in done if stored.get(case.name) != case]
+        old = stored.get(short(case))
+        found = attributed(case, bench.found, bench.last_steps, old.left_out if old else None)
+        print(said(found), flush=True)
+        if found != old:
+            differ.append(found.name)
     print(f"differ from the file: {', '.join(differ)}" if differ else "as in the file")
     return 1 if differ else 0
+
+
+def short(case: SuiteCase) -> str:
+    return case.name.partition("/")[2]
+
+
+def main(names: Sequence[str]) -> int:
+    if names:
+        return repeat(names, Bench())
+    add_missing(Bench())
+    return 0
 
 
 if __name__ == "__main__":

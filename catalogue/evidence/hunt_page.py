@@ -11,6 +11,7 @@ from elrcheck.catalogue.evidence.hunted import (
     HuntedCase,
     HuntedViolation,
     hunted_cases,
+    is_whole,
 )
 from elrcheck.model.variants import variant_named
 
@@ -23,10 +24,12 @@ Nine operations, each with five kinds of fault, put to the rules of released Kaf
 record (`catalogue/evidence/hunt.toml`). Searches say which finding explains each violation: with the repairs
 of all findings the property holds, and with one repair left out it breaks again, or in fewer steps. What
 breaks with all repairs is by design if the KIP breaks it too, in no more steps: the only copy is lost, say.
-Not every repair was left out in every configuration: `left_out` in the data has those that were.
 F-26 has no repair: it is named where the shortest trace with all repairs ends with the switch of the feature.
 
 `python docs/search_hunt.py 'reassign/crash@code_4_0'` repeats all searches of a configuration, and compares.
+"""
+SOME = """
+Not every repair was left out in every configuration: `left_out` in the data has those that were.
 """
 UNREGISTERED = """\
 P-9 in `unregister/stop` is F-21: a broker that stopped in order is unregistered and stays in the ELR. When it
@@ -37,7 +40,10 @@ leaves the ELR with its registration, and only an operator's request has made th
 
 def hunt_page(hunt: Hunt) -> str:
     broken = [case for case in hunt.cases if case.violations]
-    lines = [HEAD, *_summary(hunt), UNREGISTERED, *_rows(broken), *_others(hunt)]
+    cases = {case.name.partition("/")[2]: case for case in hunted_cases()}
+    whole = all(is_whole(case, cases[case.name]) for case in broken)
+    head = HEAD if whole else f"{HEAD.rstrip()}\n{SOME}"
+    lines = [head, *_summary(hunt), UNREGISTERED, *_rows(broken), *_others(hunt)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -198,6 +198,12 @@ def matters(repair: Repair, case: SuiteCase) -> bool:
     return not repair.needs or any(getattr(config, budget) > 0 for budget in repair.needs)
 
 
+def is_whole(found: HuntedCase, case: SuiteCase) -> bool:
+    """Every repair that matters was left out, so that no cause is missing."""
+    matter = {repair.finding for repair in repairs_of(found.variant) if matters(repair, case)}
+    return not found.violations or set(found.left_out) == matter
+
+
 def repaired(case: Selection, left_out: Sequence[Repair] = ()) -> Selection:
     """The configuration with every repair but these."""
     there = [repair for repair in repairs_of(case.variant) if repair not in left_out]
