@@ -62,8 +62,8 @@ def of_release(name: str) -> tuple[str, Variant] | None:
 
 
 def release_numbers(release: str) -> tuple[int, ...]:
-    """A release as numbers, by which releases are sorted."""
-    return tuple(map(int, release.split(".")))
+    """4.1.2 as (4, 1, 2), by which releases are sorted; what follows a hyphen does not count."""
+    return tuple(int(part) for part in release.partition("-")[0].split(".") if part.isdigit())
 
 
 def resolve(selection: Selection) -> Selected:

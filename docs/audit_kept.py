@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 
@@ -74,13 +75,9 @@ def main(folders: Sequence[Path]) -> int:
     print("| Finding | Kafka | Runs | Flagged in runs | Controls | Flagged in controls |")
     print("|---|---|---|---|---|---|")
     for finding, (runs, controls) in sorted(found.items(), key=lambda item: int(item[0][2:])):
-        releases = ", ".join(sorted(runs.releases | controls.releases, key=_numbers))
+        releases = ", ".join(sorted(runs.releases | controls.releases, key=release_numbers))
         print(f"| {finding} | {releases} | {runs.logs} | {runs.said} | {controls.logs} | {controls.said} |")
     return 0
-
-
-def _numbers(release: str) -> list[int]:
-    return [int(part) for part in release.split(".")]
 
 
 if __name__ == "__main__":

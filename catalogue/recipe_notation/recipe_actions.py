@@ -17,6 +17,13 @@ class Create:
 
 
 @dataclass(frozen=True)
+class Delete:
+    """Delete a topic. Kafka answers when the controller has done so; brokers delete the logs later."""
+
+    topic: str
+
+
+@dataclass(frozen=True)
 class Produce:
     """Numbered records with acks=all. size: how many bytes each has besides its number."""
 
@@ -229,7 +236,7 @@ class LogEnd:
 
 
 Action: TypeAlias = (
-    Create | Produce | Send | Answered | Stream | Reassign | Elect | Configure | Throttle | Feature
+    Create | Delete | Produce | Send | Answered | Stream | Reassign | Elect | Configure | Throttle | Feature
     | Unregister | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog
     | Sleep | Wait | Leaderless | Said | LogEnd
 )  # fmt: skip

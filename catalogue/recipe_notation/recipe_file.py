@@ -57,7 +57,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Leaderless, Seen, Wait
+from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Delete, Leaderless, Seen, Wait
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun, read_seen
 from elrcheck.catalogue.recipe_notation.recipe_steps import (
     STEPS,
@@ -179,6 +179,7 @@ def read_recipe(file: Path | Traversable) -> Recipe:
     cluster = _cluster(top["cluster"])
     control = top.maybe("control", _control, None)
     steps = tuple(_step(node, cluster) for node in top["step"].items())
+    _reject_deletions_of_nothing(top["step"], steps)
     recipe = Recipe(
         finding=finding,
         name=name,
@@ -269,6 +270,16 @@ def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
     )
 
 
+def _reject_deletions_of_nothing(node: Node, steps: Sequence[RecipeStep]) -> None:
+    there: set[str] = set()
+    for one, step in zip(node.items(), steps, strict=True):
+        match step.action:
+            case Create(topic=topic):
+                there.add(topic)
+            case Delete(topic=topic) if topic not in there:
+                one["delete"].fail(f"no step before creates `{topic}`", did_you_mean(topic, there))
+
+
 def _shown(node: Node) -> str:
     """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
     left_out = ("in", "note", "finally", "seconds", "decides", "because")
@@ -292,7 +303,10 @@ def _read(node: Node, steps: Sequence[RecipeStep]) -> tuple[str, ...]:
         if isinstance(step.action, Create)
         for number in range(len(step.action.partitions))
     }
+    deleted = {step.action.topic for step in steps if isinstance(step.action, Delete)}
     for one in node["partitions"].items():
         if partition(one) not in created:
             one.fail(f"no step creates `{one.text()}`", did_you_mean(one.text(), created))
+        if one.text().rpartition("-")[0] in deleted:
+            one.fail(f"a step deletes the topic of `{one.text()}`, so that nothing of it can be read")
     return node["partitions"].texts()

@@ -16,6 +16,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,
     Configure,
     Create,
+    Delete,
     DeleteCleanStopFiles,
     Directory,
     Elect,
@@ -39,6 +40,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Wait,
 )
 
+TOPIC = re.compile(r"[a-z0-9]+")
 PARTITION = re.compile(r"[a-z0-9]+-\d+")
 PATIENCE = 60.0
 START = 240.0
@@ -67,6 +69,13 @@ def partition(node: Node) -> str:
     name = node.text()
     if not PARTITION.fullmatch(name):
         node.expected("a partition such as orders-1")
+    return name
+
+
+def topic(node: Node) -> str:
+    name = node.text()
+    if not TOPIC.fullmatch(name):
+        node.expected("a name of small letters and digits")
     return name
 
 
@@ -103,10 +112,7 @@ def _create(node: Node) -> Create:
     replicas = tuple(ids(one) for one in node["partitions"].items()) * node.maybe("times", Node.positive, 1)
     if not replicas or not all(replicas):
         node["partitions"].expected("the replicas of every partition, such as [[0, 1, 2]]")
-    topic = node["create"].text()
-    if not re.fullmatch(r"[a-z0-9]+", topic):
-        node["create"].expected("a name of small letters and digits")
-    return Create(topic, replicas, node.maybe("config", text_values, {}))
+    return Create(topic(node["create"]), replicas, node.maybe("config", text_values, {}))
 
 
 def _produce(node: Node) -> Produce:
@@ -212,6 +218,7 @@ class StepKind:
 SEEN = ("leader", "replicas", "isr", "elr", "last-known-elr", "isr-size")
 STEPS: Mapping[str, StepKind] = {
     "create": StepKind(_create, ("partitions",), ("times", "config")),
+    "delete": StepKind(lambda node: Delete(topic(node["delete"]))),
     "produce": StepKind(_produce, ("records",), ("size",)),
     "send": StepKind(lambda node: Send(partition(node["send"]))),
     "answered": StepKind(

@@ -10,7 +10,7 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import ConformRequest, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.select import release_numbers, resolve
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
@@ -62,8 +62,8 @@ def _team(request: ConformRequest, variant: str, sources: tuple[str, ...]) -> Te
 
 def variant_of(version: str) -> str:
     """The variant that names a release of Kafka, or else the one that names the newest older release."""
-    named = [(numbers(release), variant.name) for variant in VARIANTS for release in variant.kafka]
-    older = [(release, name) for release, name in named if release <= numbers(version)]
+    named = [(release_numbers(release), variant.name) for variant in VARIANTS for release in variant.kafka]
+    older = [(release, name) for release, name in named if release <= release_numbers(version)]
     if not older:
         raise UsageFault(
             "kafka-version",
@@ -71,8 +71,3 @@ def variant_of(version: str) -> str:
             help=f"name one with --variant; the oldest is of Kafka {'.'.join(map(str, min(named)[0]))}",
         )
     return max(older)[1]
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """4.1.2 as (4, 1, 2), so that releases compare; what follows a hyphen does not count."""
-    return tuple(int(part) for part in version.partition("-")[0].split(".") if part.isdigit())

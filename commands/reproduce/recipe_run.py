@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from elrcheck.base.progress import Progress
@@ -12,6 +12,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,
     Configure,
     Create,
+    Delete,
     DeleteCleanStopFiles,
     Directory,
     Elect,
@@ -24,7 +25,6 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Produce,
     Reassign,
     Said,
-    Seen,
     Send,
     Signal,
     Sleep,
@@ -36,6 +36,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.commands.reproduce.driven_cluster import Cluster
+from elrcheck.commands.reproduce.predicted import fits, wanted
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, wait_for
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
@@ -173,7 +174,7 @@ class RecipeRun:
                 return action.because
             case Elect():
                 return self._elect(action)
-            case Reassign() | Configure() | Throttle() | Feature() | Unregister():
+            case Delete() | Reassign() | Configure() | Throttle() | Feature() | Unregister():
                 self._operate(action)
             case Signal() | Start() | Exited():
                 self._process(action)
@@ -196,9 +197,11 @@ class RecipeRun:
             raise _NotSeen(f"{action.partition}: the {action.kind} election is not refused")
         return ""
 
-    def _operate(self, action: Reassign | Configure | Throttle | Feature | Unregister) -> None:
+    def _operate(self, action: Delete | Reassign | Configure | Throttle | Feature | Unregister) -> None:
         clients = self._cluster.clients
         match action:
+            case Delete():
+                clients.delete(action.topic)
             case Reassign():
                 clients.reassign(action.partition, action.to)
             case Configure():
@@ -356,35 +359,6 @@ class RecipeRun:
             last_known_elr=state.last_known_elr,
         )
         self.result.states.append(seen)
-
-
-def fits(state: PartitionState, seen: Seen) -> bool:
-    """Whether a partition is as expected; only the order of replicas counts."""
-    pairs = ((seen.isr, state.isr), (seen.elr, state.elr), (seen.last_known_elr, state.last_known_elr))
-    return (
-        (seen.leader is None or state.leader in seen.leader)
-        and (seen.replicas is None or state.replicas == seen.replicas)
-        and (seen.isr_size is None or len(state.isr) == seen.isr_size)
-        and all(expected is None or set(expected) == set(found) for expected, found in pairs)
-    )
-
-
-def wanted(seen: Seen) -> str:
-    """An expectation in words."""
-    names: Mapping[str, object] = {
-        "leader": None if seen.leader is None else " or ".join(_name(one) for one in seen.leader),
-        "replicas": seen.replicas,
-        "isr": seen.isr,
-        "elr": seen.elr,
-        "lastKnownElr": seen.last_known_elr,
-        "members of the isr": seen.isr_size,
-    }
-    shown = {key: list(v) if isinstance(v, tuple) else v for key, v in names.items() if v is not None}
-    return " ".join(f"{key}={value}" for key, value in shown.items())
-
-
-def _name(leader: int) -> str:
-    return "none" if leader == NO_LEADER else str(leader)
 
 
 def ranges(numbers: set[int]) -> str:

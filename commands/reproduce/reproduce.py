@@ -12,7 +12,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
-from elrcheck.commands.conform.kafka_source import numbers
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.reproduce.driven_cluster import Cluster
 from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
@@ -144,7 +144,7 @@ def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
     features: Mapping[str, int] = cluster.features
     if side == "control" and control is not None:
         features = {**features, **control.features}
-    if numbers(version) < ELR_KNOWN:
+    if release_numbers(version) < ELR_KNOWN:
         features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
     return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker)
 
@@ -167,11 +167,11 @@ def _expected(recipe: Recipe, version: str) -> bool:
     if recipe.versions is None:
         return False
     oldest, newest = recipe.versions
-    return numbers(oldest) <= numbers(version) <= numbers(newest)
+    return release_numbers(oldest) <= release_numbers(version) <= release_numbers(newest)
 
 
 def _reject_too_old(recipe: Recipe, version: str) -> None:
-    if recipe.needs is not None and numbers(version) < numbers(recipe.needs):
+    if recipe.needs is not None and release_numbers(version) < release_numbers(recipe.needs):
         raise UsageFault(
             "recipe-version",
             f"{recipe.id} cannot be tried on Kafka {version}",

@@ -55,6 +55,9 @@ class ClusterClients:
     def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
         self._ask("create", topic, ";".join(_text(one) for one in partitions), *_flat(config))
 
+    def delete(self, topic: str) -> None:
+        self._ask("delete", topic)
+
     def describe(self, partition: str) -> PartitionState:
         topic, _, number = partition.rpartition("-")
         for word in self._ask("describe", topic):

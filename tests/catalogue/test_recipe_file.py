@@ -10,6 +10,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.finding_file import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Create,
+    Delete,
     Elect,
     LoseLog,
     Reassign,
@@ -20,7 +21,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Wait,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
-from elrcheck.commands.conform.kafka_source import numbers
+from elrcheck.catalogue.select import release_numbers
 
 SMALL = """\
 finding = "F-20"
@@ -85,6 +86,9 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('cancel = "orders-0"', 'wait = "orders-0"\nseconds = 3', "says what it waits for"),
         ('cancel = "orders-0"', 'configure = "topics"\nset = {}', "`topic NAME`"),
         ('partitions = ["orders-0"]', 'partitions = ["orders-1"]', "no step creates"),
+        ('cancel = "orders-0"', 'delete = "order"', "no step before creates `order`"),
+        ('cancel = "orders-0"', 'delete = "orders-0"', "a name of small letters and digits"),
+        ('cancel = "orders-0"', 'delete = "orders"', "nothing of it can be read"),
         ('in = "run"', 'in = "both"', "run or control"),
         ('["4.0.0", "4.3.1"]', '["4.0.0"]', "the oldest and the newest"),
         ('["4.0.0", "4.3.1"]', '["4.0", "4.3.1"]', "a release such as 4.1.2"),
@@ -133,6 +137,16 @@ times = 3
     ]
 
 
+def test_a_topic_is_deleted_after_it_was_created(tmp_path: Path) -> None:
+    more = 'create = "old"\npartitions = [[0]]\n[[step]]\ndelete = "old"\n[[step]]\ncancel = "orders-0"'
+    recipe = read(tmp_path, SMALL.replace('cancel = "orders-0"', more))
+    assert [step.action for step in recipe.steps[2:4]] == [Create("old", ((0,),), {}), Delete("old")]
+    assert recipe.steps[3].text == "delete old"
+    early = 'delete = "old"\n[[step]]\ncreate = "old"\npartitions = [[0]]'
+    with pytest.raises(UsageFault, match="no step before creates"):
+        read(tmp_path, SMALL.replace('cancel = "orders-0"', early))
+
+
 def test_a_control_that_changes_nothing_is_refused(tmp_path: Path) -> None:
     same = SMALL.replace('in = "run"\n', "").replace(
         'features = { "eligible.leader.replicas.version" = 0 }\n', ""
@@ -157,7 +171,7 @@ def test_the_packaged_recipes_fit_the_findings() -> None:
         shown = [run.kafka for run in recipe.seen if run.outcome in ("lost", "unavailable")]
         assert (recipe.versions is None) == (not shown)
         if recipe.versions is not None:
-            assert numbers(recipe.versions[0]) <= numbers(recipe.versions[1])
+            assert release_numbers(recipe.versions[0]) <= release_numbers(recipe.versions[1])
         assert recipe.control is not None
         assert find_recipe(recipe.id.lower().replace("f-", "F-")) == recipe
         assert find_recipe(recipe.finding, recipe.name) == recipe

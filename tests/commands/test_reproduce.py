@@ -19,7 +19,8 @@ from elrcheck.base.requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.commands.reproduce import reproduce
-from elrcheck.commands.reproduce.recipe_run import fits, ranges
+from elrcheck.commands.reproduce.predicted import fits
+from elrcheck.commands.reproduce.recipe_run import ranges
 from elrcheck.commands.reproduce.reproduce import shape_of
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.jars import ClassPath, Jars
@@ -177,6 +178,16 @@ def test_the_controller_and_the_log_of_a_replica(follow: Follow) -> None:
     follow(cluster, leaderless=steps, control=False)
     wanted = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
     assert [call for call in cluster.done if call in wanted] == wanted
+
+
+def test_a_topic_is_deleted(follow: Follow) -> None:
+    steps = '[[step]]\ncreate = "old"\npartitions = [[0]]\n[[step]]\ndelete = "old"'
+    cluster = FakeCluster()
+    report = follow(cluster, leaderless=steps, control=False)
+    assert [call[:2] for call in cluster.done][-3:-1] == [("create", "old"), ("delete topic", "old")]
+    assert "delete old" in render(report, "text")
+    refused = follow(FakeCluster(fails=["delete topic"]), leaderless=steps, control=False)
+    assert refused.outcome == "inconclusive" and "(delete old) failed" in refused.message
 
 
 def test_a_release_is_not_told_of_a_feature_that_it_does_not_know() -> None:

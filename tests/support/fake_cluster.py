@@ -43,6 +43,9 @@ class FakeCluster:
     def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
         self._do("create", topic, partitions, config)
 
+    def delete(self, topic: str) -> None:
+        self._do("delete topic", topic)
+
     def describe(self, partition: str) -> PartitionState:
         self._do("describe", partition)
         return self.state

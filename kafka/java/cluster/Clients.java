@@ -73,6 +73,7 @@ final class Clients implements AutoCloseable {
         switch (words[0]) {
             case "brokers": return brokers();
             case "create": return create(words[1], words[2], pairs(words, 3));
+            case "delete": ofBrokers.deleteTopics(List.of(words[1])).all().get(); return "";
             case "describe": return describe(words[1]);
             case "reassign": return reassign(partition(words[1]), words[2]);
             case "elect": return elect(partition(words[1]), words[2]);

@@ -15,6 +15,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import ConformRequest
 from elrcheck.base.roundtrip import from_text
 from elrcheck.catalogue.conformance import Conformance
+from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.conform.block import Block, ask_block, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.compare import (
@@ -27,7 +28,7 @@ from elrcheck.commands.conform.compare import (
 )
 from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
 from elrcheck.commands.conform.event_space import event_spaces
-from elrcheck.commands.conform.kafka_source import numbers, teams_of, variant_of
+from elrcheck.commands.conform.kafka_source import teams_of, variant_of
 from elrcheck.commands.conform.known_classes import CLASSES, class_of
 from elrcheck.commands.conform.model_side import Unheld, built, decide, partition_of, situation_of
 from elrcheck.commands.conform.plan import density, plan
@@ -233,7 +234,7 @@ def test_an_order_that_matters_would_be_seen() -> None:
 def test_a_release_has_the_variant_that_names_it_or_an_older_one() -> None:
     assert variant_of("4.0.0") == variant_of("4.0.2") == "code_4_0"
     assert variant_of("4.2.1") == "code_4_1_1" and variant_of("9.9.9") == variant_of("4.4.0")
-    assert numbers("4.10.1-rc0") > numbers("4.9.2")
+    assert release_numbers("4.10.1-rc0") > release_numbers("4.9.2")
     with pytest.raises(UsageFault, match=r"no variant of the model stands for Kafka 3\.0\.0"):
         variant_of("3.0.0")
 
