@@ -24,7 +24,7 @@ from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import Fields
 from elrcheck.model.state import configured_min_isr
 
-UNREAD_FOR = 10_000
+UNREAD_FOR = 15_000
 """Milliseconds for which a leader may not have read a record of the metadata log."""
 
 Sign: TypeAlias = tuple[str, str]
@@ -77,6 +77,8 @@ def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, e
         yield "elr-blocks-election", f"no leader while the ELR is not empty: {_lists(p)}"
     elif leaderless and p.isr and elr and ident in ("P-18", "P-19"):
         yield "leaderless-with-isr", f"no leader, but a member in the ISR, with ELR on: {_lists(p)}"
+    elif ident == "P-19" and p.isr == (p.leader,):
+        yield "inactive-leader", f"the leader is fenced, shutting down or not registered: {_lists(p)}"
     else:
         yield ident, f"{SAYS[ident]}: {_lists(p)}"
 
@@ -118,6 +120,15 @@ class Returned(NamedTuple):
     beside: bool
 
 
+class Without(NamedTuple):
+    """A broker is registered anew without the log directory that had its replica."""
+
+    applied: Applied
+    key: Key
+    broker: int
+    directory: str
+
+
 @dataclass
 class EventSigns:
     """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
@@ -133,6 +144,11 @@ class EventSigns:
     _raised: dict[tuple[int, str], Raised] = field(default_factory=dict)
     _shrunk: list[Shrunk] = field(default_factory=list)
     _returned: list[Returned] = field(default_factory=list)
+    _without: list[Without] = field(default_factory=list)
+    _assigned: dict[int, dict[Key, str]] = field(default_factory=dict)
+    """Directories of replicas of a broker that is fenced, as they were before it assigned others."""
+    _cleared: dict[str, dict[int, int]] = field(default_factory=dict)
+    """By the id of a topic: brokers that a cleared ELR had, with the number of the partition."""
 
     def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, Key, Sign]]:
         """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it, and
@@ -140,6 +156,7 @@ class EventSigns:
         """
         shrunk, self._shrunk = self._shrunk, []
         returned, self._returned = self._returned, []
+        without, self._without = self._without, []
         for each in returned:
             stored = state.partitions.get(each.key)
             p = None if stored is None else stored.shape.lists
@@ -148,10 +165,19 @@ class EventSigns:
                 what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
                 message = f"broker {each.broker} {what}: {_lists(p)}"
                 yield each.applied, each.key, ("registered-in-isr", message)
+        for each in without:
+            stored = state.partitions.get(each.key)
+            p = None if stored is None else stored.shape.lists
+            if p is not None and each.broker in (*p.isr, *p.elr):
+                what = f"is registered without log directory {each.directory}, which had its replica"
+                message = f"broker {each.broker} {what}, and stays eligible: {_lists(p)}"
+                yield each.applied, each.key, ("registered-without-directory", message)
         for applied, key, dropped, message in shrunk:
             brokers = [state.brokers.get(broker) for broker in dropped]
-            if all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers):
-                yield applied, key, ("raised-while-shrinking", message)
+            by_leader = all(
+                known and not known.fenced and not known.in_controlled_shutdown for known in brokers
+            )
+            yield applied, key, ("raised-while-shrinking" if by_leader else "raised-while-fencing", message)
 
     def settled(self, state: ClusterState) -> None:
         """The batch has ended, in which brokers or settings have changed, or a snapshot."""
@@ -167,6 +193,9 @@ class EventSigns:
             self._note_raised(applied, state)
         if name == "REGISTER_BROKER_RECORD" and fields["fenced"] and not in_snapshot:
             self._note_returned(applied, state)
+            self._note_without(applied, state)
+        if name == "REMOVE_TOPIC_RECORD":
+            yield from self._deleted(applied, state)
         if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
             for key, stored in state.partitions.items():
                 if elr := stored.shape.lists.elr:
@@ -176,11 +205,16 @@ class EventSigns:
             after = changed.after.shape.lists if changed.after is not None else None
             if before is not None and before.elr and after is not None and not after.elr:
                 yield from self._wiped(applied, changed, before, state)
+                if name == "CLEAR_ELR_RECORD":
+                    cleared = self._cleared.setdefault(changed.key.topic_id, {})
+                    cleared |= {broker: changed.key.partition for broker in before.elr if broker >= 0}
             yield from self._ghost(changed.key, before, after)
             if before is not None and after is not None and name == "PARTITION_CHANGE_RECORD":
                 least = _min_isr(state.min_isr, state.name_of(changed.key))
                 yield from _few_left(changed.key, before, after, min(least, len(after.replicas)))
                 self._note_shrunk(applied, changed.key, before, after, state)
+                if fields["directories"] is not None:
+                    self._note_assigned(changed, state)
 
     def _note_raised(self, applied: Applied, state: ClusterState) -> None:
         fields = applied.record.fields
@@ -209,11 +243,55 @@ class EventSigns:
                 if broker in (isr := stored.shape.lists.isr)
             ]
 
+    def _note_assigned(self, changed: PartitionChanged, state: ClusterState) -> None:
+        """A broker that is fenced names other directories: it starts, and is not registered anew yet."""
+        assert changed.before is not None and changed.after is not None
+        now = dict(changed.after.shape.home.pairs)
+        for broker, directory in changed.before.shape.home.pairs:
+            known = state.brokers.get(broker)
+            if known is not None and known.fenced and now.get(broker, directory) != directory:
+                self._assigned.setdefault(broker, {}).setdefault(changed.key, directory)
+
+    def _note_without(self, applied: Applied, state: ClusterState) -> None:
+        """A new incarnation has not all directories that had replicas of the last one (F-52)."""
+        broker = applied.record.fields["brokerId"]
+        now, earlier = state.brokers[broker], self._assigned.pop(broker, {})
+        if broker not in self.brokers:
+            return
+        lacking = {
+            home: directory
+            for home in state.partitions.homes_of.get(broker, ())
+            if not now.has_online(directory := dict(home.pairs)[broker])
+        }
+        gone = {key: directory for key, directory in earlier.items() if not now.has_online(directory)}
+        if lacking:
+            for key, stored in state.partitions.items():
+                if stored.shape.home in lacking:
+                    gone.setdefault(key, lacking[stored.shape.home])
+        self._without += [Without(applied, key, broker, gone[key]) for key in sorted(gone)]
+
+    def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+        """A topic is gone, and the controller's index of ELR members has brokers of it for ever (F-64).
+
+        ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) takes out those
+        that are in an ELR then.
+        """
+        cleared = self._cleared.pop(applied.record.fields["topicId"], {})
+        lists = [changed.before.shape.lists for changed in applied.changed if changed.before is not None]
+        left = sorted(cleared.keys() - {broker for p in lists for broker in p.elr})
+        if left:
+            key = Key(applied.record.fields["topicId"], cleared[left[0]])
+            away = [broker for broker in left if broker not in state.brokers or state.brokers[broker].fenced]
+            down = f"; {_brokers(away)} {'is' if len(away) == 1 else 'are'} not active" if away else ""
+            what = "cannot register after an unclean shutdown, and each attempt makes the controller resign"
+            message = f"the topic is deleted, and {_brokers(left)} of an ELR that was cleared {what}{down}"
+            yield key, ("deleted-after-clearing", message)
+
     def _note_shrunk(
         self, applied: Applied, key: Key, before: KafkaPartition, after: KafkaPartition, state: ClusterState
     ) -> None:
-        """The leader drops members that stay eligible, by a value that it may not have read: it waits for the
-        ISR that it asks for, as long as that is enough by the old value (F-53).
+        """Members are dropped and stay eligible, by a value that the leader may not have read: it waits for
+        the ISR that is left, as long as that is enough by the old one (F-53; F-24 if brokers are fenced).
         """
         if applied.time > self.attentive:
             return

@@ -165,6 +165,7 @@ class Quiet:
             or (new.pattern, elected) not in here.explained
             or (old.lists.elr and not new.lists.elr)  # depends on what else the record says
             or not _stays(old, new)
+            or (new.home is not old.home and _starts(state, old, new))
         ):
             return False
         there = self._situation(new.pattern, self._around.facts_of(new.home), here.topic)
@@ -357,6 +358,13 @@ def _read(value: bytes) -> MetadataRecord | None:
     except Malformed:
         return None
     return record if isinstance(record, MetadataRecord) else None
+
+
+def _starts(state: ClusterState, before: Shape, after: Shape) -> bool:
+    """A broker that is fenced names another log directory, which `EventSigns` notes."""
+    moved = set(after.home.pairs) - set(before.home.pairs)
+    known = [state.brokers.get(broker) for broker, _ in moved]
+    return any(broker is not None and broker.fenced for broker in known)
 
 
 def _stays(before: Shape, after: Shape) -> bool:

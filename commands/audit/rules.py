@@ -78,6 +78,24 @@ NOT_FENCED = (
     " to a leader. If it crashed, stop it and wait until it is fenced before other replicas start; copy the"
     " partition folders of those that are down before they follow it."
 )
+RAISED_AND_FENCED = (
+    "If the leader read both at once, it may have committed records without the members of the ELR. Do not"
+    " stop, fence or unregister it until every replica is in the ISR. Raise min.insync.replicas only while no"
+    " broker is about to stop."
+)
+NO_DIRECTORY = (
+    "Unless its files were moved to another directory, the broker has none of these records, and counts as"
+    " complete. Before the leader stops: stop the broker, delete .kafka_cleanshutdown in the directories that"
+    " are left, and start it again."
+)
+DEAD_LEADER = (
+    "Start that broker. If it cannot be started, wait until its session ends: a partition that has a leader"
+    " has no unclean election."
+)
+NO_INDEX = (
+    "Stop these brokers in order only. If one cannot register, switch eligible.leader.replicas.version off"
+    " until it has. A controller that starts from a snapshot younger than the deletion has no such entry."
+)
 NO_BROKER = (
     "In 4.0.x no unclean election of this partition can succeed: update the controllers, or write"
     " min.insync.replicas again, before one is needed."
@@ -132,6 +150,7 @@ _RULES = (
     Rule("P-19", "high", LOOK_AT_THE_CONTROLLER),
     Rule("P-20", "high", GIVE_IT_A_LEADER),
     Rule("registered-in-isr", "high", NOT_FENCED, "F-2"),
+    Rule("inactive-leader", "high", DEAD_LEADER, "F-1"),
     Rule("elr-outside-replicas", "critical", KEEP_THE_LEADER, "F-20"),
     Rule("ghost-elected", "critical", LEFT_BY_A_GHOST, "F-20"),
     Rule("elr-blocks-election", "high", GIVE_IT_A_LEADER, "F-20"),
@@ -141,7 +160,10 @@ _RULES = (
     Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26"),
     Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28"),
     Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56"),
+    Rule("registered-without-directory", "critical", NO_DIRECTORY, "F-52"),
     Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53"),
+    Rule("raised-while-fencing", "medium", RAISED_AND_FENCED, "F-24"),
+    Rule("deleted-after-clearing", "high", NO_INDEX, "F-64"),
     Rule("completed-with-few", "high", FEW_COPIES, "F-60"),
     Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),

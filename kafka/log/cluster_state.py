@@ -73,6 +73,8 @@ class ClusterState:
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
         """min.insync.replicas by type and name of a resource."""
+        self._removed: dict[str, str] = {}
+        """Names of topics that do not exist any more, by id."""
         self._id_of: dict[str, str] = {}
         self._of_topic: dict[str, set[Key]] = {}
         self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
@@ -95,7 +97,9 @@ class ClusterState:
         return self.features.get(ELR_FEATURE, 0) > 0
 
     def name_of(self, key: Key) -> str:
-        return self.topics.get(key.topic_id, key.topic_id)
+        """The name of its topic, or the id if no record names it."""
+        name = self.topics.get(key.topic_id)
+        return self._removed.get(key.topic_id, key.topic_id) if name is None else name
 
     def keys_of(self, topic: str) -> Iterator[Key]:
         """The partitions of the topic with that name, in order."""
@@ -121,7 +125,7 @@ class ClusterState:
         topic_id = r["topicId"]
         if topic_id not in self.topics:
             raise Impossible(f"a topic that does not exist is removed ({topic_id})")
-        name = self.topics.pop(topic_id)
+        name = self._removed[topic_id] = self.topics.pop(topic_id)
         if self._id_of.get(name) == topic_id:
             del self._id_of[name]
         self.min_isr.pop((TOPIC, name), None)

@@ -184,12 +184,19 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
     "P-18": (((change(isr=[], leader=0),),), [(8, "P-17", None), (8, "P-18", None)]),
     "P-19": (((FENCED[2],), (registered(2, brokerId=2, fenced=-1),)), [(8, "P-19", 9)]),
     "P-19, shutting down": (((registered(2, brokerId=2, inControlledShutdown=1),),), [(8, "P-19", None)]),
+    "the only member leads, and is fenced": (
+        ((change(isr=[0]), FENCED[1], FENCED[2]), (FENCED[0],), (registered(2, brokerId=0, fenced=-1),)),
+        [(11, "inactive-leader", 12)],
+    ),
     "P-20": (((change(isr=[], leader=-1, eligibleLeaderReplicas=[1]),),), [(8, "P-20", None)]),
 }
 
 
-ELSEWHERE = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "registered-in-isr")
-"""Rules with tests of their own, in test_audit_reassigned.py and test_audit_returned.py."""
+ELSEWHERE = (
+    "completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing",
+    "registered-in-isr", "registered-without-directory", "deleted-after-clearing",
+)  # fmt: skip
+"""Rules with tests of their own: test_audit_reassigned.py, test_audit_returned.py, test_audit_deleted.py."""
 
 
 @pytest.mark.parametrize("story", list(STORIES))

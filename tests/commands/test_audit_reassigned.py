@@ -11,7 +11,7 @@ from log_writer import Told, told_batch
 
 from elrcheck.results.audit_report import AuditFlag
 
-RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking")
+RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
 SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
 
 
@@ -90,16 +90,29 @@ def test_the_batch_with_the_value_counts_too(tmp_path: Path) -> None:
 
 
 FENCED = registered(2, brokerId=2, fenced=1)
+STOPS = registered(2, brokerId=2, inControlledShutdown=1)
+
+
+@pytest.mark.parametrize("told", [(SHRINKS, FENCED), (FENCED, SHRINKS), (STOPS, SHRINKS)])
+def test_a_broker_that_is_fenced_just_after_the_value_is_raised(
+    tmp_path: Path, told: tuple[Told, ...]
+) -> None:
+    """F-24: the leader may read both at once."""
+    (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"),)), (22_700, told))
+    assert (flag.rule, flag.hazard, flag.severity) == ("raised-while-fencing", "F-24", "medium")
+    assert "13700 ms after min.insync.replicas was raised from 2 to 3" in flag.message
+
+
 OTHER_LEADER = change(isr=[1, 2], leader=1, eligibleLeaderReplicas=[0])
 
 
 @pytest.mark.parametrize(
     "batches",
     [
-        [(9_000, (min_isr("3"),)), (19_001, (SHRINKS,))],  # the leader has read it by then
-        [(9_000, (min_isr("3"),)), (9_100, (SHRINKS, FENCED))],  # the controller drops it
-        [(9_000, (min_isr("3"),)), (9_100, (FENCED, SHRINKS))],
-        [(9_000, (min_isr("3"),)), (9_100, (OTHER_LEADER,))],  # so does an election
+        [(9_000, (min_isr("3"),)), (24_001, (SHRINKS,))],  # the leader has read it by then
+        [(9_000, (min_isr("3"),)), (24_001, (SHRINKS, FENCED))],
+        [(9_000, (min_isr("3"),)), (9_100, (change(isr=[0, 1]), FENCED))],  # without ELR
+        [(9_000, (min_isr("3"),)), (9_100, (OTHER_LEADER,))],  # an election
         [(9_000, (min_isr("1"),)), (9_100, (change(isr=[0], eligibleLeaderReplicas=[]),))],  # lowered
         [(9_000, (min_isr("3", (2, "other")),)), (9_100, (change(isr=[0], eligibleLeaderReplicas=[1, 2]),))],
         [(9_000, (min_isr("2", (2, "orders")),)), (9_100, (min_isr("3"),)), (9_200, (SHRINKS,))],

@@ -1,29 +1,32 @@
-"""The sign of F-2: a broker that was not fenced is registered anew, and stays in an ISR."""
+"""Signs in registrations: one that was not fenced stays in an ISR (F-2); one has lost a directory (F-52)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from audit_stories import BROKERS, TOPIC, audited, change, min_isr, partition
+from audit_stories import BROKERS, TOPIC, audited, change, feature, min_isr, partition
 from log_stories import SEGMENT, broker, registered
 from log_writer import Told, told_batch
 
 START: tuple[Told, ...] = (min_isr("2"), *BROKERS, TOPIC, partition())
 """Offsets 0 to 6, without ELR; 0 leads, and 0, 1 and 2 are in the ISR."""
 AGAIN = broker(3, 0, brokerEpoch=20, fenced=True)
+HAZARDS = {"registered-in-isr": ("F-2", "high"), "registered-without-directory": ("F-52", "critical")}
 ALONE = (registered(2, brokerId=1, fenced=1), registered(2, brokerId=2, fenced=1), change(isr=[0]))
 
 
-def flags(tmp_path: Path, *batches: tuple[Told, ...]) -> list[tuple[int, str]]:
+def flags(
+    tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in-isr"
+) -> list[tuple[int, str]]:
     content, base = b"", 0
     for time, told in enumerate((START, *batches)):
         content += told_batch(base, told, time=time)
         base += len(told)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
-    found = [flag for flag in audited(path).flags if flag.rule == "registered-in-isr"]
-    assert {(flag.hazard, flag.severity) for flag in found} <= {("F-2", "high")}
+    found = [flag for flag in audited(path).flags if flag.rule == rule]
+    assert {(flag.hazard, flag.severity) for flag in found} <= {HAZARDS[rule]}
     return [(flag.offset, flag.message) for flag in found]
 
 
@@ -58,3 +61,60 @@ def test_a_broker_that_was_not_fenced_stays_in_the_isr(
 )
 def test_other_registrations_are_no_sign(tmp_path: Path, batches: list[tuple[Told, ...]]) -> None:
     assert flags(tmp_path, *batches) == []
+
+
+OLD, NEW = "KvUvGCJJQgi3w52y-cTS0A", "0jmoEaBNSBKMG7TXUKkbTw"
+NONE = "AAAAAAAAAAAAAAAAAAAAAA"
+PLACED = change(directories=[OLD, NONE, NONE])
+TWO = broker(3, 0, brokerEpoch=10, fenced=False, logDirs=[OLD, NEW])
+AWAY = (feature(1), TWO, PLACED, change(isr=[1], leader=1, eligibleLeaderReplicas=[0]), *ALONE[1:2],
+        registered(2, brokerId=0, fenced=1))  # fmt: skip
+"""Offsets 7 to 12: 0 has the partition in OLD, has stopped, and is eligible."""
+LESS = broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[NEW])
+MOVED = change(directories=[NEW, NONE, NONE])
+
+
+@pytest.mark.parametrize(
+    ("batches", "offset"),
+    [
+        ([AWAY, (LESS,)], 13),
+        ([AWAY, (LESS,), (MOVED,)], 13),
+        ([AWAY, (MOVED,), (LESS,)], 14),  # the broker names its directory before it registers
+        ([AWAY[1:3], AWAY[3:], (registered(2, brokerId=1, fenced=1), change(leader=-1)), (LESS,)], 14),
+        # Without ELR the last member stays in the ISR, and leads when it is back.
+        ([AWAY[1:3], ALONE, (change(leader=-1), registered(2, brokerId=0, fenced=1)), (LESS,)], 14),
+    ],
+)
+def test_a_broker_that_lost_a_directory_and_stays_eligible(
+    tmp_path: Path, batches: list[tuple[Told, ...]], offset: int
+) -> None:
+    ((at, message),) = flags(tmp_path, *batches, rule="registered-without-directory")
+    assert at == offset and f"broker 0 is registered without log directory {OLD}" in message
+
+
+UNCLEAN = change(eligibleLeaderReplicas=[])
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [AWAY, (broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[OLD]),)],  # the other one is lost
+        [AWAY, (LESS, UNCLEAN)],  # the control: the shutdown counts as unclean
+        [AWAY, (MOVED,), (UNCLEAN, LESS)],
+        [AWAY, (broker(3, 0, brokerEpoch=20, fenced=True),)],  # a broker that tells no directories
+        [AWAY, (broker(3, 1, brokerEpoch=20, fenced=True, logDirs=[NEW]),)],  # another broker
+        [AWAY[:3], (MOVED,), AWAY[3:], (LESS,)],  # the replica was moved while the broker ran
+        [AWAY, (MOVED,), (change(directories=[OLD, NONE, NONE]),),
+         (broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[OLD]),)],
+        [(TWO,), (LESS,)],  # no directory was told of its replica
+    ],
+)  # fmt: skip
+def test_other_directories_are_no_sign(tmp_path: Path, batches: list[tuple[Told, ...]]) -> None:
+    assert flags(tmp_path, *batches, rule="registered-without-directory") == []
+
+
+def test_a_directory_that_was_left_counts_once(tmp_path: Path) -> None:
+    """The next registration has the directory of the replica."""
+    again = broker(3, 0, brokerEpoch=30, fenced=True, logDirs=[NEW])
+    found = flags(tmp_path, AWAY, (MOVED,), (LESS,), (again,), rule="registered-without-directory")
+    assert [offset for offset, _ in found] == [14]
