@@ -165,13 +165,13 @@ class EventSigns:
                 what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
                 message = f"broker {each.broker} {what}: {_lists(p)}"
                 yield each.applied, each.key, ("registered-in-isr", message)
-        for each in without:
-            stored = state.partitions.get(each.key)
+        for applied, key, broker, directory in without:
+            stored = state.partitions.get(key)
             p = None if stored is None else stored.shape.lists
-            if p is not None and each.broker in (*p.isr, *p.elr):
-                what = f"is registered without log directory {each.directory}, which had its replica"
-                message = f"broker {each.broker} {what}, and stays eligible: {_lists(p)}"
-                yield each.applied, each.key, ("registered-without-directory", message)
+            if p is not None and broker in (*p.isr, *p.elr):
+                what = f"is registered without log directory {directory}, which had its replica"
+                message = f"broker {broker} {what}, and stays eligible: {_lists(p)}"
+                yield applied, key, ("registered-without-directory", message)
         for applied, key, dropped, message in shrunk:
             brokers = [state.brokers.get(broker) for broker in dropped]
             by_leader = all(
