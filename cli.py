@@ -30,6 +30,7 @@ from elrcheck.console.shell import Shell, end_as_interrupted, run
 from elrcheck.console.suite_verbs import suite
 from elrcheck.console.sweep_verbs import sweep
 from elrcheck.console.trace_verbs import explain, replay, traces
+from elrcheck.console.web_verbs import web
 
 
 @click.group(
@@ -57,7 +58,7 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 
 for command in (
-    risk, check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, runs, config,
+    risk, check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, web, runs, config,
     prove, conform, audit, reproduce, mutate, export, tlc, what_if, list_, show, doctor, completion,
 ):  # fmt: skip
     cli.add_command(command)

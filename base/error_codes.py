@@ -134,6 +134,15 @@ USAGE: Mapping[str, str] = {
     "spark-busy": "This process already runs a Spark session.",
     "spark-conf": "A Spark property is invalid, or must not be set.",
     "spark-master": "--master is not a Spark master URL.",
+    # the explorer in the browser
+    "web-busy": "A search of `web` runs already.",
+    "web-host": "A request names another host than the one that `web` serves.",
+    "web-not-found": "The server of `web` has no such page, or no search to tell about.",
+    "web-origin": "A request to the server of `web` comes from another page.",
+    "web-path": "A step of a path is unknown or not enabled, so the state cannot be shown.",
+    "web-request": "A request to the server of `web` is malformed, or asks for too much.",
+    "web-scope": "A page cannot name a scope file; only the command line can.",
+    "web-too-large": "A request to the server of `web` is too large.",
     # what-if
     "what-if-bad-value": "A value in the question is invalid.",
     "what-if-duplicate-id": "The question lists a broker twice.",
@@ -173,6 +182,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "storage-not-shared": "Driver and executors do not see the same storage.",
     "system": "The operating system refused an operation: disk full, permission denied and the like.",
     "tlc-missing": "No TLC was found.",
+    "web-port": "The port for `web` cannot be used.",
     "worker-died": "A worker process ended unexpectedly.",
 }
 NOTHING: Mapping[str, str] = {

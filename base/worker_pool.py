@@ -36,7 +36,7 @@ def each(
         return
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_to_parent)
+    pool = ProcessPoolExecutor(workers, context, initializer=leave_interrupts_to_parent)
     try:
         # Not pool.map: it cancels what is left when the caller stops, and Python 3.11 then prints a traceback
         # for each cancelled task of the workers that are terminated below.
@@ -56,7 +56,7 @@ def each(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _leave_interrupts_to_parent() -> None:
+def leave_interrupts_to_parent() -> None:
     """Run in a worker: ignore SIGINT, and end with the parent even if the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -47,10 +47,12 @@ def explore(
     progress: Progress,
     open_run: OpenRun | None = None,
     family: Family | None = None,
+    start: object = None,
 ) -> Outcome:
     """Run the engine that the request names. Only the local engine keeps its run in a folder.
 
-    family: one that the configuration is in, whose kernel the local engine then uses.
+    family: one that the configuration is in, whose kernel the local engine then uses. start: for the local
+    engine, a reachable state to search from instead of the initial one.
     """
     if request.engine != "local" and request.fingerprint:
         raise UsageFault("engine-option", "--fingerprint needs the local engine", help="leave out --engine")
@@ -60,7 +62,7 @@ def explore(
         )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
-    return _compiled(model, config, chosen, request, progress, open_run, family)
+    return _compiled(model, config, chosen, request, progress, open_run, family, start)
 
 
 def run_search(
@@ -71,6 +73,7 @@ def run_search(
     progress: Progress,
     open_run: OpenRun | None = None,
     family: Family | None = None,
+    start: object = None,
 ) -> Ended:
     """Run the local or the numpy engine."""
     from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
@@ -82,6 +85,7 @@ def run_search(
     progress.stage("compiling the model")
     with no_collection():
         lowered = lower(model, config, chosen) if family is None else family.member(config)
+        lowered = lowered if start is None else lowered.started(start)
     limits = request.limits
     stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
@@ -197,10 +201,11 @@ def _compiled(
     progress: Progress,
     open_run: OpenRun | None,
     family: Family | None,
+    start: object,
 ) -> Outcome:
     from elrcheck.explorer.search.retrace import Retrace
 
-    ended = run_search(model, config, chosen, request, progress, open_run, family)
+    ended = run_search(model, config, chosen, request, progress, open_run, family, start)
     progress.stage("rebuilding traces")
     program = ended.lowered.program
     wanted = [

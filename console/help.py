@@ -103,6 +103,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck explain run/P-8.trace.json",
         "elrcheck explain --repro 1/5 --variant legacy --scope two-brokers --action Produce",
     ),
+    "web": (
+        "elrcheck web --scope two-brokers",
+        "elrcheck web --trace run/P-8.trace.json --no-open --port 8966",
+    ),
     "runs": ("elrcheck runs", "elrcheck runs clean --older-than 7d"),
     "runs coverage": ("elrcheck runs coverage", "elrcheck runs coverage --strict -f json"),
     "runs clean": ("elrcheck runs clean --dry-run", "elrcheck runs clean --older-than 7d"),

@@ -79,6 +79,12 @@ def chosen_selection(options: dict[str, Any]) -> Selection:
     return Selection(options.pop("variant"), options.pop("scope"), options.pop("overrides"))
 
 
+def named_selection() -> frozenset[str]:
+    """Which of --variant and --scope the command line gives; they win over what a trace file names."""
+    ctx, command_line = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    return frozenset(n for n in ("variant", "scope") if ctx.get_parameter_source(n) is command_line)
+
+
 
 mutation_options = _stack(
     click.option("--hazard", "hazards", metavar="ID", multiple=True,

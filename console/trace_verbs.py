@@ -17,6 +17,7 @@ from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
     chosen_selection,
+    named_selection,
     output_options,
     page_options,
     property_option,
@@ -40,10 +41,7 @@ def _given(options: dict[str, Any]) -> Given:
     """Takes the selection options out of a command's options, and notes which were given."""
     from elrcheck.traces.loaded import Given
 
-    ctx = click.get_current_context()
-    command_line = click.core.ParameterSource.COMMANDLINE
-    named = {name for name in ("variant", "scope") if ctx.get_parameter_source(name) is command_line}
-    return Given(chosen_selection(options), frozenset(named))
+    return Given(chosen_selection(options), named_selection())
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)

@@ -46,14 +46,18 @@ BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
 def read_recorded(path: Path, given: Given, form: Format | None = None) -> Loaded[Said]:
     """Read the trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
-    text = read_text(path, CODES, JSON_LIMIT)
+    return recorded_text(read_text(path, CODES, JSON_LIMIT), str(path), given, form)
+
+
+def recorded_text(text: str, name: str, given: Given, form: Format | None = None) -> Loaded[Said]:
+    """Read the trace in a text. name: what errors call it."""
     if not text.strip():
-        raise _nothing(path, "the file is empty")
+        raise _nothing(name, "the file is empty")
     as_json = form != "tlc-text" and (form is not None or text.lstrip().startswith(("{", "[")))
     if not as_json:
-        _reject_other_text(text, path, form)
-        return _tlc_text(text, str(path), given)
-    root = parse_json(text, str(path), CODES)
+        _reject_other_text(text, name, form)
+        return _tlc_text(text, name, given)
+    root = parse_json(text, name, CODES)
     match form or _told(root):
         case "itf":
             return _itf(root, given)
@@ -76,7 +80,7 @@ def _told(root: Node) -> Format:
     root.fail(f"not a trace: {what}", f"formats: {', '.join(FORMATS)}")
 
 
-def _reject_other_text(text: str, path: Path, form: Format | None) -> None:
+def _reject_other_text(text: str, name: str, form: Format | None) -> None:
     """Raise UsageFault unless the text looks like TLC's output or the user names a format."""
     lines = text.splitlines()
     if form is not None or BANNER.search(text) or any(STATE.match(line) for line in lines):
@@ -86,14 +90,14 @@ def _reject_other_text(text: str, path: Path, form: Format | None) -> None:
     begins = begins if len(begins) <= 60 else begins[:57] + "..."
     raise UsageFault(
         CODES.bad_value, f"not a trace: neither JSON nor the output of TLC: {begins!r}",
-        where=f"{path}:{first}",
+        where=f"{name}:{first}",
         help=f"formats: {', '.join(FORMATS)}",
     )  # fmt: skip
 
 
-def _nothing(path: Path | str, why: str) -> NothingChecked:
+def _nothing(name: str, why: str) -> NothingChecked:
     return NothingChecked(
-        "empty-trace", f"there is no state to replay: {why}", where=str(path),
+        "empty-trace", f"there is no state to replay: {why}", where=name,
         help="a trace without states would be accepted whatever was recorded",
     )  # fmt: skip
 

@@ -52,8 +52,13 @@ CODES = Codes("trace-file")
 
 def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
     """Store a behaviour atomically."""
+    write_file(path, lay_out(trace_document(behaviour, state)))
+
+
+def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
+    """The stored form of a behaviour."""
     origin, loop = behaviour.origin, behaviour.loop
-    document: dict[str, Any] = {
+    return {
         "schema": SCHEMA,
         "variant": origin.variant,
         "scope": origin.scope,
@@ -66,7 +71,6 @@ def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
         ],
         "states": [encode_value(state, value) for value in behaviour.states],
     }
-    write_file(path, lay_out(document))
 
 
 # ------------------------------------------------------------------------------------ reading

@@ -89,6 +89,12 @@ class Lowered:
         made.program = replace(self.program, init=(made.encode(state),))
         return made
 
+    def started(self, state: object) -> Lowered:
+        """The same program, started in another state of it; ValueError if that does not fit the program."""
+        made = copy.copy(self)
+        made.program = replace(self.program, init=(self.encode(state),))
+        return made
+
     def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
         """What a function says of the current state, as nodes over the leaves: the fields of a record.
 

@@ -1,0 +1,1 @@
+"""`elrcheck web`: an explorer in the browser, served on this machine only."""

@@ -1,0 +1,137 @@
+"""One configuration as the explorer walks through it: paths followed by the plain model, nothing compiled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import Selected, resolve
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.describe import spelled
+from elrcheck.traces.labels import asked
+from elrcheck.traces.truth import first_violated
+
+MOST_STEPS = 1000
+MOST_BROKERS = 7
+"""Beyond these, listing the actions of one state would take too long for a page."""
+KEPT = 2000
+"""States whose actions are remembered."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """Steps from the initial state on, followed by the plain model."""
+
+    states: tuple[Any, ...]
+    labels: tuple[Label, ...]
+    indices: tuple[int, ...]
+
+    def upto(self, steps: int) -> Path:
+        return Path(self.states[: steps + 1], self.labels[:steps], self.indices[:steps])
+
+    @property
+    def repro(self) -> str:
+        return "/".join(map(str, self.indices))
+
+
+class StateSpace:
+    """A selection with its model; remembers the actions and properties of the states it was asked about."""
+
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.selected: Selected = resolve(selection)
+        self.config = self.selected.config
+        if self.config.broker_count > MOST_BROKERS:
+            raise UsageFault(
+                "web-request",
+                f"{self.config.broker_count} brokers are too many to show",
+                help=f"set broker_count to {MOST_BROKERS} or less",
+            )
+        self.model: Model = load_checked_model()
+        self.plain = PlainModel(self.model, self.config)
+        self.actions = {fn.name: fn for fn in self.model.actions}
+        self.choices = functools.lru_cache(KEPT)(self._choices)
+        self.false_after = functools.lru_cache(20 * KEPT)(self._false_after)
+
+    def follow(self, words: Sequence[str]) -> Path:
+        """Follow steps, each an index as in `--repro` or an action; UsageFault if one is not enabled."""
+        if len(words) > MOST_STEPS:
+            raise UsageFault("web-path", f"{len(words)} steps are too many", help=f"at most {MOST_STEPS}")
+        states, labels, indices = [self.plain.initial()], list[Label](), list[int]()
+        for number, word in enumerate(words, start=1):
+            index = self._index(states[-1], word, number)
+            label, after = self.choices(states[-1])[index]
+            states.append(after)
+            labels.append(label)
+            indices.append(index)
+        return Path(tuple(states), tuple(labels), tuple(indices))
+
+    def word(self, label: Label) -> str:
+        """A step as a path names it; an index means another step once the model has another action."""
+        return spelled(self.actions[label.action], label.args).replace(", ", ",")
+
+    def words(self, path: Path) -> tuple[str, ...]:
+        return tuple(map(self.word, path.labels))
+
+    def behaviour(self, path: Path, source: str = "") -> Behaviour[Label]:
+        """The path as every trace is stored."""
+        origin = Origin.of(self.selected, first_violated(self.plain, path.states), source)
+        return Behaviour(origin, path.states, path.labels)
+
+    def _choices(self, state: Any) -> tuple[tuple[Label, Any], ...]:
+        return tuple(self.plain.successors(state))
+
+    def _false_after(self, before: Any, state: Any) -> tuple[Fn, ...]:
+        """The properties that a state violates, or the step into it; before: None for the initial state."""
+        return tuple(
+            fn
+            for fn in self.model.always
+            if not (fn.is_step and before is None)
+            and not self.plain.holds(fn, *((before, state) if fn.is_step else (state,)))
+        )
+
+    def _index(self, state: Any, word: str, number: int) -> int:
+        choices = self.choices(state)
+        if word.isdecimal():
+            if len(word) > 6 or int(word) >= len(choices):
+                raise _refused(number, word, f"it is not one of the {len(choices)} possible actions")
+            return int(word)
+        try:
+            wanted = asked(word, self.model, self.config.broker_count)
+        except UsageFault as fault:
+            raise _refused(number, word, fault.message, fault.help) from fault
+        found = [i for i, (label, _) in enumerate(choices) if wanted in (label, label.action)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise _refused(number, word, f"{len(found)} choices of its arguments are possible")
+        raise _refused(number, word, self._why_not(state, wanted))
+
+    def _why_not(self, state: Any, wanted: Label | str) -> str:
+        if isinstance(wanted, Label):
+            if not any(label == wanted for label, _ in self.plain.steps):
+                return "this configuration has no such action"
+            try:
+                self.plain.step(state, wanted)
+            except NotEnabled as fault:
+                return f"it is not enabled there: {fault.guard}"
+        return "it is not enabled there"
+
+
+def _refused(number: int, word: str, why: str, help: str | None = None) -> UsageFault:
+    shown = word if len(word) <= 80 else word[:77] + "..."
+    return UsageFault(
+        "web-path",
+        f"the path cannot be followed: step {number}, `{shown}`: {why}",
+        where=f"step {number}",
+        help=help or "it may be of another version, variant or scope",
+    )

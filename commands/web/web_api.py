@@ -1,0 +1,192 @@
+"""What the page may ask: a state, the reading and writing of a trace, and a search."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from elrcheck import __version__
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.base.strict import Node
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.model_entries import scope_entries, variant_entries
+from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
+from elrcheck.commands.web.state_space import StateSpace
+from elrcheck.commands.web.web_server import Answers
+from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
+from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
+from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebState, WebTrace
+from elrcheck.traces.loaded import Given
+from elrcheck.traces.tracefile import trace_document
+
+KEPT = 4
+"""Configurations whose states are remembered."""
+MOST_WORD = 2000
+MOST_STATES = 50_000_000
+
+
+class Explorer(Answers):
+    """One explorer. The page holds its place itself and sends it along, so an answer depends on the request.
+
+    given: the selection of the command line, whose scope may be a file; no request can name another one.
+    """
+
+    def __init__(self, given: Given, trace: Path | None = None, repro: str = "") -> None:
+        self.given = given
+        self._spaces: OrderedDict[Selection, StateSpace] = OrderedDict()
+        self._lock, self._search_lock = threading.Lock(), threading.Lock()
+        self._search: RunningSearch | None = None
+        self._searches = 0
+        self.trace = None if trace is None else path_of_file(trace, given)
+        at = given.selection if self.trace is None else self._chosen(self.trace)
+        self.start = at
+        space = self._space(at)
+        self.path = space.words(space.follow(repro.split("/") if repro else []))
+        self.files = {given.selection.scope, at.scope}
+
+    def get(self, path: str) -> object:
+        if path == "/api/start":
+            with self._lock:
+                return self._start()
+        if path == "/api/search":
+            return self._news()
+        raise _unknown(path)
+
+    def post(self, path: str, body: Node) -> object:
+        match path:
+            case "/api/state":
+                with self._lock:
+                    return self._state(body)
+            case "/api/read":
+                with self._lock:
+                    return self._read(body)
+            case "/api/write":
+                with self._lock:
+                    return self._write(body)
+            case "/api/search":
+                return self._begin(body)
+            case "/api/cancel":
+                return self._cancel(body)
+        raise _unknown(path)
+
+    def close(self) -> None:
+        """Ends a search that runs."""
+        with self._search_lock:
+            if self._search is not None:
+                self._search.cancel()
+
+    # ---------------------------------------------------------------------------- answers
+
+    def _start(self) -> WebStart:
+        space = self._space(self.start)
+        return WebStart(
+            version=__version__,
+            model=chosen(space),
+            variants=tuple(_named(variant_entries())),
+            scopes=tuple(_named(scope_entries())),
+            properties=tuple(
+                Named(fn.ident, f"{fn.name}: {first_sentence(fn.doc)}") for fn in space.model.always
+            ),
+            path=self.path,
+            trace=self.trace,
+            settings=config_values(space.config),
+        )
+
+    def _state(self, body: Node) -> WebState:
+        body.object(("model", "path"), ("at",))
+        space = self._space(self._selection(body["model"]))
+        path = space.follow(_words(body["path"]))
+        at = body.maybe("at", Node.natural, len(path.labels))
+        if at > len(path.labels):
+            raise UsageFault(
+                "no-state", f"there is no state {at}", help=f"the path has {len(path.labels)} steps"
+            )
+        return web_state(space, path, at)
+
+    def _read(self, body: Node) -> WebTrace:
+        body.object(("text", "name", "model"))
+        text, name = body["text"].text(), body["name"].text()[:200] or "the trace"
+        demand_packaged(text, name, self.files)
+        return path_of_text(text, name, Given(self._selection(body["model"])))
+
+    def _write(self, body: Node) -> object:
+        body.object(("model", "path"))
+        space = self._space(self._selection(body["model"]))
+        behaviour = space.behaviour(space.follow(_words(body["path"])))
+        return trace_document(behaviour, space.model.state_ty)
+
+    # ---------------------------------------------------------------------------- searches
+
+    def _begin(self, body: Node) -> WebSearch:
+        body.object(("model", "path"), ("property", "seconds", "max_states"))
+        seconds = body.maybe("seconds", Node.positive, 20)
+        states = body.maybe("max_states", Node.positive, 5_000_000)
+        if seconds > MOST_SECONDS or states > MOST_STATES:
+            raise UsageFault(
+                "web-request", "the search would be too long for a page",
+                help=f"at most {MOST_SECONDS} seconds and {MOST_STATES:,} states; use `elrcheck check`",
+            )  # fmt: skip
+        selection, words = self._selection(body["model"]), _words(body["path"])
+        with self._lock:
+            self._space(selection).follow(words)
+        wanted = body.maybe("property", Node.text, "")
+        with self._search_lock:
+            if self._search is not None and self._search.ask().verdict == "searching":
+                raise UsageFault("web-busy", "another search runs", help="cancel it first")
+            self._searches += 1
+            self._search = RunningSearch(
+                SearchJob(self._searches, selection, words, wanted, seconds, states)
+            )
+            return self._search.ask()
+
+    def _news(self) -> WebSearch:
+        with self._search_lock:
+            return self._known().ask()
+
+    def _cancel(self, body: Node) -> WebSearch:
+        body.object()
+        with self._search_lock:
+            return self._known().cancel()
+
+    def _known(self) -> RunningSearch:
+        if self._search is None:
+            raise UsageFault("web-not-found", "there has been no search")
+        return self._search
+
+    # ------------------------------------------------------------------------------ models
+
+    def _space(self, selection: Selection) -> StateSpace:
+        if selection not in self._spaces:
+            self._spaces[selection] = StateSpace(selection)
+            while len(self._spaces) > KEPT:
+                self._spaces.popitem(last=False)
+        self._spaces.move_to_end(selection)
+        return self._spaces[selection]
+
+    def _selection(self, node: Node) -> Selection:
+        node.object(("variant", "scope"), ("overrides",))
+        scope = node["scope"].text()
+        if ("/" in scope or "\\" in scope or scope.endswith(".toml")) and scope not in self.files:
+            node["scope"].fail("a page cannot read a scope file", "give it as --scope", code="web-scope")
+        return Selection(node["variant"].text(), scope, node.maybe("overrides", Node.texts, ()))
+
+    def _chosen(self, trace: WebTrace) -> Selection:
+        return Selection(trace.model.variant, trace.model.scope, trace.model.overrides)
+
+
+def _words(node: Node) -> tuple[str, ...]:
+    words = node.texts()
+    if any(len(word) > MOST_WORD for word in words):
+        node.fail("a step of the path is too long")
+    return words
+
+
+def _named(entries: Iterable[dict[str, object]]) -> Iterable[Named]:
+    return (Named(str(entry["name"]), str(entry.get("summary") or "")) for entry in entries)
+
+
+def _unknown(path: str) -> UsageFault:
+    return UsageFault("web-not-found", f"there is nothing at {path[:80]}")

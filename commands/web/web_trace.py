@@ -1,0 +1,67 @@
+"""Traces in and out of the explorer: a file of any notation becomes a path, and a path a stored trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from importlib.resources import files
+from pathlib import Path as FilePath
+
+from elrcheck.base.documents import JSON_LIMIT, read_text
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.configuration import scope_names
+from elrcheck.commands.web.state_space import StateSpace
+from elrcheck.results.web.web_answers import ChosenModel, WebTrace
+from elrcheck.traces.loaded import Given, stored_traces
+from elrcheck.traces.recorded import recorded_text
+from elrcheck.traces.replay import replay
+from elrcheck.traces.tracefile import CODES
+
+
+def packaged_scopes() -> tuple[str, ...]:
+    return scope_names(files("elrcheck.catalogue") / "scopes")
+
+
+def path_of_file(path: FilePath, given: Given) -> WebTrace:
+    """The trace in a file that the command line names."""
+    path = stored_traces(path)[0]
+    return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), given)
+
+
+def path_of_text(text: str, name: str, given: Given) -> WebTrace:
+    """The part of a trace that the plain model follows, as a path of the explorer."""
+    found = recorded_text(text, name, given)
+    origin, followed = found.behaviour.origin, replay(found.model, found.config, found.behaviour)
+    said = origin.selection()
+    space = StateSpace(said)
+    steps, refused = list(followed.labels), None
+    if followed.rejection is not None:
+        number = followed.rejection.step
+        refused = f"the model does not follow step {number} of this trace: {followed.rejection.reason}"
+        if number == 0:
+            raise UsageFault("trace-rejected", refused, where=name, help="it may be of another scope")
+    return WebTrace(
+        ChosenModel(said.variant, said.scope, said.overrides),
+        tuple(map(space.word, steps)),
+        origin.property,
+        refused,
+        followed.loop,
+    )
+
+
+def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
+    """UsageFault if a trace names a scope by the path of a file: a page reads no files of this machine."""
+    try:
+        scope = json.loads(text).get("scope", "")
+    except (ValueError, AttributeError, RecursionError):
+        return  # not a stored trace of ours; the reader says what is wrong with it
+    if isinstance(scope, str) and scope and scope not in (*packaged_scopes(), *allowed):
+        raise UsageFault(
+            "web-scope", "the page cannot read the scope file that this trace names", where=name,
+            help=f"start `elrcheck web --trace {name}`, which may",
+        )  # fmt: skip
+
+
+def selection_of(model: ChosenModel) -> Selection:
+    return Selection(model.variant, model.scope, model.overrides)

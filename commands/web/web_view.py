@@ -1,0 +1,86 @@
+"""What the page is told of a state: the picture, what may happen next, and which properties hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from elrcheck.commands.web.state_space import Path, StateSpace
+from elrcheck.lang.ir import Fn
+from elrcheck.report.html.html_partition import partition_picture
+from elrcheck.results.web.web_answers import Choice, ChosenModel, Judged, WebState
+from elrcheck.traces.describe import arguments, because, changes, leaves, spelled, trace_view
+from elrcheck.traces.drawn_state import drawn
+from elrcheck.traces.tracefile import encode_value
+from elrcheck.traces.violation import explain
+
+
+def web_state(space: StateSpace, path: Path, at: int) -> WebState:
+    """Describe the state after `at` steps of a path, and the whole path around it."""
+    ty, here = space.model.state_ty, path.upto(at)
+    state, before = here.states[-1], here.states[-2] if at else None
+    return WebState(
+        model=chosen(space),
+        path=space.words(path),
+        repro=here.repro,
+        at=at,
+        steps=trace_view(space.model, path.states, path.labels, path.repro).steps,
+        violated=tuple(_ids(space, path, number) for number in range(len(path.states))),
+        state=encode_value(ty, state),
+        leaves=dict(leaves(state, ty)),
+        picture=partition_picture(drawn(space.config, state, before)),
+        choices=tuple(_choices(space, state)),
+        properties=tuple(_judged(space, fn, before, state) for fn in _every(space)),
+        beyond=not space.plain.within(state),
+    )
+
+
+def chosen(space: StateSpace) -> ChosenModel:
+    return ChosenModel(space.selected.variant, space.selection.scope, space.selection.overrides)
+
+
+def _every(space: StateSpace) -> tuple[Fn, ...]:
+    return (*space.model.always, *space.model.sometimes)
+
+
+def _ids(space: StateSpace, path: Path, number: int) -> tuple[str, ...]:
+    before = path.states[number - 1] if number else None
+    return tuple(fn.ident for fn in space.false_after(before, path.states[number]))
+
+
+def _choices(space: StateSpace, state: Any) -> Iterator[Choice]:
+    for index, (label, after) in enumerate(space.choices(state)):
+        fn = space.actions[label.action]
+        yield Choice(
+            index=index,
+            action=label.action,
+            arguments=arguments(fn, label.args),
+            label=spelled(fn, label.args),
+            step=space.word(label),
+            because=because(fn),
+            about=first_sentence(fn.doc),
+            source=fn.place,
+            changes=changes(state, after, space.model.state_ty),
+            violates=tuple(fn.ident for fn in space.false_after(state, after)),
+            beyond=not space.plain.within(after),
+        )
+
+
+def _judged(space: StateSpace, fn: Fn, before: Any, state: Any) -> Judged:
+    about = first_sentence(fn.doc)
+    if fn.kind == "sometimes":
+        if fn.is_step and before is None:
+            return Judged(fn.ident, fn.name, "sometimes", "not judged", about)
+        reached = space.plain.holds(fn, *((before, state) if fn.is_step else (state,)))
+        return Judged(fn.ident, fn.name, "sometimes", "reached" if reached else "not reached", about)
+    if fn.is_step and before is None:
+        return Judged(fn.ident, fn.name, "always", "not judged", about)
+    if all(fn.ident != other.ident for other in space.false_after(before, state)):
+        return Judged(fn.ident, fn.name, "always", "holds", about)
+    broken = explain(space.model, space.config, fn, (before, state) if fn.is_step else (state,), before)
+    return Judged(fn.ident, fn.name, "always", "violated", about, broken.conjunct, broken.witness)
+
+
+def first_sentence(doc: str) -> str:
+    """The first paragraph of a docstring on one line."""
+    return " ".join(doc.strip().partition("\n\n")[0].split())

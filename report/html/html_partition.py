@@ -1,0 +1,25 @@
+"""The picture of a state: what the controller holds, and a table with a row a broker, a column an offset."""
+
+from __future__ import annotations
+
+from elrcheck.report.html.page_template import environment
+from elrcheck.results.web.drawn_partition import DrawnPartition
+
+MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": ""}
+SAID = {
+    "acknowledged": "acknowledged to its producer",
+    "committed": "committed",
+    "other": "not the record that was committed at this offset",
+    "open": "not committed",
+}
+CHANGES = {"new": "new in this step", "gone": "gone in this step", "": ""}
+TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known", "replica": "replica"}
+
+
+def partition_picture(picture: DrawnPartition) -> str:
+    """The picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
+    return (
+        environment()
+        .get_template("partition.html.j2")
+        .render(picture=picture, marks=MARKS, said=SAID, changes=CHANGES, tones=TONES)
+    )

@@ -1,0 +1,1 @@
+"""What `elrcheck web` answers, and the picture of a state."""
