@@ -141,11 +141,11 @@ def _own(state: State, b: int) -> list[Fact]:
     if leads(state, b):
         facts.append(Fact("committed ISR", text(view.isr)))
         ends = (
-            f"{f}: {text(peer.log_end_offset)}"
+            f"broker {f} up to {text(peer.log_end_offset)}"
             for f, peer in enumerate(broker.peers)
             if f != b and f in view.replicas
         )
-        facts.append(Fact("followers fetched up to", ", ".join(ends) or "none"))
+        facts.append(Fact("fetched", ", ".join(ends) or "by no follower"))
     if broker.alter.stage is not Stage.IDLE:
         asked = f"ISR {text(broker.alter.isr)}, {text(broker.alter.stage).lower()}"
         answer = f": {broker.alter.error.name}" if broker.alter.stage is Stage.ANSWERED else ""

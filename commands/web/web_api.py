@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
-from elrcheck import __version__
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
+from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.model_entries import scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
