@@ -18,6 +18,7 @@ name, in upper or lower case.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -43,6 +44,12 @@ _BIG_INTEGER = 2**63
 
 def config_fields(config_cls: type[Any]) -> dict[str, type]:
     """Map each field of a frozen configuration dataclass to its type: bool, int or an Enum class."""
+    found: dict[str, type] = _typed(config_cls)  # type: ignore[arg-type]
+    return dict(found)
+
+
+@functools.cache
+def _typed(config_cls: type[Any]) -> dict[str, type]:
     hints = get_type_hints(config_cls)
     kinds: dict[str, type] = {}
     for part in dataclasses.fields(config_cls):

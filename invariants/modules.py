@@ -27,6 +27,7 @@ from elrcheck.invariants import (
     properties,
     witnesses,
 )
+from elrcheck.invariants.kept_model import kept_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed
 from elrcheck.model import timeouts
@@ -58,9 +59,12 @@ def load_proof_model() -> Model:
 
 
 def _load(*modules: ModuleType) -> Model:
-    every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
-    demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
-    return in_order(load_model(*modules))
+    def load() -> Model:
+        every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
+        demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
+        return in_order(load_model(*modules))
+
+    return kept_model(modules, load)
 
 
 def load_outcome_model() -> Model:
@@ -97,7 +101,7 @@ def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
 
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
-    return load_model(*CONTROLLER)
+    return kept_model(CONTROLLER, lambda: load_model(*CONTROLLER))
 
 
 def rules_of(model: Model) -> tuple[Fn, ...]:

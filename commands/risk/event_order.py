@@ -8,11 +8,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.evidence.released_search import BUDGETS
+from elrcheck.catalogue.finding_file import Finding, FindingRun
+from elrcheck.commands.risk.causes import repair_of
 from elrcheck.commands.risk.event_kinds import KINDS, Events
+from elrcheck.model.config import Config
 
 DOWN = ("stop", "kill", "crash", "fence")
 """Ways to take a broker down, which often do for each other."""
+LOSSES = ("P-6", "P-8")
+"""An acknowledged record is lost."""
+LEADERLESS = ("V-8",)
+"""The partition stays without a leader."""
+SIZES = ("broker_count", "partition_zero_replicas")
+"""What `risk` sets by the replication factor, so that a search of a finding may differ in it."""
+OTHER = {*BUDGETS, *SIZES}
 PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
@@ -23,13 +33,30 @@ def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
         for run in finding.runs:
             if not run.breaks:
                 continue
-            events = [
-                kind.name for kind in KINDS for _ in range(int(run.knobs.get(kind.budget, 0)))
-            ]
+            events = _events_of(run)
             if 1 <= len(events) <= most:
-                found |= {other: tuple(events) for other in _variations(events) if other not in found}
-                found[tuple(events)] = tuple(events)
+                found |= {other: events for other in _variations(events) if other not in found}
+                found[events] = events
     return found
+
+
+def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
+    """The events of searches that found a loss, or no leader, under these rules and settings as well.
+
+    The rules of such a release have the finding, and nothing else about the search is different.
+    """
+    return frozenset(
+        _events_of(run)
+        for finding in findings
+        if any(getattr(config, name) != value for name, value in repair_of(finding).items())
+        for run in finding.runs
+        if any(ident in run.breaks for ident in (*LOSSES, *LEADERLESS))
+        and all(getattr(config, name) == value for name, value in run.knobs.items() if name not in OTHER)
+    )
+
+
+def _events_of(run: FindingRun) -> Events:
+    return tuple(kind.name for kind in KINDS for _ in range(int(run.knobs.get(kind.budget, 0))))
 
 
 def _variations(events: Sequence[str]) -> Iterator[Events]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 from elrcheck.commands.risk.event_kinds import Events
 
@@ -27,6 +28,10 @@ class SetAnswer:
     states: int = 0
 
 
+Search: TypeAlias = Callable[[Events, Sequence[str], bool], SetAnswer | None]
+"""Searches for properties among these events; the third argument: not for long. None: no answer in time."""
+
+
 @dataclass
 class EventSets:
     """The monotone search. names: of the events, in order; properties: those that are asked for."""
@@ -36,6 +41,8 @@ class EventSets:
     most: int
     suspected: Mapping[Events, Events] = field(default_factory=dict)
     """Sets that findings name, and others that do for one of them -> the set that it does for."""
+    fitting: frozenset[Events] = frozenset()
+    """Those of the suspected that were found under the same rules and settings; they come first."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
 
     def of_size(self, size: int) -> list[Events]:
@@ -47,10 +54,21 @@ class EventSets:
         mine = [events for events in self.suspected if len(events) == size]
         mine = sorted((e for e in mine if set(e) <= set(self.names)), key=self.estimate)
         yield from (events for events in mine if self.suspected[events] == events)
-        for events in mine:
-            of = self.answers.get(self.suspected[events])
-            if self.suspected[events] != events and of is not None and of.broken:
-                yield events
+        yield from (events for events in mine if self._does_for_broken(events))
+
+    def likely(self) -> Iterator[Events]:
+        """The sets that fit, whatever does for one of them which breaks, and the parts of all of these."""
+        fitting = [e for e in self.fitting if len(e) <= self.most and set(e) <= set(self.names)]
+        for fits in sorted(fitting, key=lambda events: (len(events), self.estimate(events), events)):
+            same = [e for e, of in self.suspected.items() if of == fits and set(e) <= set(self.names)]
+            for events in (fits, *same):
+                if events == fits or self._does_for_broken(events):
+                    yield from (*parts(events), events)
+
+    def _does_for_broken(self, events: Events) -> bool:
+        """Whether it does for another set, which breaks something."""
+        of = self.suspected[events]
+        return of != events and bool(self.answers.get(of, SetAnswer()).broken)
 
     def open(self, events: Events) -> list[str]:
         """The properties that no smaller set breaks, and of which this one is not answered."""
@@ -73,20 +91,25 @@ class EventSets:
     def _states(self, events: Events) -> int:
         return self.answers[events].states if events in self.answers else 1000
 
-    def run(self, search: Callable[[Events, Sequence[str], bool], SetAnswer | None]) -> None:
+    def run(self, search: Search) -> None:
         """Search set by set; one without an answer stays open. The third argument: not for long.
 
         What findings name is searched first, but not for long: a search that breaks ends soon. It ends with
-        the first property that breaks; what it leaves open of another one is searched afterwards.
+        the first property that breaks; what it leaves open of another one is searched afterwards. Before
+        everything else come the sets that fit: by their parts it is clear that they are the smallest.
         """
+        for events in self.likely():
+            self._ask(search, events, briefly=True)
         for size in range(1, self.most + 1):
             for number in range(1 + len(self.properties)):
                 for events in self.of_size(size) if number else self.suspects(size):
-                    briefly = number == 0
-                    wanted = self.open(events)
-                    answer = search(events, wanted, briefly) if wanted else None
-                    if answer is not None:
-                        self.answers[events] = merged(self.answers.get(events), answer)
+                    self._ask(search, events, briefly=number == 0)
+
+    def _ask(self, search: Search, events: Events, briefly: bool) -> None:
+        wanted = self.open(events)
+        answer = search(events, wanted, briefly) if wanted else None
+        if answer is not None:
+            self.answers[events] = merged(self.answers.get(events), answer)
 
     def smallest(self, ident: str) -> list[Events]:
         """The sets that break the property, of which no part does; the smallest first.

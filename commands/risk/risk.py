@@ -18,7 +18,7 @@ from elrcheck.base.requests import RiskRequest
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
 from elrcheck.commands.risk.asked_settings import Asked, asked
 from elrcheck.commands.risk.event_kinds import in_words
-from elrcheck.commands.risk.event_order import suspects
+from elrcheck.commands.risk.event_order import fitting, suspects
 from elrcheck.commands.risk.event_sets import EventSets
 from elrcheck.commands.risk.kept_risks import KeptRisks
 from elrcheck.commands.risk.risk_answer import Answerer, outside_findings
@@ -97,7 +97,8 @@ def _answered(
     names = [kind.name for kind in group.kinds]
     ways: dict[RiskOutcome, str] = {"lost": group.losses, "unavailable": STALL}
     suspected = suspects(findings, request.most)
-    sets = EventSets(names, tuple(ways.values()), request.most, suspected)
+    fits = fitting(findings, group.config)
+    sets = EventSets(names, tuple(ways.values()), request.most, suspected, fits)
     search = RiskSearch(model, group, sets, keeper, request, progress, stop)
     search.run()
     answerer = Answerer(model, findings, group, search, _folder(request))

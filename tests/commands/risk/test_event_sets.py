@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from elrcheck.base.requests import RiskRequest
 from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words
-from elrcheck.commands.risk.event_order import suspects
+from elrcheck.commands.risk.event_order import fitting, suspects
 from elrcheck.commands.risk.event_sets import EventSets, SetAnswer, contains, parts
 
 NAMES = ("stop", "kill", "crash")
@@ -84,3 +88,26 @@ def test_the_searches_of_findings_are_suspected() -> None:
     assert found["stop", "reassign", "reassign"] == ("fence", "reassign", "reassign")
     assert found["stop", "stop", "lose_directory"] == ("stop", "stop", "lose_directory")  # F-52
     assert all(list(events) == sorted(events, key=[k.name for k in KINDS].index) for events in found)
+
+
+@pytest.mark.parametrize("kafka", ["4.0", "4.1", "4.3"])
+def test_the_searches_that_fit_a_release(kafka: str) -> None:
+    """F-20 is in each of them, and its search has the same min.insync.replicas; F-53 needs 1."""
+    findings = [read_finding(file) for file in finding_files()]
+    fits = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=True)).config)
+    assert ("fence", "reassign", "reassign") in fits
+    assert ("fence", "shrink", "set_min_isr") not in fits
+    assert (("crash", "fence", "move_directory") in fits) == (kafka != "4.3")  # F-23 is fixed there
+
+
+def test_what_fits_comes_with_its_parts_before_everything_else() -> None:
+    fits, alike, crashes = ("stop", "kill", "kill"), ("stop", "stop", "kill"), ("crash", "crash")
+    sets = EventSets(NAMES, ("A",), 3, {fits: fits, alike: fits, crashes: crashes}, frozenset([fits]))
+    asked = searched(sets, fits)
+    assert asked[:6] == [
+        ("stop",), ("kill",), ("stop", "kill"), ("kill", "kill"), fits, ("stop", "stop"),
+    ]  # fmt: skip
+    assert asked[6] == alike and len(asked) == len(set(asked))
+    assert sets.smallest("A") == [fits]
+    others = EventSets(("stop",), ("A",), 3, {fits: fits}, frozenset([fits]))
+    assert list(others.likely()) == []
