@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from importlib.resources import files
 from types import ModuleType
 
-from elrcheck import __version__
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
@@ -50,7 +49,7 @@ def kept_model(modules: Iterable[ModuleType], load: Callable[[], Model]) -> Mode
 
 def _digest() -> hashlib._Hash:
     """Over the source of the model, its properties and its language, and what reads them."""
-    digest = hashlib.sha256(f"{__version__} {sys.version}".encode())
+    digest = hashlib.sha256(f"{sys.version}".encode())
     for room in ROOMS:
         for name, file in files_of(room):
             digest.update(f"{name}\0".encode())
