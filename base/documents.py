@@ -11,7 +11,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -84,43 +84,77 @@ def parse_json(text: str, name: str, codes: Codes) -> Node:
     return Node(value, JsonSource(name, codes, text))
 
 
-def parse_objects(raw: bytes, name: str, codes: Codes) -> Iterator[Node]:
-    """The objects of a stream, one after the other, each as soon as it is decoded.
+def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[Node]:
+    """The objects of a stream, one after the other, each as soon as its end has been read.
 
-    JSON Lines is the special case of one object on each line.
+    parts: the stream in pieces that end where lines do. JSON Lines is the special case of one object on each
+    line. What no further line can make an object is refused at once: whoever waits for an answer gets one.
     """
-    text = decode(raw, name, codes, JSON_LIMIT)
-    position = _skip(text, 0)
-    if position == len(text):
+    text, before, some = "", 0, False
+    for number, part in enumerate(parts):
+        text += _part(part, name, codes, first=number == 0, before=before + text.count("\n"))
+        while (position := _skip(text, 0)) < len(text):
+            some = True
+            try:
+                value, end = _decoded(text, position, name, codes, before, more=True)
+            except _Unfinished:
+                break
+            if not isinstance(value, dict):
+                _refuse(text, position, name, codes, "expected a JSON object", before=before)
+            yield Node(value, JsonSource(name, codes, text, position, root="", before=before))
+            before += text.count("\n", 0, end)
+            text = text[end:]
+        else:
+            before += text.count("\n")
+            text = ""
+    if text:
+        _decoded(text, _skip(text, 0), name, codes, before)
+    if not some:
         malformed = codes.malformed or codes.bad_value
         raise UsageFault(malformed, "the input is empty", where=name, help="give one JSON object")
-    while position < len(text):
-        value, end = _decoded(text, position, name, codes)
-        if not isinstance(value, dict):
-            _refuse(text, position, name, codes, "expected a JSON object")
-        yield Node(value, JsonSource(name, codes, text, position, root=""))
-        position = end
+
+
+def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str:
+    """The text of a piece of a stream, of which only the first may begin with a byte order mark."""
+    malformed = codes.malformed or codes.bad_value
+    if len(part) > JSON_LIMIT:
+        raise UsageFault(malformed, f"a line is larger than {JSON_LIMIT // 2**20} MiB", where=name)
+    try:
+        return part.decode("utf-8-sig" if first else "utf-8")
+    except UnicodeDecodeError as fault:
+        line = before + part.count(b"\n", 0, fault.start) + 1
+        raise UsageFault(malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
+
+
+class _Unfinished(Exception):
+    """What was read so far may be the beginning of a document."""
 
 
 class _Refused(ValueError):
     """Something that the json module would let pass."""
 
 
-def _decoded(text: str, position: int, name: str, codes: Codes) -> tuple[Any, int]:
-    """The value that begins at a position, and where the next one would."""
+def _decoded(
+    text: str, position: int, name: str, codes: Codes, before: int = 0, *, more: bool = False
+) -> tuple[Any, int]:
+    """The value that begins at a position, and where the next one would. more: text may follow."""
     try:
         value, end = _DECODER.raw_decode(text, position)
         return value, _skip(text, end)
     except json.JSONDecodeError as fault:
-        _refuse(text, fault.pos, name, codes, f"not valid JSON: {fault.msg}", column=True)
+        if more and fault.pos >= len(text.rstrip()):
+            raise _Unfinished from fault
+        _refuse(text, fault.pos, name, codes, f"not valid JSON: {fault.msg}", column=True, before=before)
     except _Refused as fault:
-        _refuse(text, position, name, codes, f"not valid JSON: {fault}")
+        _refuse(text, position, name, codes, f"not valid JSON: {fault}", before=before)
     except RecursionError:
-        _refuse(text, position, name, codes, "not valid JSON: nested too deeply")
+        _refuse(text, position, name, codes, "not valid JSON: nested too deeply", before=before)
 
 
-def _refuse(text: str, position: int, name: str, codes: Codes, why: str, *, column: bool = False) -> NoReturn:
-    where = f"{name}:{text.count(chr(10), 0, position) + 1}"
+def _refuse(
+    text: str, position: int, name: str, codes: Codes, why: str, *, column: bool = False, before: int = 0
+) -> NoReturn:
+    where = f"{name}:{before + text.count(chr(10), 0, position) + 1}"
     if column:
         where += f":{position - text.rfind(chr(10), 0, position)}"
     raise UsageFault(codes.malformed or codes.bad_value, why, where=where)

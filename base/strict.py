@@ -210,13 +210,16 @@ class JsonSource(Source):
     """A JSON document. text: what it was read from, and from where on, to find lines in it.
 
     root: what stands for the whole document in a path; without one a path is `isr[1]` instead of `$.isr[1]`.
+    before: lines of a stream that came before the text.
     """
 
     OBJECT = "an object"
 
-    def __init__(self, name: str, codes: Codes, text: str = "", start: int = 0, root: str = "$") -> None:
+    def __init__(
+        self, name: str, codes: Codes, text: str = "", start: int = 0, root: str = "$", before: int = 0
+    ) -> None:
         super().__init__(name, codes)
-        self.text, self.start, self.root = text, start, root
+        self.text, self.start, self.root, self.before = text, start, root, before
 
     def where(self, path: KeyPath) -> str:
         written = self.root
@@ -229,7 +232,7 @@ class JsonSource(Source):
                 written += f".{step}" if written else step
         if not self.name:
             return written
-        line = f":{json_line(self.text, path, self.start)}" if self.text else ""
+        line = f":{self.before + json_line(self.text, path, self.start)}" if self.text else ""
         return f"{self.name}{line}" + (f": {written}" if written else "")
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
@@ -30,14 +31,18 @@ from elrcheck.catalogue.model_entries import (
     scope_entries,
     variant_entries,
 )
-from elrcheck.invariants.fairness import fairness_of
-from elrcheck.invariants.modules import load_controller_model, load_whole_model, rules_of
-from elrcheck.lang.expr import NamedConjunction
-from elrcheck.lang.ir import Fn, fn_nodes
-from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.report.formats import FORMATS
 
+if TYPE_CHECKING:
+    from elrcheck.lang.ir import Fn
+    from elrcheck.lang.load import Model
+
+IDS: Mapping[str, tuple[str, ...]] = {
+    "P": ("properties",), "V": ("properties",), "W": ("witnesses",), "E": ("scenarios",), "CT": ("rules",),
+    "F": ("hazards", "findings", "recipes"),
+}  # fmt: skip
+"""First letters of an id -> the kinds that have such ids, and which no other kind has."""
 MOST_PLACES = 12
 """Entries that a help line names because they mention a word; of more it gives the number."""
 _BRIEF = ("id", "name", "summary", "compared")
@@ -51,7 +56,19 @@ def entries(kind: str) -> list[Entry]:
 def find(name: str, kind: str | None = None) -> Entry:
     """Return the full entry with this name or id; `kind` chooses where several match."""
     model = functools.cache(_load)
+    few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
+    found = _found(name, {k: _members(k, model) for k in few})
+    if found is not None:
+        return found
     known = {k: _members(k, model) for k in (KINDS if kind is None else (kind,))}
+    found = _found(name, known)
+    if found is None:
+        raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
+    return found
+
+
+def _found(name: str, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
+    """The entry of this name among these; UsageFault if there are several."""
     for same in (str, str.lower):
         found = [
             {"list": k, **entry}
@@ -67,7 +84,7 @@ def find(name: str, kind: str | None = None) -> Entry:
         if found:
             meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
             raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=meant)
-    raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
+    return None
 
 
 def _help(name: str, known: Mapping[str, Sequence[Entry]]) -> str:
@@ -118,6 +135,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
         case "witnesses":
             return _predicates(model().sometimes)
         case "actions":
+            from elrcheck.invariants.fairness import fairness_of
+
             fair = {fn.name: fairness_of(fn) for fn in model().actions}
             return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(model())]
         case "knobs":
@@ -144,6 +163,8 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
 
 
 def _load() -> Model:
+    from elrcheck.invariants.modules import load_whole_model
+
     return load_whole_model()
 
 
@@ -166,11 +187,16 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
 
 def _conjuncts(fn: Fn) -> list[str]:
     """The names of the conjuncts of a property."""
+    from elrcheck.lang.expr import NamedConjunction
+    from elrcheck.lang.ir import fn_nodes
+
     return [name for node in fn_nodes(fn) if isinstance(node, NamedConjunction) for name in node.names]
 
 
 def _rules() -> list[Entry]:
     """The rules that `prove --controller` proves for single controller steps."""
+    from elrcheck.invariants.modules import load_controller_model, rules_of
+
     return [
         {
             "id": fn.ident,

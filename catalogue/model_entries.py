@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.conformance import SIDES, Compared, compared_with
@@ -20,11 +20,12 @@ from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, packaged_recipes
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
-from elrcheck.lang.guards import guard_names
-from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from elrcheck.lang.load import Model
 
 Entry = dict[str, Any]
 
@@ -205,6 +206,8 @@ def budget_entries() -> list[Entry]:
 
 def action_entries(model: Model) -> list[Entry]:
     """Every action with its parameters and its guards, in the order they are evaluated."""
+    from elrcheck.lang.guards import guard_names
+
     return [
         {
             "name": fn.name,

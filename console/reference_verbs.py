@@ -156,19 +156,56 @@ def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
 
 
 @click.command(cls=Verb, name="what-if")
+@click.option(
+    "--template", metavar="OP", is_flag=False, flag_value="fence",
+    help="Print a whole question about this operation to begin from; fence, if none is named.",
+)
+@click.option(
+    "--format", "-f", "form", type=click.Choice(("text", "json")),
+    help="Format of an answer: json, a line for each; text for people, also when a person types.",
+)
 @click.pass_obj
-def what_if(shell: Shell, /) -> ExitCode:
+def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode:  # fmt: skip
     """Answer what the controller would do (JSON on stdin).
 
-    Reads one JSON object, or JSON Lines, and prints one answer per line.  Stops at the first object that it
-    cannot answer, after printing the answers before it.
+    Reads JSON objects, one after the other, and answers each as soon as its end is read.  Stops at the first
+    object that it cannot answer, after printing the answers before it.
+
+    Only `op` and the partition's `replicas` must be given; everything else is a healthy partition.
     """
     import json
 
     from elrcheck.base.documents import parse_objects
-    from elrcheck.commands.what_if.ask import reply
+    from elrcheck.commands.what_if.ask import both_sides
     from elrcheck.commands.what_if.question import CODES
 
-    for question in parse_objects(shell.read(), "<stdin>", CODES):
-        shell.write(json.dumps(reply(question), ensure_ascii=False) + "\n")
+    if template is not None:
+        shell.write(json.dumps(_template(template), indent=1) + "\n")
+        return ExitCode.HOLDS
+    if shell.typed:
+        shell.note("Type a question, one JSON object; Ctrl-D ends. `what-if --template` prints a whole one,")
+        shell.note('the shortest is {"partition": {"replicas": [1, 2, 3]}, "op": {"type": "fence", "broker": 1}}')
+        form = form or "text"
+    for question in parse_objects(shell.lines(), "<stdin>", CODES):
+        before, answer = both_sides(question)
+        if form == "text":
+            from elrcheck.report.what_if_text import what_if_text
+
+            shell.write(what_if_text(question["op"].value, before, answer))
+        else:
+            shell.write(json.dumps(answer, ensure_ascii=False) + "\n")
     return ExitCode.HOLDS
+
+
+def _template(name: str) -> dict[str, Any]:
+    from elrcheck.base.errors import did_you_mean
+    from elrcheck.base.requests import Selection
+    from elrcheck.commands.what_if.template import operation_names, template
+
+    known = operation_names()
+    if name not in known:
+        raise UsageFault(
+            "what-if-unknown-op", f"`{name}` is not supported",
+            help=did_you_mean(name, known) or f"supported: {', '.join(known)}", where="--template",
+        )  # fmt: skip
+    return template(name, Selection().variant)

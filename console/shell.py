@@ -17,7 +17,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,9 +64,14 @@ class Shell:
         except BrokenPipeError:
             _give_up_stdout()
 
-    def read(self) -> bytes:
-        """Reads all of stdin; empty if the caller closed it."""
-        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+    def lines(self) -> Iterator[bytes]:
+        """The lines of stdin, each as soon as it is there; none if the caller closed it."""
+        return iter(()) if sys.stdin is None else iter(sys.stdin.buffer.readline, b"")
+
+    @property
+    def typed(self) -> bool:
+        """Whether a person types what `lines` reads."""
+        return sys.stdin is not None and sys.stdin.isatty()
 
     def note(self, text: str) -> None:
         """Prints a hint on stderr, unless -q."""

@@ -99,17 +99,20 @@ class EventSets:
         everything else come the sets that fit: by their parts it is clear that they are the smallest.
         """
         for events in self.likely():
-            self._ask(search, events, briefly=True)
+            while self._ask(search, events, briefly=True):
+                pass
         for size in range(1, self.most + 1):
             for number in range(1 + len(self.properties)):
                 for events in self.of_size(size) if number else self.suspects(size):
                     self._ask(search, events, briefly=number == 0)
 
-    def _ask(self, search: Search, events: Events, briefly: bool) -> None:
+    def _ask(self, search: Search, events: Events, briefly: bool) -> bool:
+        """Whether a property broke, so that another one may be open still."""
         wanted = self.open(events)
         answer = search(events, wanted, briefly) if wanted else None
         if answer is not None:
             self.answers[events] = merged(self.answers.get(events), answer)
+        return answer is not None and bool(answer.broken)
 
     def smallest(self, ident: str) -> list[Events]:
         """The sets that break the property, of which no part does; the smallest first.

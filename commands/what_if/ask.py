@@ -13,6 +13,10 @@ by name; others have the variant's value, and the default variant is `kip_full`.
 `UsageFault` that names the path of the field; an event that the controller would refuse is an answer, with
 Kafka's name of the error.
 
+Only `op`, and of a partition its replicas, must be given. The brokers are those of the replicas by default,
+registered and unfenced, the ISR is all replicas, its first member leads, and AlterPartition comes from that
+leader as things are. `template` is a whole question.
+
 Order of lists: the ISR keeps the given order, or the request's order if the operation proposes an ISR; any
 other list keeps its order as long as its members stay the same, and is ascending otherwise.
 `last_known_leader`, a field only in the KIP, is part of the answer if it was given or names a broker.
@@ -34,16 +38,26 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
 
 def reply(question: Node) -> dict[str, Any]:
     """`answer` to a question that knows where it was read."""
-    question.object(("brokers", "op"), ("partition", "variant", *knob_names()))
+    return both_sides(question)[1]
+
+
+def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The partition and the brokers as the question has them, with its defaults; the answer."""
+    question.object(("op",), ("brokers", "partition", "variant", *knob_names()))
     operation = find_operation(question["op"])
     fields = question["op"].object(("type", *operation.required), operation.optional)
     request = read_request(question, needs_partition=operation.needs_partition)
     outcome = operation.apply(request, fields)
-    after = outcome.partition
-    unchanged = after is None or after == request.partition
+    after, before = outcome.partition, request.partition
+    unchanged = after is None or after == before
     orders = request.lists if unchanged else {**request.lists, **outcome.orders}
-    return {
+    given = {
+        "partition": None if before is None else partition_json(request.ids, before, request.lists),
+        "brokers": brokers_json(request, request.registration),
+    }
+    answered = {
         "error": outcome.error,
         "partition": None if after is None else partition_json(request.ids, after, orders),
         "brokers": brokers_json(request, outcome.registration),
     }
+    return given, answered

@@ -77,11 +77,14 @@ def _controlled_shutdown(request: Request, op: Node) -> Outcome:
 
 def _alter_partition(request: Request, op: Node) -> Outcome:
     ids, p, registration = request.ids, subject(request), request.registration
-    members = _members(op)
-    sender = op["sender"].integer()
-    sender_epoch = op["sender_broker_epoch"].integer(least=NOBODY) + 1
-    leader_epoch, partition_epoch = op["leader_epoch"].integer(), op["partition_epoch"].integer()
-    recovery = op["leader_recovery_state"].member(Recovery)
+    members = _members(request, op)
+    leads = NOBODY if p.leader is None else ids.outside[p.leader]
+    sender = op.get("sender", leads).integer()
+    known_epoch = registration[ids.outside.index(sender)].epoch - 1 if sender in ids else NOBODY
+    sender_epoch = op.get("sender_broker_epoch", known_epoch).integer(least=NOBODY) + 1
+    leader_epoch = op.get("leader_epoch", p.leader_epoch).integer()
+    partition_epoch = op.get("partition_epoch", p.partition_epoch).integer()
+    recovery = op.get("leader_recovery_state", p.recovery.name).member(Recovery)
     if sender not in ids:
         return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
@@ -105,10 +108,19 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     return outcome(decided, {"isr": isr})
 
 
-def _members(op: Node) -> list[tuple[int, int]]:
-    """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none."""
+def _members(request: Request, op: Node) -> list[tuple[int, int]]:
+    """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none.
+
+    An id alone stands for a leader that knows the broker's epoch.
+    """
     pairs: list[tuple[int, int]] = []
     for node in op["new_isr"].items():
+        if isinstance(node.value, int):
+            broker = node.integer()
+            known = broker in request.ids
+            epoch = request.registration[request.ids.outside.index(broker)].epoch - 1 if known else NOBODY
+            pairs.append((broker, epoch))
+            continue
         pair = node.items()
         if len(pair) != 2:
             node.expected("a pair of broker id and broker epoch")
@@ -184,14 +196,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "alter_partition",
         _alter_partition,
-        (
-            "sender",
-            "sender_broker_epoch",
-            "leader_epoch",
-            "partition_epoch",
-            "new_isr",
-            "leader_recovery_state",
-        ),
+        ("new_isr",),
+        ("sender", "sender_broker_epoch", "leader_epoch", "partition_epoch", "leader_recovery_state"),
     ),
     Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
     Operation("balance_preferred", _balance),

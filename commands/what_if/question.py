@@ -8,7 +8,7 @@ in the model, so `Request.lists` keeps their given order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -26,6 +26,8 @@ CODES = Codes(
     malformed="json-malformed",
 )  # fmt: skip
 NOBODY = -1
+NEEDED = ("replicas",)
+"""All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
 # Sizes that only matter to a search; min_isr also matters to a single controller event.
@@ -83,7 +85,7 @@ class Request:
 def read_request(given: Node, *, needs_partition: bool) -> Request:
     """Everything but the operation."""
     config = _read_config(given)
-    ids, keys, registration = _read_brokers(given["brokers"])
+    ids, keys, registration = _read_brokers(_brokers(given))
     config = replace(config, broker_count=len(keys))
     settings = Settings(
         topic_min_isr=config.min_isr,
@@ -125,18 +127,27 @@ def _knobs_of_variant(node: Node) -> dict[str, Any]:
     node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
 
 
+def _brokers(given: Node) -> Node:
+    """The brokers of the question; those that it places replicas on, all up, if it names none."""
+    if "brokers" in given:
+        return given["brokers"]
+    placed = given.get("partition", {}).get("replicas", []).items() if "partition" in given else []
+    placed += given["op"].get("replicas", []).items() + given["op"].get("target", []).items()
+    return given.get("brokers", {str(broker.integer()): {} for broker in placed})
+
+
 def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
     found: dict[int, Registration] = {}
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
-        broker.object(("fenced", "in_controlled_shutdown", "epoch"), ("directory",))
+        broker.object((), ("fenced", "in_controlled_shutdown", "epoch", "directory"))
         found[int(key)] = Registration(
             registered=True,
-            fenced=broker["fenced"].boolean(),
-            in_controlled_shutdown=broker["in_controlled_shutdown"].boolean(),
+            fenced=broker.get("fenced", False).boolean(),
+            in_controlled_shutdown=broker.get("in_controlled_shutdown", False).boolean(),
             shutdown_offset=0,
-            epoch=broker["epoch"].natural() + 1,
+            epoch=broker.get("epoch", 0).natural() + 1,
             directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
     if not found:
@@ -146,14 +157,15 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
 
 
 def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
-    given.object(PARTITION_KEYS, ("last_known_leader",))
+    given.object(NEEDED, (*PARTITION_KEYS, "last_known_leader"))
     replicas = ids.distinct(given["replicas"])
     if not replicas:
         given["replicas"].fail("there is no replica")
-    none = _is_none_stored(given["last_known_elr"])
+    sets = {name: given.get(name, given["replicas"].value if name == "isr" else []) for name in SETS}
+    none = _is_none_stored(sets["last_known_elr"])
     if none and not config.lkl_stores_none:
         given["last_known_elr"].fail("-1 is no broker", "only released code stores it as a last known leader")
-    lists = {name: () if none and name == "last_known_elr" else ids.distinct(given[name]) for name in SETS}
+    lists = {name: () if none and name == "last_known_elr" else ids.distinct(sets[name]) for name in SETS}
     last = given.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:
         given["last_known_leader"].fail(
@@ -168,15 +180,22 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
         elr=frozenset(lists["elr"]),
         last_known_elr=frozenset(lists["last_known_elr"]),
         last_known_leader=last,
-        leader=ids.optional(given["leader"]),
-        leader_epoch=given["leader_epoch"].integer(),
-        partition_epoch=given["partition_epoch"].integer(),
-        recovery=given["leader_recovery_state"].member(Recovery),
+        leader=_leader(given, ids, lists["isr"]),
+        leader_epoch=given.get("leader_epoch", 0).integer(),
+        partition_epoch=given.get("partition_epoch", 0).integer(),
+        recovery=given.get("leader_recovery_state", Recovery.RECOVERED.name).member(Recovery),
         last_known_none=none,
     )
     if "last_known_leader" in given:
         lists["last_known_leader"] = ()  # the answer then has the field too
     return partition, lists
+
+
+def _leader(given: Node, ids: Ids, isr: Sequence[int]) -> int | None:
+    """The leader of the question, else the first member of the ISR."""
+    if "leader" in given:
+        return ids.optional(given["leader"])
+    return isr[0] if isr else None
 
 
 def _is_none_stored(given: Node) -> bool:

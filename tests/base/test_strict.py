@@ -137,7 +137,7 @@ def test_a_value_without_a_file_has_a_path_only() -> None:
 
 
 def test_objects_of_a_stream_are_placed_in_the_whole_text() -> None:
-    first, second = parse_objects(b'\n{"a": 1}\n{\n "a": "x"}\n', "<stdin>", CODES)
+    first, second = parse_objects([b'\n{"a": 1}\n{\n "a": "x"}\n'], "<stdin>", CODES)
     assert first["a"].where == "<stdin>:2: a"
     assert fault_of(second["a"].integer).where == "<stdin>:4: a"
 
@@ -202,7 +202,7 @@ def test_json_is_refused_alike_in_a_file_and_in_a_stream(text: str, says: str, w
     fault = fault_of(lambda: parse_json(text, "a.json", CODES))
     assert fault.code == "malformed" and says in fault.message and str(fault.where).startswith(where)
     if text.startswith("{") and "after the end" not in says:
-        streamed = fault_of(lambda: list(parse_objects(text.encode(), "a.json", CODES)))
+        streamed = fault_of(lambda: list(parse_objects([text.encode()], "a.json", CODES)))
         assert (streamed.message, streamed.where) == (fault.message, fault.where)
 
 
@@ -215,5 +215,5 @@ def test_json_is_refused_alike_in_a_file_and_in_a_stream(text: str, says: str, w
     ],
 )
 def test_a_stream_has_objects_only(raw: bytes, says: str, where: str) -> None:
-    fault = fault_of(lambda: list(parse_objects(raw, "<stdin>", CODES)))
+    fault = fault_of(lambda: list(parse_objects([raw], "<stdin>", CODES)))
     assert says in fault.message and fault.where == where

@@ -20,6 +20,7 @@ from elrcheck.catalogue.select import select_properties
 from elrcheck.cli import cli
 from elrcheck.console.reference_verbs import KINDS as OFFERED
 from elrcheck.console.shell import run
+from elrcheck.invariants import modules
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import broker_events
@@ -31,7 +32,7 @@ def loaded() -> Iterator[None]:
     """The models are compiled once for all tests: each question to the catalogue compiles what it needs."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("load_whole_model", "load_controller_model"):
-            patch.setattr(catalogue, name, functools.cache(getattr(catalogue, name)))
+            patch.setattr(modules, name, functools.cache(getattr(modules, name)))
         yield
 
 

@@ -77,6 +77,20 @@ def refusal(given: Json) -> UsageFault:
     return caught.value
 
 
+def test_what_is_not_given_is_healthy() -> None:
+    short = {"variant": "code_4_1", "min_isr": 2, "partition": {"replicas": [1, 2, 3]}}
+    fenced = answer({**short, "op": {"type": "fence", "broker": 1}})
+    assert fenced["partition"] == {
+        **QUESTION["partition"], "isr": [2, 3], "elr": [], "leader": 2,
+        "leader_epoch": 1, "partition_epoch": 1,
+    }  # fmt: skip
+    assert fenced["brokers"]["1"] == {"fenced": True, "in_controlled_shutdown": False, "epoch": 0}
+    shrunk = answer({**short, "op": {"type": "alter_partition", "new_isr": [1, 2]}})
+    assert (shrunk["error"], shrunk["partition"]["isr"]) == ("NONE", [1, 2])
+    made = answer({"op": {"type": "create_partition", "replicas": [4, 5]}})
+    assert (made["partition"]["isr"], list(made["brokers"])) == ([4, 5], ["4", "5"])
+
+
 def test_the_example_of_the_contract() -> None:
     reply = answer(QUESTION)
     assert reply == {
@@ -109,13 +123,12 @@ def test_the_example_of_the_contract() -> None:
         ("brokers/x1", {}, "bad-value", "brokers.x1", "`x1` is not a broker id"),
         ("brokers/01", {}, "bad-value", "brokers.01", "`01` is not a broker id"),
         ("brokers/-1", {}, "bad-value", "brokers.-1", "`-1` is not a broker id"),
-        ("brokers/1/epoch", MISSING, "missing-key", "brokers.1.epoch", "`epoch` is missing"),
         ("brokers/1/epoch", -1, "bad-value", "brokers.1.epoch", "0 or more"),
         ("brokers/2/fenced", 0, "bad-value", "brokers.2.fenced", "expected true or false, not 0"),
         ("brokers/2/fence", True, "unknown-key", "brokers.2.fence", "unknown key `fence`"),
         ("partition", MISSING, "missing-key", "partition", "`partition` is missing"),
         ("partition", None, "bad-value", "partition", "expected an object, not null"),
-        ("partition/isr", MISSING, "missing-key", "partition.isr", "`isr` is missing"),
+        ("partition/replicas", MISSING, "missing-key", "partition.replicas", "`replicas` is missing"),
         ("partition/isr", 1, "bad-value", "partition.isr", "expected a list, not 1"),
         ("partition/isr", ["1"], "bad-value", "partition.isr[0]", "expected a whole number, not '1'"),
         ("partition/isr", [True], "bad-value", "partition.isr[0]", "not true"),
@@ -178,12 +191,12 @@ def test_an_unknown_operation_is_told_all_there_are() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "where"),
     [
-        ("new_isr", [[1, 101], 2], "op.new_isr[1]"),
+        ("new_isr", [[1, 101], "2"], "op.new_isr[1]"),
         ("new_isr", [[1, 101, 0]], "op.new_isr[0]"),
         ("new_isr", [["1", 101]], "op.new_isr[0][0]"),
         ("new_isr", [[1, -2]], "op.new_isr[0][1]"),
         ("new_isr", MISSING, "op.new_isr"),
-        ("leader_recovery_state", MISSING, "op.leader_recovery_state"),
+        ("leader_recovery_state", "", "op.leader_recovery_state"),
         ("sender", "1", "op.sender"),
     ],
 )

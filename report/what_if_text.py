@@ -1,0 +1,41 @@
+"""An answer of `what-if` in a few lines for people: the decision, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+GRANTED = "NONE"
+"""Kafka's name for no error."""
+
+
+def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """The lines of one answer. before: partition and brokers of the question, with its defaults."""
+    fields = [f"{key}={_shown(value)}" for key, value in op.items() if key != "type"]
+    decided = "done" if answer["error"] == GRANTED else f"refused, {answer['error']}"
+    lines = [f"{' '.join([str(op['type']), *fields])}: {decided}"]
+    lines += [f"  {line}" for line in _changes(before, answer)] or ["  nothing changes"]
+    return "\n".join(lines) + "\n"
+
+
+def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:
+    """What the answer has otherwise: the name, the value before and after."""
+    old, new = before["partition"] or {}, answer["partition"] or {}
+    for key, now in new.items():
+        if key not in old:
+            yield f"{key}: {_shown(now)}"
+        elif old[key] != now:
+            yield f"{key}: {_shown(old[key])} -> {_shown(now)}"
+    for broker, fields in answer["brokers"].items():
+        for key, now in fields.items():
+            was = before["brokers"][broker].get(key, "ONLINE")
+            if was != now:
+                yield f"broker {broker} {key}: {_shown(was)} -> {_shown(now)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    return "none" if value == -1 else str(value)

@@ -1,0 +1,84 @@
+"""What small commands do not load: solver, compiler, numpy, and reports of other commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from elrcheck.catalogue.lookup import IDS, full_entries
+from elrcheck.report.text import text_report
+from elrcheck.results import any_report
+
+HEAVY = ("z3", "llvmlite", "numpy", "pandas", "pyarrow", "pyspark", "networkx", "jinja2")
+BLOCKED = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {heavy!r}:
+            raise ModuleNotFoundError(f"{{name}} is not needed for this", name=name)
+sys.meta_path.insert(0, Blocker())
+from elrcheck.__main__ import main
+sys.argv = ["elrcheck", *{words!r}]
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stored trace of two steps."""
+    from elrcheck.base.requests import Selection
+    from elrcheck.catalogue.select import resolve
+    from elrcheck.invariants.modules import load_checked_model
+    from elrcheck.lang.plain import Label, PlainModel
+    from elrcheck.traces.behaviour import Behaviour, Origin
+    from elrcheck.traces.tracefile import write_trace
+
+    selected, model = resolve(Selection("code_4_1", "two-brokers")), load_checked_model()
+    plain = PlainModel(model, selected.config)
+    label = Label("Fence", (1,))
+    states = (plain.initial(), plain.step(plain.initial(), label))
+    path = tmp_path_factory.mktemp("traces") / "fence.trace.json"
+    write_trace(path, Behaviour(Origin.of(selected, "", "", "elrcheck"), states, (label,)), model.state_ty)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("replay", "TRACE"), "ACCEPTED"), (("explain", "TRACE", "-p", "P-1"), "P-1"),
+        (("trace", "show", "TRACE"), "Fence"), (("show", "P-1"), "P-1"), (("show", "F-20"), "F-20"),
+        (("show", "E-6"), "E-6"), (("what-if",), "error"), (("list", "formats"), "sarif"),
+    ],
+)  # fmt: skip
+def test_it_starts_without_solver_and_compiler(
+    words: tuple[str, ...], said: str, trace: Path, tmp_path: Path
+) -> None:
+    given = [str(trace) if word == "TRACE" else word for word in words]
+    question = json.dumps({"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}})
+    run = subprocess.run(
+        [sys.executable, "-c", BLOCKED.format(heavy=HEAVY, words=given)],
+        input=question, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120,
+    )  # fmt: skip
+    assert (run.returncode, run.stderr) == (0, "")
+    assert said in run.stdout
+
+
+def test_every_report_has_a_printer() -> None:
+    reports = {cls.__name__ for cls in get_args(any_report.Report)}
+    assert set(text_report.PRINTERS) == reports
+
+
+def test_ids_of_one_letter_are_of_these_kinds_only() -> None:
+    from elrcheck.base.requests import KINDS
+
+    for kind in KINDS:
+        for entry in full_entries(kind):
+            names = [entry[key] for key in ("id", "name") if key in entry] + list(entry.get("aliases", ()))
+            for name in names:
+                letters = str(name).partition("-")[0].upper()
+                assert "-" not in str(name) or kind in IDS.get(letters, (kind,)), (name, kind)
