@@ -184,7 +184,7 @@ def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode
         return ExitCode.HOLDS
     if shell.typed:
         shell.note("Type a question, one JSON object; Ctrl-D ends. `what-if --template` prints a whole one,")
-        shell.note('the shortest is {"partition": {"replicas": [1, 2, 3]}, "op": {"type": "fence", "broker": 1}}')
+        shell.note('the least is {"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}}')
         form = form or "text"
     for question in parse_objects(shell.lines(), "<stdin>", CODES):
         before, answer = both_sides(question)

@@ -7,6 +7,7 @@ in the model, so `Request.lists` keeps their given order.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -84,9 +85,9 @@ class Request:
 
 def read_request(given: Node, *, needs_partition: bool) -> Request:
     """Everything but the operation."""
-    config = _read_config(given)
+    knobs = _read_knobs(given)
     ids, keys, registration = _read_brokers(_brokers(given))
-    config = replace(config, broker_count=len(keys))
+    config = _config(knobs, len(keys))
     settings = Settings(
         topic_min_isr=config.min_isr,
         cluster_min_isr=config.min_isr,
@@ -99,22 +100,34 @@ def read_request(given: Node, *, needs_partition: bool) -> Request:
     return Request(config, settings, ids, keys, registration, partition, lists)
 
 
+@functools.cache
 def knob_names() -> tuple[str, ...]:
     """The knobs that a question may set: those that affect a single event."""
     left_out = {*_SEARCH_ONLY, *(budget.name for budget in fields(Spent))}
     return tuple(knob.name for knob in fields(Config) if knob.name not in left_out)
 
 
-def _read_config(given: Node) -> Config:
+def _read_knobs(given: Node) -> tuple[tuple[str, Any], ...]:
+    """Names and values of the knobs, those of the variant included."""
     knobs: dict[str, Any] = given.maybe("variant", _knobs_of_variant, {})
-    kinds = config_fields(Config)
+    kinds = _kinds()
     for name in knob_names():
-        if name in given:
+        if name in given.value:
             knobs[name] = config_value(kinds[name], given[name])
-    config = Config(**knobs)
-    if config.min_isr < 1:
+    if knobs.get("min_isr", 1) < 1:
         given["min_isr"].expected("a whole number, 1 or more")
-    return config
+    return tuple(knobs.items())
+
+
+@functools.lru_cache(maxsize=64)
+def _config(knobs: tuple[tuple[str, Any], ...], brokers: int) -> Config:
+    """Questions of one program differ in their partitions; of its configurations there are a few."""
+    return replace(Config(**dict(knobs)), broker_count=brokers)
+
+
+@functools.cache
+def _kinds() -> dict[str, type]:
+    return config_fields(Config)
 
 
 def _knobs_of_variant(node: Node) -> dict[str, Any]:
