@@ -56,9 +56,9 @@ def spark_session(
 
     master = parse_master(choice.master)
     conf = properties(choice, master)
+    _import_pyspark()
     java = find_java(os.environ, cache_directory(os.environ))
     check_reachable(master, os.environ)
-    _import_pyspark()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="elrcheck-spark-")))
         log = None if choice.verbose else folder / "spark.log"

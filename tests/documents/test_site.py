@@ -1,0 +1,76 @@
+"""mkdocs.yml: every document is in the navigation, once; the built site has all of them and loads nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from places import ROOT
+
+SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
+
+
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
+    (file,) = SITE["hooks"]
+    spec = importlib.util.spec_from_file_location("site_pages", ROOT / file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages(nav: Any) -> Iterator[str]:
+    """The pages of a navigation, at any depth."""
+    match nav:
+        case str():
+            yield nav
+        case dict():
+            for below in nav.values():
+                yield from pages(below)
+        case list():
+            for below in nav:
+                yield from pages(below)
+
+
+def test_every_document_is_in_the_navigation_once(hook: ModuleType) -> None:
+    listed = list(pages(hook.completed(SITE["nav"])))
+    documents = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert sorted(listed) == sorted(documents - {hook.TEMPLATE} | set(hook.BESIDE))
+    assert listed.index("findings/F-2.md") < listed.index("findings/F-20.md")
+
+
+def test_the_pages_beside_docs_link_as_in_the_repository(hook: ModuleType) -> None:
+    for name in hook.BESIDE.values():
+        for target in re.findall(r"\]\((?!https:|#)([^)#]+)", hook.page_of(name)):
+            assert (ROOT / "docs" / target).exists() or target in hook.BESIDE, f"{name}: {target}"
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    assert SITE["theme"]["font"] is False and "site_url" not in SITE and "repo_url" not in SITE
+    assert not {"extra_javascript", "extra_css"} & set(SITE) and SITE["plugins"] == ["search"]
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path: Path, hook: ModuleType) -> None:
+    pytest.importorskip("material", reason="needs pip install '.[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    built = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.html")}
+    wanted = {page.removesuffix(".md") + ".html" for page in pages(hook.completed(SITE["nav"]))}
+    assert wanted <= built and len(wanted) > 100
+    for name in wanted:
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert ELSEWHERE.findall(page) == [] and 'class="mermaid"' not in page, name
+    index = (tmp_path / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "glossary.html" in index and "eligible leader replicas" in index.lower()
