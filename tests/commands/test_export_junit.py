@@ -6,18 +6,18 @@ Each test of a finding is run beside a control, the same steps with one thing ch
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
-from junit_runs import compile_java, junit_jar, kafka_source, run_tests
+from junit_runs import junit_jar, run_tests
 from kafka_jars import jars_or_skip
-from scala_classes import compile_scala
+from patched_classes import jars_needed, patched_classes
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.finding_file import Edit, finding_files, read_finding
+from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.export_junit import (
@@ -30,7 +30,7 @@ from elrcheck.commands.export_junit.export_junit import (
 from elrcheck.commands.export_junit.leader_walk import leader_walk_of
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.broker_steps import Granted
-from elrcheck.kafka.jars import ClassPath, Jars
+from elrcheck.kafka.jars import Jars
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.tracefile import write_trace
@@ -323,22 +323,6 @@ def test_released_classes_fail_and_controls_pass(
                 assert found[test.name] == "", what
 
 
-def patched_classes(edits: Sequence[Edit], kafka: ClassPath, folder: Path) -> Path:
-    """Kafka's classes with the edits, compiled."""
-    folder.mkdir()
-    sources = {path: kafka_source(kafka, path, folder) for path in {edit.path for edit in edits}}
-    for edit in edits:
-        sources[edit.path] = edit.changed(sources[edit.path])
-    files = [folder / path.rpartition("/")[2] for path in sources]
-    for file, text in zip(files, sources.values(), strict=True):
-        file.write_text(text)
-    for kind, compiled in ((".java", compile_java), (".scala", compile_scala)):
-        mine = [file for file in files if file.suffix == kind]
-        if mine:
-            compiled(mine, kafka, folder / "classes")
-    return folder / "classes"
-
-
 PATCHED = [
     (ident, version)
     for ident, finding in FINDINGS.items()
@@ -359,7 +343,8 @@ def test_a_patch_makes_the_tests_of_its_finding_pass(
     wanted = next(jars_of(test) for test in every.values() if test.finding == ident)
     every = {what: test for what, test in every.items() if jars_of(test) is wanted}
     kafka = jars_or_skip(version, wanted)
-    patched = patched_classes(patch.edits_of(version), kafka, tmp_path / "patch")
+    edits = patch.edits_of(version)
+    patched = patched_classes(edits, jars_or_skip(version, jars_needed(edits)), tmp_path / "patch")
     found = run_tests([test.text for test in every.values()], kafka, junit, tmp_path / "run", patched)
     for what, test in every.items():
         finding = what.split()[0]

@@ -60,11 +60,16 @@ def maven_class_path(group: str, artifact: str, version: str, folder: Path) -> s
 
 
 def run_tests(
-    sources: Sequence[str], kafka: ClassPath, junit: str, folder: Path, patched: Path | None = None
+    sources: Sequence[str],
+    kafka: ClassPath,
+    junit: str,
+    folder: Path,
+    patched: Path | None = None,
+    more: Sequence[Path] = (),
 ) -> Mapping[str, str]:
     """Class -> the message with which its test fails, "" if it passes.
 
-    patched: classes in front of the jars.
+    patched: classes in front of the jars; more: files of classes that the tests use.
     """
     folder.mkdir(parents=True)
     jdk = find_jdk()
@@ -74,7 +79,7 @@ def run_tests(
         assert name is not None
         files.append(folder / f"{name[1]}.java")
         files[-1].write_text(source)
-    compile_java(files, kafka, folder / "classes", junit)
+    compile_java([*files, *more], kafka, folder / "classes", junit)
     parts = [*([patched] if patched else []), folder / "classes", *kafka.jars, junit]
     reports = folder / "reports"
     command = [

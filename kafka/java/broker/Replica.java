@@ -52,9 +52,9 @@ final class Replica {
         "org.apache.kafka.metadata.LeaderAndIsr", "kafka.api.LeaderAndIsr");
     private static final Class<?> FETCH_PARAMS = Reflected.any(
         "org.apache.kafka.server.storage.log.FetchParams", "org.apache.kafka.storage.internals.log.FetchParams");
-    private static final Class<?> ISOLATION = Reflected.any(
+    static final Class<?> ISOLATION = Reflected.any(
         "org.apache.kafka.server.storage.log.FetchIsolation", "org.apache.kafka.storage.internals.log.FetchIsolation");
-    private static final Class<?> RECORDS = Reflected.any(
+    static final Class<?> RECORDS = Reflected.any(
         "org.apache.kafka.common.record.internal.MemoryRecords", "org.apache.kafka.common.record.MemoryRecords");
     private static final Class<?> RECORD = Reflected.any(
         "org.apache.kafka.common.record.internal.SimpleRecord", "org.apache.kafka.common.record.SimpleRecord");
@@ -220,14 +220,19 @@ final class Replica {
         }
     }
 
-    /** Says what was read: the high watermark, how many records, or where the logs part. */
-    String fetch(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
+    /** A LogReadInfo: what the answer to the fetch is made of. */
+    Object read(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
         Object isolation = Reflected.callStatic(ISOLATION, "valueOf", "LOG_END");
         Object params = fetchParams(follower, brokerEpoch, isolation);
         FetchRequest.PartitionData data = new FetchRequest.PartitionData(
             TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch),
             lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
-        Object read = Reflected.call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
+        return Reflected.call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
+    }
+
+    /** Says what was read: the high watermark, how many records, or where the logs part. */
+    String fetch(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
+        Object read = read(follower, brokerEpoch, offset, leaderEpoch, lastEpoch);
         Object diverging = Reflected.option(Reflected.get(read, "divergingEpoch"));
         if (diverging != null)
             return "diverging:" + Reflected.call(diverging, "epoch") + ":" + Reflected.call(diverging, "endOffset");
@@ -320,6 +325,14 @@ final class Replica {
             found.add(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
         }
         return found;
+    }
+
+    Object partition() {
+        return partition;
+    }
+
+    Object log() {
+        return log;
     }
 
     long highWatermark() {
