@@ -193,6 +193,7 @@ def _property(fn: Fn, outcome: Outcome, finding: Replayed | None, stored: str | 
         counterexample=violated.view if violated else None,
         waiting=outcome.waiting.get(fn.ident),
         source=fn.place,
+        statement=fn.doc.strip().partition("\n")[0],
     )
 
 

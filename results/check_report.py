@@ -100,6 +100,8 @@ class PropertyReport:
     counterexample: TraceView | None = None
     waiting: int | None = None
     source: str | None = None
+    statement: str = ""
+    """What the property says, in a sentence."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from elrcheck.report.ci.sheet import Case, Suite
 from elrcheck.report.ci.sheet_cases import broker_count
 from elrcheck.report.ci.sheets import sheet_of
+from elrcheck.report.html.html_card import card_of
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_exploration import not_drawn
 from elrcheck.report.html.html_matrix import matrix
@@ -15,6 +16,7 @@ from elrcheck.report.html.html_own import TONES, own_page
 from elrcheck.report.html.html_part import Charts, HtmlPage, Part
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
+from elrcheck.report.plain_sentence import sentence
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -27,7 +29,7 @@ SHOWN = 200
 def page_of(report: Report) -> HtmlPage:
     """Builds the page of a report; UsageFault for a report that has none."""
     if (own := own_page(report)) is not None:
-        return own
+        return replace(own, card=card_of(report))
     sheet = sheet_of(report)
     match report:
         case CheckReport():
@@ -41,7 +43,17 @@ def page_of(report: Report) -> HtmlPage:
         case _:
             parts = [_plain(f"s{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
     tone = TONES.get(int(sheet.exit_code), "undecided")
-    return HtmlPage(sheet.command, sheet.verdict, tone, sheet.summary, sheet.notes, tuple(parts))
+    ordered = _worst_first(tuple(parts))
+    return HtmlPage(sheet.command, sheet.verdict, tone, sheet.summary, sheet.notes, ordered, card_of(report))
+
+
+def _worst_first(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Failures first, a proof's matrix before all; the parts that passed are folded where another failed."""
+    fails = any(part.worst == 0 for part in parts)
+    ordered = sorted(parts, key=lambda part: -1 if part.matrix and not part.cases else part.worst)
+    return tuple(
+        replace(part, folded=True) if fails and part.worst == 2 and part.cases else part for part in ordered
+    )
 
 
 def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
@@ -99,8 +111,12 @@ def _charts(report: CheckReport) -> Charts:
 
 def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tuple[TraceBlock, ...]:
     messages = {case.id: case.message for case in cases}
-    return tuple(
-        trace_block(
+    failed = {case.id for case in cases if case.outcome == "failed"}
+    blocks = []
+    for found in report.properties:
+        if found.verdict != "violated" or found.counterexample is None:
+            continue
+        block = trace_block(
             f"{key}-{_word(found.id)}",
             f"{found.id} {found.name}",
             _broken(messages.get(found.id, ""), report, found.id),
@@ -108,10 +124,10 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
             broker_count(report),
             found.source or "",
             "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace))),
+            plain=sentence(found),
         )
-        for found in report.properties
-        if found.verdict == "violated" and found.counterexample is not None
-    )
+        blocks.append(replace(block, expected=found.id not in failed))
+    return tuple(blocks)
 
 
 def _word(text: str) -> str:

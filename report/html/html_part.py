@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from elrcheck.report.ci.sheet import Case
+from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import Bar, Growth
 from elrcheck.report.html.html_lanes import LanePicture
 from elrcheck.report.html.html_matrix import Matrix
@@ -40,7 +41,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a page. hidden: number of passed cases left out; no_states: why no graph is drawn."""
+    """One part of a page. hidden: number of passed cases left out; no_states: why no graph is drawn.
+
+    folded: nothing in it needs attention while other parts do.
+    """
 
     key: str
     name: str
@@ -58,6 +62,39 @@ class Part:
     grids: tuple[Grid, ...] = ()
     explained: tuple[Explained, ...] = ()
     lanes: tuple[LanePicture, ...] = ()
+    folded: bool = False
+
+    @property
+    def open_cases(self) -> tuple[Case, ...]:
+        """What failed, then what is undecided."""
+        return tuple(c for word in ("failed", "undecided") for c in self.cases if c.outcome == word)
+
+    @property
+    def passed_cases(self) -> tuple[Case, ...]:
+        return tuple(case for case in self.cases if case.outcome == "passed")
+
+    @property
+    def failing_traces(self) -> tuple[TraceBlock, ...]:
+        """Those of violations that nothing expects, the shortest first."""
+        found = [trace for trace in self.traces if trace.found and not trace.expected]
+        return tuple(sorted(found, key=lambda trace: len(trace.view.steps)))
+
+    @property
+    def expected_traces(self) -> tuple[TraceBlock, ...]:
+        return tuple(trace for trace in self.traces if trace.expected)
+
+    @property
+    def other_traces(self) -> tuple[TraceBlock, ...]:
+        """Traces that show no violation, such as the accepted prefix of a replay."""
+        return tuple(trace for trace in self.traces if not trace.found)
+
+    @property
+    def worst(self) -> int:
+        """0 if something failed, 1 if something is undecided, else 2."""
+        words = {case.outcome for case in self.cases}
+        if "failed" in words or self.failing_traces or any(one.fails for one in self.differences):
+            return 0
+        return 1 if "undecided" in words or self.differences else 2
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
@@ -75,3 +112,4 @@ class HtmlPage:
     summary: str
     notes: tuple[str, ...]
     parts: tuple[Part, ...]
+    card: Card = field(default_factory=Card)

@@ -1,13 +1,15 @@
 """Lays out a trace as a sequence diagram, in SVG units.
 
 Labels stand in a column beside the lanes, so that they never cross an arrow; who talks to whom is in
-the steps.  Text is monospaced, so its width is known.
+the steps.  What a step changed stands on the other side: the partition, and logs as boxes, before and after,
+with the records that were lost.  Text is monospaced, so its width is known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from elrcheck.report.log_notes import LogChange, StepNotes, name, notes
 from elrcheck.report.mermaid import important, place_of
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
@@ -15,8 +17,10 @@ CHAR = 7.3
 """Width of a monospaced character at 12 px, slightly overestimated."""
 ROW = 26
 LINE = 16
+BOX = 22
+"""Height of a line with the boxes of a log."""
 HEAD = 40
-LANE = 96
+LANE = 84
 MARGIN = 12
 
 
@@ -27,8 +31,44 @@ class Lane:
 
 
 @dataclass(frozen=True)
+class Note:
+    """A line of text beside a step. tone: failed, passed, or empty."""
+
+    y: float
+    text: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A record of a log. lost: it was committed, and the step took it away."""
+
+    x: float
+    width: float
+    name: str
+    record: str
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """The log of a broker before and after a step: boxes on both sides of an arrow, a word where it is empty.
+
+    words: texts with their x.
+    """
+
+    y: float
+    words: tuple[tuple[float, str], ...]
+    boxes: tuple[Box, ...]
+    end: float
+
+
+@dataclass(frozen=True)
 class Row:
-    """One step. to: None if it sends no message; tip: end of the arrow, just before the lane."""
+    """One step. to: None if it sends no message; tip: end of the arrow, just before the lane.
+
+    broken: a property becomes false here.
+    """
 
     index: int
     label: str
@@ -39,7 +79,9 @@ class Row:
     to: float | None
     tip: float
     lost: bool
-    notes: tuple[tuple[float, str], ...]
+    notes: tuple[Note, ...]
+    logs: tuple[LogLine, ...]
+    broken: bool
 
 
 @dataclass(frozen=True)
@@ -70,16 +112,56 @@ def diagram(view: TraceView, brokers: int) -> Diagram:
     place = {name: left + LANE * number for number, name in enumerate(names)}
     notes_x = left + LANE * (len(names) - 1) + LANE / 2 + MARGIN
     rows, top, widest = [], float(HEAD), 0.0
-    for step, (sender, receiver), label in zip(view.steps, ends, labels, strict=True):
-        notes = important(step)
-        height = max(ROW, LINE * len(notes) + 10)
+    for step, (sender, receiver), label, told in zip(view.steps, ends, labels, notes(view), strict=True):
+        said = _texts(step, told)
+        height = max(ROW, LINE * len(said) + BOX * len(told.logs) + 10)
         at, to = place[sender], None if receiver is None else place[receiver]
         tip = at if to is None else to + (4 if to < at else -4)
-        told = tuple((top + 17 + LINE * n, note) for n, note in enumerate(notes))
+        logs = tuple(_log_line(change, notes_x, top + 4 + BOX * n) for n, change in enumerate(told.logs))
+        below = top + BOX * len(logs)
+        texts = tuple(Note(below + 17 + LINE * n, text, tone) for n, (text, tone) in enumerate(said))
         lost = step.talk is not None and step.talk.lost
-        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, lost, told))
+        rows.append(
+            Row(step.index, label, top, top + 13, height, at, to, tip, lost, texts, logs, bool(told.broken))
+        )
         top += height
-        widest = max([widest, *(CHAR * len(note) for note in notes)])
+        widest = max([widest, *(CHAR * len(text) for text, _ in said), *(log.end - notes_x for log in logs)])
     loop = next((row.top for row in rows if row.index - 1 == view.loop), None)
     lanes = tuple(Lane(name if name == CONTROLLER else f"broker {name}", x) for name, x in place.items())
     return Diagram(notes_x + widest + MARGIN, top + MARGIN, notes_x, lanes, tuple(rows), loop)
+
+
+def _texts(step: Step, told: StepNotes) -> list[tuple[str, str]]:
+    """What stands beside a step as text, each with its tone."""
+    texts = [(text, "") for text in important(step)]
+    for word, records in (("committed", told.committed), ("acknowledged", told.acknowledged)):
+        if records:
+            texts.append((f"✓ {word}: {' '.join(map(name, records))}", "passed"))
+    if told.gone:
+        texts.append((f"✗ no log has {' '.join(map(name, told.gone))} any more", "failed"))
+    return texts + [(f"✗ {truth.id} {truth.name} is false", "failed") for truth in told.broken]
+
+
+def _log_line(change: LogChange, x: float, y: float) -> LogLine:
+    """Both logs in a line; a committed record that is gone keeps its place, as a lost box."""
+    label = f"log of {change.broker}:"
+    words, boxes = [(x, label)], list[Box]()
+    x += CHAR * (len(label) + 1)
+    kept = tuple((record, record in change.lost) for record in change.before if record in change.lost)
+    sides = ([(r, False) for r in change.before], [(r, False) for r in change.after] + list(kept))
+    for number, side in enumerate(sides):
+        if number:
+            words.append((x, "→"))
+            x += CHAR * 2
+        if not side:
+            words.append((x, "empty"))
+            x += CHAR * 6
+        for record, lost in side:
+            width = CHAR * len(name(record)) + 10
+            boxes.append(Box(x, width, name(record), record, lost))
+            x += width + 4
+        x += 4
+    if kept:
+        words.append((x, "lost"))
+        x += CHAR * 5
+    return LogLine(y, tuple(words), tuple(boxes), x)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.report.html.html_sequence import Diagram, diagram
+from elrcheck.report.plain_sentence import lost
 from elrcheck.results.trace_view import TraceView, Truth
 
 _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
@@ -15,11 +16,15 @@ _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 @dataclass(frozen=True)
 class Leaf:
-    """One cell of a state table. changes: True if any step of the trace changes it."""
+    """One cell of a state table, after the last step. changes: True if any step of the trace changes it.
+
+    was: the value before the last step, if that changed it.
+    """
 
     path: str
     value: str
     changes: bool
+    was: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class TruthRow:
 class TraceBlock:
     """A trace with everything the page shows of it. key: unique on the page; quiet: properties never hit.
 
-    word: kind of trace; found: True if it shows a violation.
+    word: kind of trace; found: True if it shows a violation. plain: the same as `message` in plain words;
+    expected: a baseline expects the violation.
     """
 
     key: str
@@ -75,11 +81,13 @@ class TraceBlock:
     data: Mapping[str, Any]
     word: str = "Counterexample"
     found: bool = True
+    plain: str = ""
+    expected: bool = False
 
 
 def trace_block(
     key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = "",
-    word: str = "Counterexample", found: bool = True,
+    word: str = "Counterexample", found: bool = True, plain: str = "",
 ) -> TraceBlock:  # fmt: skip
     """Builds the block of a trace. place: path of the stored trace."""
     states = len(view.steps) + 1
@@ -102,16 +110,20 @@ def trace_block(
         _data(view),
         word,
         found,
+        plain or lost(view),
     )
 
 
 def groups(view: TraceView) -> tuple[Group, ...]:
     """The leaves of the state as tables, in the order of the model."""
     moved = {change.path for step in view.steps for change in step.changes}
+    last = {change.path: change.new for step in view.steps for change in step.changes}
+    was = {change.path: change.old for step in view.steps[-1:] for change in step.changes}
     tables: dict[str, dict[str, dict[str, Leaf]]] = {}
     for path, value in _every_leaf(view).items():
         name, row, column = _split(path)
-        tables.setdefault(name, {}).setdefault(row, {})[column] = Leaf(path, value, path in moved)
+        leaf = Leaf(path, last.get(path, value), path in moved, was.get(path))
+        tables.setdefault(name, {}).setdefault(row, {})[column] = leaf
     return tuple(_group(name, rows) for name, rows in tables.items())
 
 

@@ -1,12 +1,33 @@
-"""Loads the packaged templates, with autoescaping for every text."""
+"""Loads the packaged templates, with autoescaping for every text; what all pages share.
+
+A Content-Security-Policy inside a page allows only the page's own style sheet and script, by their hashes.
+So even an unescaped text of a report could not load or run anything.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+STYLES, SCRIPTS = ("palette.css", "report.css", "states.css"), ("report.js", "states.js")
+MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
+
+
+def whole_page(template: str, **contents: Any) -> str:
+    """A page in the style of all pages: one style sheet, one script, no network access."""
+    style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
+    hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
+    return (
+        environment()
+        .get_template(template)
+        .render(style=style, script=script, marks=MARKS, **hashes, **contents)
+    )
 
 
 def environment() -> Environment:
@@ -20,3 +41,8 @@ def environment() -> Environment:
 
 def source(name: str) -> str:
     return (files("elrcheck.report.html") / "templates" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """The hash by which a policy names the content between a pair of tags."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -48,9 +48,7 @@ def test_junit_is_read_by_junitparser() -> None:
     assert list(cases) == ["P-1 LeaderCompleteness", "P-2 Other", "W-1 Seen", "W-2 Unseen"]
     (failure,) = cases["P-1 LeaderCompleteness"].result
     assert isinstance(failure, Failure)
-    assert failure.message == (
-        "P-1 LeaderCompleteness violated at depth 2: leader_holds_committed for b=1"
-    )
+    assert failure.message == ("P-1 LeaderCompleteness violated at depth 2: leader_holds_committed for b=1")
     assert "step 2    Fence(b=1)" in failure.text and "partition.isr: {0,1} -> {0}" in failure.text
     assert [type(found) for found in cases["W-2 Unseen"].result] == [Skipped]
     assert cases["P-2 Other"].is_passed and cases["W-1 Seen"].is_passed
@@ -71,7 +69,7 @@ def test_a_proof_and_mutations_as_junit() -> None:
 
 def test_characters_that_xml_forbids_are_replaced() -> None:
     assert legal("a\x00b\x1bc\ud800d\te\n") == "a\ufffdb\ufffdc\ufffdd\te\n"
-    case = Case("a", "a", "failed", "v", "m\x01<&\">", "t\x02]]>")
+    case = Case("a", "a", "failed", "v", 'm\x01<&">', "t\x02]]>")
     text = render_sheet(Sheet("check", "violated", "", ExitCode.FINDING, (Suite("s", (case,)),)))
     (suite,) = JUnitXml.fromstring(text.encode())
     (failure,) = next(iter(suite)).result

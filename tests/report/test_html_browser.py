@@ -48,6 +48,8 @@ def test_the_trace_is_stepped_with_the_keyboard(browser: Browser, page: Path, re
     browser.emulate(1280, 1000, prefers_reduced_motion="reduce")
     browser.open(page)
     now = f"{STEPPER} .now"
+    assert browser.text(now).startswith(f"State {last} of {last}"), "the failing state comes first"
+    browser.press(STEPPER, "Home")
     assert browser.text(now) == f"State 0 of {last}, the first"
     browser.press(STEPPER, "ArrowRight", "ArrowRight")
     assert browser.text(now) == f"State 2 of {last}, after {view.steps[1].label}"
@@ -70,6 +72,7 @@ def test_every_state_is_that_of_the_trace(browser: Browser, page: Path, report: 
     browser.emulate(1280, 1000, prefers_reduced_motion="reduce")
     browser.open(page)
     values = dict(view.initial)
+    browser.click(f"{STEPPER} [data-go=first]")
     script = (
         "return [...document.querySelectorAll('[data-leaf]')].map(e => [e.dataset.leaf,"
         "e.querySelector('.value').textContent, e.classList.contains('changed')])"
@@ -118,6 +121,7 @@ def test_dark_and_light_differ_and_both_can_be_read(browser: Browser, page: Path
 def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:
     browser.emulate(1280, 1000, prefers_reduced_motion="reduce")
     browser.open(write(tmp_path / "evil.html", hostile(FULL)))
+    browser.click(".stepper [data-go=first]")
     browser.click(".stepper [data-go=next]")
     assert browser.text(".stepper .now").startswith("State 1 of 1, after </script><script>alert(1)")
     assert browser.messages() == []

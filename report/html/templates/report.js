@@ -1,6 +1,22 @@
 
 "use strict";
-// Steps through the counterexamples of this page. Without it the page still lists all steps.
+// Steps through the counterexamples of this page. Without it the page shows the last state and lists all steps.
+// The address names what is shown, `#c1-P-1/4` for state 4, so that a link opens there.
+const address = {
+  // The key and the number after `#`; the number is null where the address has none.
+  read() {
+    const [, key, number] = /^#?([^/]*)(?:\/(\d+))?$/.exec(decodeURI(location.hash)) || [];
+    return { key: key || "", number: number === undefined ? null : Number(number) };
+  },
+  write(key, number) {
+    history.replaceState(null, "", `#${key}/${number}`);
+  },
+  // Opens everything folded around an element, and scrolls there.
+  reveal(element) {
+    for (let part = element; part; part = part.parentElement) if (part.localName === "details") part.open = true;
+    element.scrollIntoView({ behavior: "instant" });
+  },
+};
 (() => {
   const at = (parent, selector) => parent.querySelector(selector);
   const all = (parent, selector) => Array.from(parent.querySelectorAll(selector));
@@ -18,7 +34,8 @@
     const data = JSON.parse(at(article, "script[type='application/json']").textContent);
     const last = data.steps.length;
     const leaves = all(article, "[data-leaf]");
-    let shown = 0;
+    const heading = at(article, "h3");
+    let shown = last;
 
     const show = (wanted) => {
       const number = Math.min(Math.max(wanted, 0), last);
@@ -65,32 +82,53 @@
         + (reached ? ` Witnesses reached: ${reached}.` : "");
     };
 
+    const move = (wanted) => {
+      show(wanted);
+      address.write(heading.id, shown);
+    };
     const go = {
-      first: () => show(0),
-      back: () => show(shown - 1),
-      next: () => show(shown + 1),
-      last: () => show(last),
+      first: () => move(0),
+      back: () => move(shown - 1),
+      next: () => move(shown + 1),
+      last: () => move(last),
     };
     const keys = { ArrowLeft: go.back, ArrowRight: go.next, Home: go.first, End: go.last };
     stepper.addEventListener("keydown", (event) => {
-      const move = keys[event.key];
-      if (!move || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const press = keys[event.key];
+      if (!press || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      move();
+      press();
     });
     for (const button of all(stepper, "button")) button.addEventListener("click", go[button.dataset.go]);
     for (const place of all(article, "[data-step]")) {
-      place.addEventListener("click", () => show(Number(place.dataset.step)));
+      place.addEventListener("click", () => move(Number(place.dataset.step)));
     }
     const more = at(stepper, "[data-all]");
     const fold = () => article.classList.toggle("less", !more.checked);
     more.addEventListener("change", fold);
     fold();
     stepper.hidden = false;
-    show(0);
+    const follow = () => {
+      const { key, number } = address.read();
+      if (key !== heading.id) return;
+      if (number !== null) show(number);
+      address.reveal(heading);
+    };
+    show(last);
+    follow();
+    window.addEventListener("hashchange", follow);
   };
 
-  for (const article of all(document, "article.trace")) setUp(article);
+  for (const article of all(document, "article.trace")) {
+    if (at(article, ".stepper")) setUp(article);
+  }
+  const follow = () => {
+    const { key, number } = address.read();
+    const place = key && number === null && document.getElementById(key);
+    if (place) address.reveal(place);
+  };
+  follow();
+  window.addEventListener("hashchange", follow);
   // Nothing can be expanded on a printed page.
   window.addEventListener("beforeprint", () => {
     for (const part of all(document, "details")) part.open = true;

@@ -13,6 +13,7 @@
     let shown = 0;
 
     const show = (number) => {
+      address.write(atlas.dataset.key, number);
       states[shown].setAttribute("tabindex", "-1");
       shown = number;
       const near = new Set(states[number].dataset.near.split(" ").map(Number));
@@ -74,5 +75,19 @@
     const middle = states[0].getBoundingClientRect().left - box.getBoundingClientRect().left;
     box.scrollLeft += middle - box.clientWidth / 2;
     for (const hint of all(atlas, ".keys")) hint.hidden = false;
+    // On a narrow page a graph that fits cannot be read, so it keeps its size and scrolls.
+    const fit = atlas.querySelector("[data-fit]");
+    const fold = () => atlas.classList.toggle("fits", fit.checked);
+    fit.checked = box.clientWidth >= 600;
+    fit.addEventListener("change", fold);
+    fold();
+    const follow = () => {
+      const { key, number } = address.read();
+      if (key !== atlas.dataset.key || number === null || number >= states.length) return;
+      address.reveal(atlas);
+      states[number].focus();
+    };
+    follow();
+    window.addEventListener("hashchange", follow);
   }
 })();

@@ -1,0 +1,153 @@
+"""The card on top of a page: what was found in a sentence or two, the figures, and what was tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from elrcheck.report.plain_sentence import sentence, shortest
+from elrcheck.report.risk.text_risk import reach_in_words
+from elrcheck.results.any_report import Report
+from elrcheck.results.audit_report import WORST_FIRST, AuditReport
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.gate_report import GateReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.risk.risk_report import RiskReport
+from elrcheck.results.suite_report import SuiteReport
+from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
+
+GATE_TONES = {"drift": "failed", "same": "passed", "tolerated": "undecided", "inconclusive": "undecided"}
+SWEEP_TONES = {"violated": "failed", "holds": "passed"}
+MUTATE_TONES = {
+    "found": "passed", "noticed": "passed", "not found": "failed", "unnoticed": "undecided",
+    "unaffected": "failed", "contradicted": "failed",
+}  # fmt: skip
+MOST_DIFFERENCES = 3
+"""Differences from a baseline that the card names."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number or a word with its label. tone: passed, failed, undecided, or empty."""
+
+    value: str
+    label: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """sentences: plain words, the worst first; lines: a label and a text each."""
+
+    sentences: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    lines: tuple[tuple[str, str], ...] = ()
+
+
+def card_of(report: Report) -> Card:
+    """The card of a report; an empty one for a page that is about a single trace."""
+    match report:
+        case CheckReport():
+            return _check(report)
+        case GateReport():
+            return _gate(report)
+        case ProveReport():
+            return _prove(report)
+        case SuiteReport():
+            words = Counter("as expected" if run.as_expected else "not as expected" for run in report.runs)
+            return Card(figures=_counted(words, {"as expected": "passed", "not as expected": "failed"}))
+        case MutateReport():
+            kinds = (report.hazards, report.guards, report.rules)
+            words = Counter(each.verdict.replace("_", " ") for kind in kinds for each in kind)
+            return Card(figures=(*_counted(words, MUTATE_TONES), Figure(f"{report.seconds:.1f} s", "time")))
+        case SweepReport():
+            words = Counter({word: report.count(word) for word in ROW_VERDICTS if report.count(word)})
+            return Card(figures=(*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
+        case AuditReport():
+            words = Counter(flag.severity for flag in report.flags)
+            flags = tuple(_figure(words[word], word, _severe(word)) for word in WORST_FIRST if words[word])
+            return Card(figures=(*flags, Figure(f"{report.partitions:,}", "partitions")))
+        case RiskReport():
+            return _risk(report)
+        case _:
+            return Card()
+
+
+def _check(report: CheckReport) -> Card:
+    verdicts = Counter(each.verdict for each in report.properties)
+    search = report.search
+    figures = [
+        _figure(verdicts["violated"], "properties violated", "failed"),
+        _figure(verdicts["holds"], "properties hold", "passed"),
+        _figure(verdicts["inconclusive"], "undecided", "undecided"),
+        _figure(verdicts["unreached"], "witnesses not reached", "undecided"),
+        Figure(f"{search.distinct:,}", "distinct states"),
+        Figure(f"{search.seconds:.1f} s", "time"),
+    ]
+    lines: list[tuple[str, str]] = []
+    if (extent := report.extent) is not None:
+        lines.append(("tried", ", ".join(extent.tried) or "no disturbance at all"))
+        lines.append(("not tried", ", ".join(extent.not_tried)))
+        lines.append(("known, outside this scope", ", ".join(known.finding for known in extent.findings)))
+        lines.append(("no effect", ", ".join(extent.no_effect)))
+    first = shortest(report)
+    said = () if first is None else (sentence(first),)
+    if first is None and report.verdict == "holds" and search.complete:
+        said = ("Nothing that was tried breaks a property.",)
+    return Card(said, tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))
+
+
+def _gate(report: GateReport) -> Card:
+    words: Counter[str] = Counter(part.verdict for part in report.parts)
+    failing = [(part.name, one) for part in report.parts for one in part.differences if one.fails]
+    said = [f"{name}: {one.what} is {one.found}, expected {one.expected}." for name, one in failing]
+    if len(said) > MOST_DIFFERENCES:
+        said[MOST_DIFFERENCES:] = [f"{len(said) - MOST_DIFFERENCES} more differences fail."]
+    figures = (
+        *_counted(words, GATE_TONES),
+        *((_figure(len(failing), "differences that fail", "failed"),) if failing else ()),
+        Figure(f"{report.seconds:.1f} s", "time"),
+    )
+    return Card(tuple(said), figures, (("baseline", report.baseline),))
+
+
+def _prove(report: ProveReport) -> Card:
+    counts = (
+        (sum(phase.refuted for phase in report.phases), "obligations refuted", "failed"),
+        (sum(phase.unknown for phase in report.phases), "unknown", "undecided"),
+        (sum(phase.proved for phase in report.phases), "proved", "passed"),
+        (len(report.skipped), "not covered", "undecided"),
+    )
+    figures = tuple(_figure(number, label, tone) for number, label, tone in counts if number)
+    open_cells = [f"{cell.action} does not preserve {cell.lemma}." for cell in report.cells
+                  if cell.verdict == "refuted"]  # fmt: skip
+    return Card(tuple(open_cells[:1]), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
+
+
+def _risk(report: RiskReport) -> Card:
+    answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
+    words: Counter[str] = Counter(answer.outcome for answer in answers)
+    said = [answer.story[-1] for answer in answers[:1] if answer.story]
+    lines = tuple(
+        (outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to
+    )
+    figures = _counted(words, {"lost": "failed", "unavailable": "failed"}, "sets of events: ")
+    return Card(tuple(said), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
+
+
+def _severe(word: str) -> str:
+    return "failed" if word in WORST_FIRST[:2] else "undecided"
+
+
+def _figure(number: int, label: str, tone: str) -> Figure:
+    return Figure(f"{number:,}", label, tone)
+
+
+def _counted(words: Counter[str], tones: dict[str, str], before: str = "") -> tuple[Figure, ...]:
+    """The counts, what failed first."""
+    order = ("failed", "undecided", "", "passed")
+    tone = {word: tones.get(word, "") for word in words}
+    ordered: Iterable[str] = sorted(words, key=lambda word: order.index(tone[word]))
+    return tuple(_figure(words[word], before + word, tone[word]) for word in ordered if words[word])

@@ -1,0 +1,44 @@
+"""What a violation means, in one sentence for people who have not read the model."""
+
+from __future__ import annotations
+
+from elrcheck.report.log_notes import loss, name
+from elrcheck.results.check_report import CheckReport, PropertyReport
+from elrcheck.results.trace_view import TraceView
+
+
+def sentence(found: PropertyReport) -> str:
+    """What the counterexample shows: the record that is lost, or else what is false; empty without one."""
+    if found.verdict != "violated" or found.counterexample is None:
+        return ""
+    return lost(found.counterexample) or _false(found, found.counterexample)
+
+
+def lost(trace: TraceView) -> str:
+    """The loss that a trace ends with, in a sentence; empty if it ends with none."""
+    missing = loss(trace)
+    if missing is None:
+        return ""
+    kind = "An acknowledged" if missing.acknowledged else "A committed"
+    record, last = name(missing.record), len(trace.steps)
+    where = f"no log has {record} any more"
+    if missing.leader is not None:
+        where = f"broker {missing.leader} leads without {record}"
+    when = f"in step {missing.committed}" if missing.committed else "before the first step"
+    history = f"committed {when}"
+    if missing.lost is not None:
+        history += f", lost in step {missing.lost}"
+    return f"{kind} record can be lost: after step {last} {where} ({history})."
+
+
+def shortest(report: CheckReport) -> PropertyReport | None:
+    """The violated property with the shortest counterexample; None if there is none."""
+    found = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
+    return min(found, key=lambda each: (each.depth is None, each.depth or 0), default=None)
+
+
+def _false(found: PropertyReport, trace: TraceView) -> str:
+    said = found.statement.rstrip(".") or f"{found.id} {found.name}"
+    if trace.loop is not None:
+        return f"It can happen that this never comes true: “{said}”."
+    return f"After step {len(trace.steps)} this is false: “{said}”."

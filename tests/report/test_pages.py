@@ -1,0 +1,132 @@
+"""The order of a page: what needs attention first, the rest folded; the card; the loss as a picture."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from html_pages import Page, assert_sound, html
+from page_samples import DRIFT, FAILING, LOSS, PAGES, SEVERAL, SWEEP
+from report_samples import FULL, LOST, TRACE
+
+from elrcheck.report.html.html_card import card_of
+from elrcheck.report.html.html_page import page_of
+from elrcheck.report.html.html_sequence import diagram
+from elrcheck.report.html.sweep_html import to_html
+from elrcheck.report.plain_sentence import sentence
+from elrcheck.results.any_report import Report
+
+GONE = (
+    "An acknowledged record can be lost: after step 3 no log has r1 any more"
+    " (committed in step 1, lost in step 2)."
+)
+
+
+def before(text: str, *marks: str) -> bool:
+    """Whether all marks are there, in this order."""
+    places = [text.index(mark) for mark in marks]
+    return places == sorted(places)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_sound_and_has_a_card_on_top(name: str) -> None:
+    page = assert_sound(PAGES[name])
+    text = html(PAGES[name])
+    assert before(text, "<h1>", 'class="card ', '<main id="main">')
+    assert [given.get("aria-label") for _, given in page.tags].count("Summary") == 1
+
+
+def test_the_shortest_counterexample_is_first_and_open() -> None:
+    text = html(SEVERAL)
+    marks = ('id="c1-P-1"', 'class="sequence"', 'class="state"', '<details class="fold">', 'id="c1-P-8"')
+    assert before(text, *marks, 'id="c1-verdicts"', 'class="search"')
+    assert [trace.title[:3] for trace in page_of(SEVERAL).parts[0].failing_traces] == ["P-1", "P-8"]
+    verdicts = text[text.index('id="c1-verdicts"') :]
+    assert before(verdicts, "✗", "</table>", "<details>", "P-2"), "what passed is folded, below what failed"
+    fine = html(replace(FULL, verdict="holds", properties=FULL.properties[1:2]))
+    assert "<details open>\n<summary>1 passed</summary>" in fine, "and open where nothing failed"
+
+
+def test_a_gate_shows_what_fails_and_folds_what_is_expected() -> None:
+    parts = page_of(DRIFT).parts
+    assert [part.name.partition(":")[0] for part in parts] == ["worse", "known"]
+    assert [part.folded for part in parts] == [False, True]
+    assert [trace.title for trace in parts[1].expected_traces] == ["P-8 Kept"] and not parts[1].failing_traces
+    text = html(DRIFT)
+    assert before(text, 'id="e2-differences"', 'class="part"', 'id="e1"')
+    passing = text[text.index('id="e1"') :]
+    assert before(passing, "Verdicts", 'class="expected"', 'class="fold"', 'id="e1-P-8"')
+    assert "worse: distinct is 5, expected 6." in Page(text).text()
+    assert not any(part.folded for part in page_of(replace(DRIFT, entries=DRIFT.entries[:1])).parts)
+    assert page_of(replace(DRIFT, entries=(FAILING,))).parts[0].worst == 0
+
+
+def test_a_loss_in_a_sentence() -> None:
+    found = LOSS.properties[0]
+    assert sentence(found) == GONE and GONE in Page(html(LOSS)).text()
+    assert sentence(replace(found, counterexample=TRACE)) == (
+        "After step 4 this is false: “Every committed record is in some log”."
+    )
+    assert "never comes true" in sentence(replace(found, counterexample=replace(TRACE, loop=2)))
+    produce, *rest = LOST.steps
+    untold = replace(LOST, steps=(replace(produce, changes=produce.changes[:-1]), *rest))
+    assert sentence(replace(found, counterexample=untold)).startswith("A committed record can be lost: ")
+    assert sentence(FULL.properties[1]) == ""
+
+
+def test_the_diagram_has_the_log_before_and_after() -> None:
+    produce, crash, elect = diagram(LOST, 2).rows
+    (line,) = produce.logs
+    assert [word for _, word in line.words] == ["log of 0:", "empty", "→"]
+    assert [(box.name, box.lost) for box in line.boxes] == [("r1", False)]
+    texts = [note.text for note in produce.notes]
+    assert texts == ["isr: {0,1} → {0}", "✓ committed: r1", "✓ acknowledged: r1"]
+    (line,) = crash.logs
+    assert [(box.name, box.lost) for box in line.boxes] == [("r1", False), ("r1", True)]
+    assert [note.text for note in crash.notes] == ["✗ no log has r1 any more", "✗ P-8 Kept is false"]
+    assert [row.broken for row in (produce, crash, elect)] == [False, True, False] and not elect.logs
+    ends = [note.y for note in crash.notes]
+    assert crash.top < line.y < min(ends) <= max(ends) < crash.top + crash.height == elect.top
+    assert 'class="record lost"' in html(LOSS)
+
+
+def test_the_page_opens_with_the_state_after_the_last_step() -> None:
+    text = html(LOSS)
+    assert re.search(r'data-leaf="partition.leader" class="changed"><span class="value">1</span>', text)
+    assert 'class="number-of-state">3</span> of 3' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("check", [("2", "properties violated"), ("1", "properties hold"), ("1", "witnesses not reached")]),
+        ("gate", [("1", "drift"), ("1", "same"), ("1", "differences that fail")]),
+        ("suite", [("1", "not as expected"), ("1", "as expected")]),
+        ("audit", [("1", "critical"), ("1", "low"), ("3", "partitions")]),
+        ("risk", [("1", "sets of events: lost"), ("1,200", "states searched")]),
+        ("prove", [("1", "obligations refuted"), ("1", "unknown"), ("1", "proved"), ("1", "not covered")]),
+        ("mutate", [("1", "not found"), ("1", "unnoticed"), ("1", "skipped"), ("1", "found")]),
+    ],
+)
+def test_the_figures_of_a_card(name: str, figures: list[tuple[str, str]]) -> None:
+    card = card_of(PAGES[name])
+    assert [(figure.value, figure.label) for figure in card.figures][: len(figures)] == figures
+    assert ("not tried", "a reassignment, a fencing") in card.lines or name != "check"
+
+
+def test_a_sweep_has_the_style_of_the_other_pages() -> None:
+    sweep, check = to_html(SWEEP), html(FULL)
+
+    def style(text: str) -> str:
+        return text[text.index("<style>") : text.index("</style>")]
+
+    assert style(sweep) == style(check) and before(sweep, "<h1>", 'class="card failed-card"', "<main")
+    assert 'href="#n2"' in sweep and 'id="n2"' in sweep
+
+
+@pytest.mark.parametrize("report", [*PAGES.values()], ids=list(PAGES))
+def test_no_two_landmarks_have_one_name(report: Report) -> None:
+    regions = [given for _, given in Page(html(report)).tags if given.get("role") == "region"]
+    names = [given.get("aria-label") or given.get("aria-labelledby") for given in regions]
+    assert len(names) == len(set(names))
