@@ -174,7 +174,8 @@ class Patch:
     """The smallest repair. knobs: what a control of the model sets for it, none if the model has no such one.
 
     classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
-    findings say what they said before, except those that it `mends` or `brings`. brokers: versions of which
+    findings say what they said before, except those that it `mends` or `brings`; of a finding without such a
+    test, versions whose classes no longer do what [[evidence]] says. brokers: versions of which
     a cluster with it lost nothing.
     """
 
@@ -247,7 +248,7 @@ def read_finding(file: Path | Traversable) -> Finding:
         runs=runs,
         by_hand=tuple(_by_hand(node) for node in document.get("by_hand", []).items()),
         junit=junit,
-        patch=document.maybe("patch", lambda node: _patch(node, runs, junit), None),
+        patch=document.maybe("patch", lambda node: _patch(node, runs, _shown(junit, evidence)), None),
         file=document.source.name,
     )
 
@@ -337,7 +338,13 @@ def _junit(node: Node) -> JunitRun:
     return JunitRun(_needed(node["property"]), fails, passes)
 
 
-def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]) -> Patch:
+def _shown(junit: tuple[JunitRun, ...], evidence: tuple[Evidence, ...]) -> set[str]:
+    """Releases whose classes have the finding: by its tests, or by what was told to them if it has none."""
+    told = {release for part in evidence if part.level == "classes" for release in part.versions}
+    return {release for run in junit for release in run.fails} if junit else told
+
+
+def _patch(node: Node, runs: tuple[FindingRun, ...], shown: set[str]) -> Patch:
     node.object(("text",), ("knobs", "edit", "classes", "brokers", "mends", "brings"))
     knobs = node.maybe("knobs", Node.texts, ())
     repaired = {name for run in runs if run.control is not None for name in run.control.knobs}
@@ -346,8 +353,8 @@ def _patch(node: Node, runs: tuple[FindingRun, ...], junit: tuple[JunitRun, ...]
             node["knobs"].bad(f"no control of the finding sets `{name}`", did_you_mean(name, repaired))
     edits = tuple(_edit(part) for part in node.get("edit", []).items())
     classes = node.maybe("classes", _releases, ())
-    if classes and (not edits or not set(classes) <= {v for run in junit for v in run.fails}):
-        node.fail("`classes` names versions whose classes fail a test of [[junit]] without the edit")
+    if classes and (not edits or not set(classes) <= shown):
+        node.fail("`classes` names versions whose classes are known to have the finding without the edit")
     return Patch(
         _needed(node["text"]), knobs, edits, classes, node.maybe("brokers", _releases, ()),
         node.maybe("mends", Node.texts, ()), node.maybe("brings", Node.texts, ()),

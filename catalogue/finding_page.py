@@ -100,8 +100,9 @@ def _patch(patch: Patch | None, has_test: bool) -> Iterator[str]:
         yield from ("```", "")
     yield from item(_in_model(patch))
     if patch.classes:
+        what = "the tests below pass" if has_test else "they no longer do what is said above"
         yield from item(
-            f"Kafka's own classes: with this change the tests below pass on {', '.join(patch.classes)}"
+            f"Kafka's own classes: with this change {what} on {', '.join(patch.classes)}"
             f"{_mends(patch)}.{_brings(patch)}"
         )
     elif has_test:

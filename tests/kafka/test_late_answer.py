@@ -26,8 +26,8 @@ DRIVER = [
     JAVA / "Follower.java",
     *(ROOT / "kafka" / "java" / "broker" / f"{name}.java" for name in PARTS),
 ]
-PATCHED = ("3.9.1", "4.0.2", "4.1.2", "4.2.1", "4.3.1")
-RELEASES = next((part.versions for part in FINDING.evidence if part.level == "classes"), ())
+PATCHED = FINDING.patch.classes if FINDING.patch else ()
+RELEASES = next(part.versions for part in FINDING.evidence if part.level == "classes")
 
 
 @pytest.fixture(scope="module")
