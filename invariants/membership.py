@@ -94,11 +94,16 @@ def proposed_now(c: Config, s: State, t: State) -> RSet:
 
 
 @op
-def chosen_uncleanly(s: State, t: State) -> bool:
-    """A leaderless partition gets a leader by an unclean election, which marks it RECOVERING."""
+def chosen_uncleanly(c: Config, s: State, t: State) -> bool:
+    """The partition gets a leader by an unclean election, which marks it RECOVERING.
+
+    An operator asks for one only where there is no leader. One that is configured is part of the very record
+    that takes the last leader away (generateLeaderAndIsrUpdates, PartitionChangeBuilder.electAnyLeader).
+    """
     marked = t.partition.recovery == Recovery.RECOVERING and t.partition.elr == EMPTY
     alone = len(t.partition.isr) == 1 and t.partition.leader in t.partition.isr
-    return s.partition.leader is None and marked and alone
+    led = s.partition.leader is not None and s.partition.leader in may_lead(c, t.registration)
+    return marked and alone and (s.partition.leader is None or (c.unclean_leader_election_enable and not led))
 
 
 @always("P-14")
@@ -117,7 +122,7 @@ def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
         ),
         back_by_alter_partition_only=t.partition.isr | eligible(c, t)
         <= s.partition.isr | eligible(c, s) | proposed_now(c, s, t)
-        or chosen_uncleanly(s, t),
+        or chosen_uncleanly(c, s, t),
     )
 
 
