@@ -78,6 +78,7 @@ def assert_everything_holds(report: ControllerReport, brokers: int) -> None:
     assert "unclean_leader_election_enable" in found.open
 
 
+@pytest.mark.slow
 def test_kip_full_keeps_every_rule_with_two_brokers() -> None:
     assert_everything_holds(controller(brokers=2, workers=1), 2)
 

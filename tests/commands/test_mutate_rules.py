@@ -67,6 +67,7 @@ def test_what_is_refused(invoke: Invoke) -> None:
     assert invoke("mutate", "--sample", "3")[0] == 2
 
 
+@pytest.mark.slow
 def test_the_table_of_equivalents_is_about_changes_that_exist(mutants: RuleMutants, tmp_path: Path) -> None:
     known = {name for _, name in mutants.names()}
     assert len(known) > 1500

@@ -74,6 +74,7 @@ def compare(model: Model, made: Family, bounds: Mapping[str, int]) -> tuple[Sear
     return result, closed
 
 
+@pytest.mark.slow
 def test_every_budget_of_the_model_can_stay_open(model: Model) -> None:
     assert budgets_of(model) == set(BUDGETS)
     made = family(model, EVERY)

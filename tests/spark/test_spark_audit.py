@@ -31,6 +31,7 @@ def both(session: SparkSession, *paths: Path) -> tuple[AuditReport, AuditReport]
     return replace(plain, seconds=0.0), replace(spread, seconds=0.0)
 
 
+@pytest.mark.slow  # tests/commands/test_audit_tasks.py runs the same tasks without Spark
 def test_stored_logs_and_a_dump(spark: SparkSession) -> None:
     plain, spread = both(spark, LOST, MADE / "dump.txt", CONTROL, MADE)
     assert plain == spread
