@@ -19,6 +19,7 @@
     features = { "eligible.leader.replicas.version" = 1 }
     controller = { "broker.session.timeout.ms" = 9000 }    # properties on top of those of every cluster
     broker = { "replica.fetch.max.bytes" = 2000 }
+    debug = ["kafka.cluster.Partition"]                    # loggers whose debug lines `said` waits for
 
     [control]                          # the same steps with one thing changed
     title = "ELR off"
@@ -72,18 +73,20 @@ Side: TypeAlias = Literal["run", "control"]
 TOP = ("finding", "name", "title", "about", "expects", "versions", "cluster", "step", "read")
 MORE = ("default", "needs", "traces", "trace", "timing", "control", "seen")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
+LOGGER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 MOST_BROKERS = 5
 
 
 @dataclass(frozen=True)
 class RecipeCluster:
-    """controller, broker: properties on top of those that every cluster has."""
+    """controller, broker: properties on top of those that every cluster has. debug: names of loggers."""
 
     brokers: int
     log_dirs: int
     features: Mapping[str, int]
     controller: Mapping[str, str]
     broker: Mapping[str, str]
+    debug: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -228,8 +231,15 @@ def _versions(node: Node) -> tuple[str, str] | None:
     return found[0], found[1]
 
 
+def _logger(node: Node) -> str:
+    text = node.text()
+    if not LOGGER.fullmatch(text):
+        node.expected("the name of a logger such as kafka.cluster.Partition")
+    return text
+
+
 def _cluster(node: Node) -> RecipeCluster:
-    node.object(("brokers",), ("log-dirs", "features", "controller", "broker"))
+    node.object(("brokers",), ("log-dirs", "features", "controller", "broker", "debug"))
     brokers = node["brokers"].positive()
     if brokers > MOST_BROKERS:
         node["brokers"].expected(f"at most {MOST_BROKERS}")
@@ -239,6 +249,7 @@ def _cluster(node: Node) -> RecipeCluster:
         features=node.maybe("features", lambda part: part.map(Node.natural), {}),
         controller=node.maybe("controller", text_values, {}),
         broker=node.maybe("broker", text_values, {}),
+        debug=node.maybe("debug", lambda part: tuple(map(_logger, part.items())), ()),
     )
 
 

@@ -146,7 +146,9 @@ def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
         features = {**features, **control.features}
     if release_numbers(version) < ELR_KNOWN:
         features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
-    return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker)
+    return ClusterShape(
+        cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker, cluster.debug
+    )
 
 
 def _control_report(title: str, result: SideResult, seconds: float) -> ControlReport:

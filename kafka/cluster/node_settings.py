@@ -38,13 +38,17 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss,SSS} %p %c - %m%n
 
 @dataclass(frozen=True)
 class ClusterShape:
-    """What a cluster is made of. controller, broker: further properties; log_dirs: of each broker."""
+    """What a cluster is made of.
+
+    controller, broker: further properties; log_dirs: of each broker; debug: loggers that say more.
+    """
 
     brokers: int = 3
     log_dirs: int = 1
     features: Mapping[str, int] = field(default_factory=dict)
     controller: Mapping[str, str] = field(default_factory=dict)
     broker: Mapping[str, str] = field(default_factory=dict)
+    debug: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,10 @@ class Layout:
     def write_logger(self) -> tuple[str, ...]:
         """Write settings for the loggers of Kafka distributions, and return Java options that name them."""
         newer, older = self.folder / "log4j2.properties", self.folder / "log4j.properties"
-        newer.write_text(LOG4J2, encoding="ascii")
-        older.write_text(LOG4J, encoding="ascii")
+        debug = self.shape.debug
+        lines = (f"logger.{i}.name = {name}\nlogger.{i}.level = debug\n" for i, name in enumerate(debug))
+        newer.write_text(LOG4J2 + "".join(lines), encoding="ascii")
+        older.write_text(LOG4J + "".join(f"log4j.logger.{name}=DEBUG\n" for name in debug), encoding="ascii")
         return (
             f"-Dlog4j2.configurationFile={newer}",
             f"-Dlog4j.configuration={older.as_uri()}",
@@ -98,6 +104,7 @@ class Layout:
             "-Dorg.slf4j.simpleLogger.showDateTime=true",
             "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
             "-Dorg.slf4j.simpleLogger.showThreadName=false",
+            *(f"-Dorg.slf4j.simpleLogger.log.{name}=debug" for name in debug),
         )
 
     def _shared(self, node: int, role: str) -> dict[str, str]:

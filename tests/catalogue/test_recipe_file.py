@@ -59,6 +59,9 @@ def read(tmp_path: Path, text: str = SMALL) -> Recipe:
 
 def test_what_a_recipe_says(tmp_path: Path) -> None:
     recipe = read(tmp_path)
+    assert recipe.cluster.debug == ()
+    more = read(tmp_path, SMALL.replace("brokers = 2", 'brokers = 2\ndebug = ["kafka.cluster.Partition"]'))
+    assert more.cluster.debug == ("kafka.cluster.Partition",)
     create, wait, cancel = recipe.steps
     settings = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}
     assert create.action == Create("orders", ((0, 1),), settings)
@@ -93,6 +96,7 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('["4.0.0", "4.3.1"]', '["4.0.0"]', "the oldest and the newest"),
         ('["4.0.0", "4.3.1"]', '["4.0", "4.3.1"]', "a release such as 4.1.2"),
         ("brokers = 2", "brokers = 9", "at most 5"),
+        ("brokers = 2", 'brokers = 2\ndebug = ["a=b"]', "the name of a logger"),
         ('expects = "lost"', 'expects = "gone"', "lost or unavailable"),
         ('name = "small"', 'name = "Small"', "small letters"),
         ('finding = "F-20"', 'finding = "P-20"', "the id of a finding"),

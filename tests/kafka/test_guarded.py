@@ -197,3 +197,12 @@ def test_settings_of_nodes(tmp_path: Path) -> None:
     layout.format_log_dir(0, 1)
     texts = [(layout.log_dir(0, number) / "meta.properties").read_text() for number in (0, 1)]
     assert "node.id=0\n" in texts[0] and texts[0] != texts[1]
+
+
+def test_a_logger_that_says_more(tmp_path: Path) -> None:
+    layout = Layout(tmp_path, ClusterShape(1, debug=("kafka.cluster.Partition",)), (7000, 7001))
+    assert "-Dorg.slf4j.simpleLogger.log.kafka.cluster.Partition=debug" in layout.write_logger()
+    newer = (tmp_path / "log4j2.properties").read_text().splitlines()
+    assert newer[-2:] == ["logger.0.name = kafka.cluster.Partition", "logger.0.level = debug"]
+    older = (tmp_path / "log4j.properties").read_text().splitlines()
+    assert older[-1] == "log4j.logger.kafka.cluster.Partition=DEBUG"
