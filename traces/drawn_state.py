@@ -141,7 +141,7 @@ def _own(state: State, b: int) -> list[Fact]:
     if leads(state, b):
         facts.append(Fact("committed ISR", text(view.isr)))
         ends = (
-            f"broker {f} up to {text(peer.log_end_offset)}"
+            f"broker {f} {'nothing yet' if peer.log_end_offset is None else f'up to {peer.log_end_offset}'}"
             for f, peer in enumerate(broker.peers)
             if f != b and f in view.replicas
         )

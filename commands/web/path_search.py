@@ -149,8 +149,9 @@ def search(job: SearchJob, told: Told) -> WebSearch:
     found = min(outcome.traces, key=lambda ident: len(outcome.traces[ident]))
     followed = replay(space.model, space.config, of_states(outcome.traces[found]), anywhere=True).followed
     name = next(fn.name for fn in wanted if fn.ident == found)
+    away = "one step" if len(followed.labels) == 1 else f"{len(followed.labels)} steps"
     return replace(
-        made, verdict="violated", said=f"{found} {name} is violated {len(followed.labels)} steps from here",
+        made, verdict="violated", said=f"{found} {name} is violated {away} from here",
         property=found, path=(*space.words(path), *map(space.word, followed.labels)),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
-from elrcheck.catalogue.model_entries import scope_entries, variant_entries
+from elrcheck.catalogue.model_entries import Entry, scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
 from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.commands.web.web_server import Answers
@@ -184,8 +184,13 @@ def _words(node: Node) -> tuple[str, ...]:
     return words
 
 
-def _named(entries: Iterable[dict[str, object]]) -> Iterable[Named]:
-    return (Named(str(entry["name"]), str(entry.get("summary") or "")) for entry in entries)
+def _named(entries: Iterable[Entry]) -> Iterable[Named]:
+    """Every entry, and after it its other names."""
+    return (
+        Named(str(name), str(entry.get("summary") or ""))
+        for entry in entries
+        for name in (entry["name"], *entry.get("aliases", ()))
+    )
 
 
 def _unknown(path: str) -> UsageFault:

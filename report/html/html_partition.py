@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from typing import TYPE_CHECKING
+
 from elrcheck.report.html.page_template import environment
 from elrcheck.results.web.drawn_partition import DrawnPartition
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": ""}
 SAID = {
@@ -18,8 +24,9 @@ TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known"
 
 def partition_picture(picture: DrawnPartition) -> str:
     """The picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
-    return (
-        environment()
-        .get_template("partition.html.j2")
-        .render(picture=picture, marks=MARKS, said=SAID, changes=CHANGES, tones=TONES)
-    )
+    return _template().render(picture=picture, marks=MARKS, said=SAID, changes=CHANGES, tones=TONES)
+
+
+@functools.cache
+def _template() -> Template:
+    return environment().get_template("partition.html.j2")

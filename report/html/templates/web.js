@@ -173,12 +173,16 @@
       button.type = "button";
       button.title = choice.about;
       button.append(make("span", choice.label, "call"));
-      if (choice.violates.length) button.append(make("span", ` ✗ violates ${choice.violates.join(", ")}`, "breaks"));
-      for (const change of choice.changes.slice(0, 4)) {
+      const here = state.violated[state.at], breaks = choice.violates.filter((ident) => !here.includes(ident));
+      const mends = here.filter((ident) => !choice.violates.includes(ident));
+      if (breaks.length) button.append(make("span", ` ✗ violates ${breaks.join(", ")}`, "breaks"));
+      if (mends.length) button.append(make("span", ` ends the violation of ${mends.join(", ")}`, "mends"));
+      const changes = choice.changes.filter((change) => !change.path.startsWith("spent."));
+      for (const change of changes.slice(0, 4)) {
         button.append(make("span", `${change.path}: ${change.old} → ${change.new}`, "delta"));
       }
-      if (choice.changes.length > 4) button.append(make("span", `and ${choice.changes.length - 4} more`, "delta"));
-      if (!choice.changes.length) button.append(make("span", "changes nothing", "delta"));
+      if (changes.length > 4) button.append(make("span", `and ${changes.length - 4} more`, "delta"));
+      if (!changes.length) button.append(make("span", "no change but of what is counted", "delta"));
       button.addEventListener("click", () => take(choice, document.activeElement === button));
       const made = make("li");
       made.append(button);
