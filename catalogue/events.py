@@ -1,4 +1,4 @@
-"""What a budget stands for, in the words of an operator: a report says which events a search tried.
+"""What a budget stands for, in the words of an operator: which events a search tried, which `risk` combines.
 
 One event for each budget of `Config` but the records themselves, in its order; a test compares the two.
 """
@@ -23,26 +23,31 @@ class Event:
         """So many of them, in words."""
         return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
 
+    def in_prose(self, number: int) -> str:
+        """The same within a sentence: an orderly stop."""
+        article = "an" if self.one[0] in "aeiou" else "a"
+        return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
+
 
 EVENTS: Mapping[str, Event] = {
     "acks_one": Event("write with acks=1", "writes with acks=1"),
     "acks_zero": Event("write with acks=0", "writes with acks=0"),
     "crashes": Event("crash that loses unflushed records", "crashes that lose unflushed records"),
-    "kills": Event("killed broker process", "killed broker processes"),
+    "kills": Event("kill", "kills"),
     "clean_stops": Event("orderly stop", "orderly stops"),
     "fences": Event("fencing of a live broker", "fencings of live brokers"),
-    "shrinks": Event("follower out of the ISR", "followers out of the ISR"),
+    "shrinks": Event("lagging follower", "lagging followers"),
     "shutdowns": Event("controlled shutdown", "controlled shutdowns"),
     "shutdown_timeouts": Event("controlled shutdown that times out", "controlled shutdowns that time out"),
-    "unregistrations": Event("unregistered broker", "unregistered brokers"),
+    "unregistrations": Event("unregistration", "unregistrations"),
     "elections": Event("preferred election", "preferred elections"),
     "unclean_elections": Event("unclean election by an operator", "unclean elections by an operator"),
-    "reassignments": Event("reassignment or cancellation", "reassignments or cancellations"),
+    "reassignments": Event("reassignment", "reassignments"),
     "min_isr_changes": Event("change of min.insync.replicas", "changes of min.insync.replicas"),
     "feature_changes": Event("switch of the ELR feature", "switches of the ELR feature"),
     "directory_changes": Event("move to another log directory", "moves to other log directories"),
     "directory_failures": Event("failed log directory", "failed log directories"),
-    "directory_losses": Event("log directory lost while down", "log directories lost while down"),
+    "directory_losses": Event("lost log directory", "lost log directories"),
     "failovers": Event("controller failover", "controller failovers"),
     "late_answers": Event("late AlterPartition answer", "late AlterPartition answers"),
     "late_fetches": Event("late answer to a fetch", "late answers to fetches"),

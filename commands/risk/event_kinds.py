@@ -6,50 +6,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from elrcheck.catalogue.events import EVENTS
+
 Events: TypeAlias = tuple[str, ...]
 """Names of events, in the order of `KINDS`; one that happens twice is there twice."""
 
 
 @dataclass(frozen=True)
 class EventKind:
-    """An event. budget: of `Config`, which bounds it. words: what happens; one, more: how a list calls it."""
+    """An event. budget: of `Config`, which bounds it, and by which `EVENTS` names it; words: what happens."""
 
     name: str
     budget: str
     words: str
-    one: str
-    more: str
 
 
 KINDS: tuple[EventKind, ...] = (
-    EventKind("stop", "clean_stops", "a broker stops in an orderly way, and starts again",
-              "an orderly stop", "orderly stops"),
-    EventKind("kill", "kills", "a broker process is killed; its log is intact, since the system lives on",
-              "a kill", "kills"),
-    EventKind("crash", "crashes", "a machine crashes, and any part of the log that was not flushed is gone",
-              "a crash with loss", "crashes with loss"),
-    EventKind("fence", "fences", "a broker is paused or cut off for longer than its session, and fenced",
-              "a fencing", "fencings"),
-    EventKind("shrink", "shrinks", "followers fall behind, and the leader shrinks the ISR",
-              "a lagging follower", "lagging followers"),
-    EventKind("reassign", "reassignments", "an operator reassigns the partition, and may cancel that",
-              "a reassignment", "reassignments"),
-    EventKind("elect", "elections", "an operator, or balancing, elects the preferred leader",
-              "a preferred election", "preferred elections"),
-    EventKind("elect_unclean", "unclean_elections", "an operator asks for an unclean election",
-              "an unclean election", "unclean elections"),
-    EventKind("set_min_isr", "min_isr_changes", "an operator changes min.insync.replicas",
-              "a change of min.insync.replicas", "changes of min.insync.replicas"),
-    EventKind("switch_elr", "feature_changes", "an operator switches eligible.leader.replicas.version",
-              "a switch of the ELR feature", "switches of the ELR feature"),
-    EventKind("unregister", "unregistrations", "an operator unregisters a broker that is down",
-              "an unregistration", "unregistrations"),
-    EventKind("move_directory", "directory_changes", "a replica is assigned to another log directory",
-              "an assignment to a directory", "assignments to a directory"),
-    EventKind("fail_directory", "directory_failures", "a log directory fails while its broker runs",
-              "a failed log directory", "failed log directories"),
-    EventKind("lose_directory", "directory_losses", "a log directory is lost while its broker is down",
-              "a lost log directory", "lost log directories"),
+    EventKind("stop", "clean_stops", "a broker stops in an orderly way, and starts again"),
+    EventKind("kill", "kills", "a broker process is killed; its log is intact, since the system lives on"),
+    EventKind("crash", "crashes", "a machine crashes, and any part of the log that was not flushed is gone"),
+    EventKind("fence", "fences", "a broker is paused or cut off for longer than its session, and fenced"),
+    EventKind("shrink", "shrinks", "followers fall behind, and the leader shrinks the ISR"),
+    EventKind("reassign", "reassignments", "an operator reassigns the partition, and may cancel that"),
+    EventKind("elect", "elections", "an operator, or balancing, elects the preferred leader"),
+    EventKind("elect_unclean", "unclean_elections", "an operator asks for an unclean election"),
+    EventKind("set_min_isr", "min_isr_changes", "an operator changes min.insync.replicas"),
+    EventKind("switch_elr", "feature_changes", "an operator switches eligible.leader.replicas.version"),
+    EventKind("unregister", "unregistrations", "an operator unregisters a broker that is down"),
+    EventKind("move_directory", "directory_changes", "a replica is assigned to another log directory"),
+    EventKind("fail_directory", "directory_failures", "a log directory fails while its broker runs"),
+    EventKind("lose_directory", "directory_losses", "a log directory is lost while its broker is down"),
 )  # fmt: skip
 """The order is that of reports."""
 
@@ -72,7 +58,5 @@ def counted(events: Events) -> dict[str, int]:
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Events as a person lists them: 2 reassignments and an orderly stop."""
-    said = [
-        BY_NAME[name].one if count == 1 else f"{count} {BY_NAME[name].more}" for name, count in counts.items()
-    ]
+    said = [EVENTS[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
     return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)

@@ -79,6 +79,9 @@ def test_parts_and_containment_count_events() -> None:
 def test_events_as_people_list_them() -> None:
     assert in_words({"reassign": 2, "stop": 1}) == "2 reassignments and an orderly stop"
     assert in_words({"kill": 1}) == "a kill"
+    assert in_words({"stop": 1, "fence": 2, "elect_unclean": 1}) == (
+        "an orderly stop, 2 fencings of live brokers and an unclean election by an operator"
+    )
     assert budgets_of(("stop", "stop", "fence")) == {"clean_stops": 2, "fences": 1}
 
 
