@@ -223,7 +223,7 @@ def RoleShape(c: Config, s: State) -> bool:
             and implies(
                 counts(s, b),
                 s.broker[b].alter.stage == Stage.SENT
-                and (s.broker[b].status != Status.RUNNING or not hosts(s.broker[b])),
+                and (s.broker[b].status != Status.RUNNING or s.broker[b].view.leader == b),
             ),
         )
         and implies(s.broker[b].view.leader == b, b in s.broker[b].view.isr)

@@ -33,6 +33,8 @@ COVERED: dict[str, Any] = {
     "shutdown_timeouts": 1,
     "unregistrations": 1,
     "directory_changes": 1,
+    "directory_failures": 1,
+    "directory_losses": 1,
     "elections": 1,
     "acks_zero": 1,
     "feature_changes": 1,
@@ -50,6 +52,8 @@ ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
         "failovers": 1,
         "min_isr_changes": 0,
         "late_answers": 0,
+        "directory_failures": 0,
+        "directory_losses": 0,
     },
 }
 """What a proof under an assumption covers beside, or instead of, COVERED."""

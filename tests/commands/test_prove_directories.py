@@ -91,7 +91,6 @@ def test_lemmas_hold_where_directories_are_lost(model: Model) -> None:
 
 @pytest.mark.slow  # three brokers: 33 instances
 def test_failures_and_losses_of_directories_are_proved() -> None:
-    settings = ("log_slots=1", "directory_failures=1", "directory_losses=1")
-    report = run_prove(ProveRequest(Selection("kip_full", "three-brokers", settings)), Silent())
+    report = run_prove(ProveRequest(Selection("kip_full", "three-brokers", ("log_slots=1",))), Silent())
     assert report.verdict == "proved"
     assert set(FAULTS) <= {cell.action for cell in report.cells}
