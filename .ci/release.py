@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)\s]+\))")
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "gate", "*.egg-info", "node_modules")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "node_modules")
 
 
 def version_of(tree: Path) -> str:

@@ -182,7 +182,7 @@ def test_the_installation_of_the_gate(tmp_path: Path) -> None:
     copy = copy_of_the_repository(tmp_path / "clone")
     (block,) = re.findall(r"<!-- gate -->\n```sh\n(.*?)```", PAGE, re.S)
     subprocess.run(["bash", "-ec", block], cwd=copy, check=True, timeout=1800)
-    program, work = copy / "gate" / "bin" / "elrcheck", tmp_path / "work"
+    program, work = copy / ".venv" / "bin" / "elrcheck", tmp_path / "work"
     work.mkdir()
     (copy / "pyproject.toml").unlink()
 
