@@ -45,7 +45,9 @@ def pages(nav: Any) -> Iterator[str]:
 def test_every_document_is_in_the_navigation_once(hook: ModuleType) -> None:
     listed = list(pages(hook.completed(SITE["nav"])))
     documents = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    assert sorted(listed) == sorted(documents - {hook.TEMPLATE} | set(hook.BESIDE))
+    wanted = documents - {hook.TEMPLATE} | set(hook.BESIDE)
+    assert wanted - set(listed) == set(), "not in the nav of mkdocs.yml"
+    assert sorted(listed) == sorted(wanted)
     assert listed.index("findings/F-2.md") < listed.index("findings/F-20.md")
 
 
