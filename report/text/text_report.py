@@ -40,5 +40,6 @@ all classes of reports together take as long to define as a short command takes.
 
 def print_report(report: Report, page: Page, detail: int = 0) -> None:
     """Prints any report.  detail: below 0 only findings and verdict, above 0 all details."""
-    module, function = PRINTERS[type(report).__name__]
+    names = (kind.__name__ for kind in type(report).__mro__)  # a result of the Python API is a report
+    module, function = next(PRINTERS[name] for name in names if name in PRINTERS)
     getattr(import_module(f"elrcheck.report.{module}"), function)(report, page, detail)
