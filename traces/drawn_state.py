@@ -33,6 +33,7 @@ def drawn(config: Config, state: State, before: State | None = None) -> DrawnPar
         facts=_compared(_facts(state), _facts(old)),
         offsets=offsets,
         committed=tuple(_records(state.committed, old.committed, state, offsets)),
+        holders=tuple(_holders(state, offset, entry) for offset, entry in enumerate(state.committed)),
         brokers=tuple(_broker(state, old, b, offsets) for b in range(config.broker_count)),
         notes=_compared(_notes(state), _notes(old)),
     )
@@ -165,12 +166,21 @@ def _records(
         was = old[offset] if offset < len(old) else None
         entry = now if now is not None else was
         if entry is None:
-            yield None
+            lost = state.committed[offset] if offset < len(state.committed) else None
+            yield None if lost is None else _record(lost, offset, "missing")
             continue
         change = "gone" if now is None else "new" if now != was else ""
-        yield DrawnRecord(
-            offset, f"r{entry.id}", entry.epoch, entry.acks.value, _record_role(entry, offset, state), change
-        )
+        yield _record(entry, offset, _record_role(entry, offset, state), change)
+
+
+def _record(entry: Entry, offset: int, role: str, change: str = "") -> DrawnRecord:
+    return DrawnRecord(offset, f"r{entry.id}", entry.epoch, entry.acks.value, role, change)
+
+
+def _holders(state: State, offset: int, entry: Entry) -> str:
+    """The brokers whose logs have a committed record, whether they run or not."""
+    logs = (broker.log for broker in state.broker)
+    return text(frozenset(b for b, log in enumerate(logs) if offset < len(log) and log[offset] == entry))
 
 
 def _record_role(entry: Entry, offset: int, state: State) -> str:

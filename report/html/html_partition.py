@@ -11,12 +11,13 @@ from elrcheck.results.web.drawn_partition import DrawnPartition
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": ""}
+MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
 SAID = {
     "acknowledged": "acknowledged to its producer",
     "committed": "committed",
     "other": "not the record that was committed at this offset",
     "open": "not committed",
+    "missing": "committed, and not in this log",
 }
 CHANGES = {"new": "new in this step", "gone": "gone in this step", "": ""}
 TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known", "replica": "replica"}

@@ -18,7 +18,8 @@ class Fact:
 class DrawnRecord:
     """A record at its offset.
 
-    role: `acknowledged`, `committed`, `other` (another record was committed at this offset) or `open`.
+    role: `acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or
+    `missing`: this record was committed here, and the log ends before it.
     change: `new` if the last step brought it, `gone` if that took it away, else empty.
     """
 
@@ -50,10 +51,15 @@ class DrawnBroker:
 
 @dataclass(frozen=True)
 class DrawnPartition:
-    """The whole picture. committed: the records below the highest watermark that any leader had."""
+    """The whole picture.
+
+    committed: the records below the highest watermark that any leader had. holders: the brokers that have
+    each of them.
+    """
 
     facts: tuple[Fact, ...]
     offsets: int
     committed: tuple[DrawnRecord | None, ...]
+    holders: tuple[str, ...]
     brokers: tuple[DrawnBroker, ...]
     notes: tuple[Fact, ...] = ()

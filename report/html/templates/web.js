@@ -248,6 +248,7 @@
       by(key).value = model[key];
     }
     by("overrides").value = model.overrides.join(" ");
+    by("named").textContent = [model.variant, model.scope, ...model.overrides].join(" ");
     const about = (list, name) => (list.find((one) => one.name === name) || { about: "" }).about;
     const said = [about(page.start.variants, model.variant), about(page.start.scopes, model.scope)];
     by("about").textContent = said.filter((text) => text).join(" · ");
@@ -374,6 +375,7 @@
   }
 
   const begin = guarded(async () => {
+    by("setup").open = window.matchMedia("(min-width: 50rem)").matches;
     page.start = await ask("/api/start");
     by("version").textContent = page.start.version;
     by("variant").replaceChildren(...page.start.variants.map((one) => option(one.name)));
