@@ -7,6 +7,7 @@ in CI), or silence.  The search and the prover see only the `Progress` protocol.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -269,11 +270,29 @@ class Lines:
             self._stream.flush()
 
 
-class Live:
-    """One status line on a terminal that rewrites itself."""
+def fitted(text: str, width: int) -> str:
+    """As many clauses of a status line as fit; of a single one that is too long as many words."""
+    if len(text) <= width:
+        return text
+    clauses = re.split(r"(?<=[,;]) ", text)
+    while len(clauses) > 1 and len(" ".join(clauses).rstrip(",;")) > width:
+        clauses.pop()
+    words = " ".join(clauses).rstrip(",;").split(" ")
+    while len(words) > 1 and len(" ".join(words)) > width:
+        words.pop()
+    return " ".join(words)
 
-    def __init__(self, status: Status) -> None:
+
+SPINNER = 3
+"""Columns that the moving sign before a status line takes, and the last one, which stays free."""
+
+
+class Live:
+    """One status line on a terminal that rewrites itself; never longer than the terminal is wide."""
+
+    def __init__(self, status: Status, width: Callable[[], int]) -> None:
         self._status = status
+        self._width = width
         self._stage = ""
 
     def stage(self, text: str) -> None:
@@ -307,7 +326,7 @@ class Live:
     def _update(self, text: str) -> None:
         from rich.text import Text
 
-        self._status.update(Text(text))
+        self._status.update(Text(fitted(text, self._width() - SPINNER)))
 
 
 @contextmanager
@@ -329,4 +348,4 @@ def open_progress(
 
     console = Console(file=stream, no_color=color == "never" or None, highlight=False, markup=False)
     with console.status("starting") as status:
-        yield Live(status)
+        yield Live(status, lambda: console.width)

@@ -1,7 +1,7 @@
 """The console of the text renderers, and the few elements they print.
 
-On a terminal, rich adapts to its width and colours; elsewhere the text has no escape codes, is never wrapped,
-and does not depend on the environment.
+On a terminal the text adapts to its width and colours, and no word is broken; elsewhere it has no escape
+codes, is never wrapped, and does not depend on the environment.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+
+from elrcheck.report.line_breaks import column_widths, lines, stacked
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,37 +71,57 @@ class Page:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._separator = THIN_SPACE if _can_encode(console.encoding, THIN_SPACE) else ","
+        self._width = console.width if console.file.isatty() else None
 
-    def line(self, text: str = "", style: str = "") -> None:
+    def line(self, text: str = "", style: str = "", hang: int | None = None) -> None:
+        """Prints a line; on a terminal that is too narrow several, the later ones indented by `hang`."""
         from rich.text import Text
 
-        self._console.print(Text(text, style=style), soft_wrap=True)
+        for part in self._lines(text, hang):
+            self._console.print(Text(part, style=style), soft_wrap=True)
 
     def verdict_line(self, word: str, rest: str) -> None:
         """Prints a line that starts with a verdict in capitals and in its colour."""
         from rich.text import Text
 
-        text = Text(word.upper().replace("_", " "), style=STYLES.get(word, "bold"))
-        self._console.print(text.append(f"  {rest}", style="default"), soft_wrap=True)
+        verdict = word.upper().replace("_", " ")
+        for number, part in enumerate(self._lines(f"{verdict}  {rest}", 2)):
+            text = Text(part, style="default")
+            if number == 0:
+                text.stylize(STYLES.get(word, "bold"), 0, len(verdict))
+            self._console.print(text, soft_wrap=True)
 
     def labelled(self, label: str, text: str | None, indent: int = 6) -> None:
         """Prints ``label     text``, or nothing if the text is empty."""
         if text:
-            self.line(f"{'':{indent}}{label:<9} {text}")
+            self.line(f"{'':{indent}}{label:<9} {text}", hang=indent + 10)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
         """Prints a plain table, with the columns in `right` right-aligned; nothing if there are no rows."""
         from rich.table import Table
         from rich.text import Text
 
+        given = [tuple(row) for row in rows]
+        widths = (
+            column_widths([columns, *given], self._width) if given and self._width else [None] * len(columns)
+        )
+        if widths is None and self._width is not None:
+            for text in stacked(columns, given, self._width):
+                self._console.print(Text(text), soft_wrap=True)
+            self._console.print()
+            return
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for column in columns:
-            table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-        for row in rows:
+        for column, width in zip(columns, widths or (), strict=True):
+            justify: Literal["right", "left"] = "right" if column in right else "left"
+            table.add_column(column, justify=justify, overflow="fold", width=width)
+        for row in given:
             table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
         if table.row_count:
             self._console.print(table)
             self._console.print()
+
+    def _lines(self, text: str, hang: int | None = None) -> list[str]:
+        return [text] if self._width is None else lines(text, self._width, hang)
 
     def count(self, number: int) -> str:
         """Formats an integer in groups of three digits."""

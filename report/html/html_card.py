@@ -66,9 +66,7 @@ def card_of(report: Report) -> Card:
             words = Counter({word: report.count(word) for word in ROW_VERDICTS if report.count(word)})
             return Card(figures=(*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
         case AuditReport():
-            words = Counter(flag.severity for flag in report.flags)
-            flags = tuple(_figure(words[word], word, _severe(word)) for word in WORST_FIRST if words[word])
-            return Card(figures=(*flags, Figure(f"{report.partitions:,}", "partitions")))
+            return _audit(report)
         case RiskReport():
             return _risk(report)
         case _:
@@ -79,10 +77,14 @@ def _check(report: CheckReport) -> Card:
     verdicts = Counter(each.verdict for each in report.properties)
     search = report.search
     figures = [
-        _figure(verdicts["violated"], "properties violated", "failed"),
-        _figure(verdicts["holds"], "properties hold", "passed"),
+        _figure(
+            verdicts["violated"], _one(verdicts["violated"], "property", "properties", "violated"), "failed"
+        ),
+        _figure(verdicts["holds"], _one(verdicts["holds"], "property", "properties", "true"), "passed"),
         _figure(verdicts["inconclusive"], "undecided", "undecided"),
-        _figure(verdicts["unreached"], "witnesses not reached", "undecided"),
+        _figure(
+            verdicts["unreached"], _one(verdicts["unreached"], "witness", "witnesses", "not reached"), ""
+        ),
         Figure(f"{search.distinct:,}", "distinct states"),
         Figure(f"{search.seconds:.1f} s", "time"),
     ]
@@ -107,7 +109,15 @@ def _gate(report: GateReport) -> Card:
         said[MOST_DIFFERENCES:] = [f"{len(said) - MOST_DIFFERENCES} more differences fail."]
     figures = (
         *_counted(words, GATE_TONES),
-        *((_figure(len(failing), "differences that fail", "failed"),) if failing else ()),
+        *(
+            (
+                _figure(
+                    len(failing), _one(len(failing), "difference", "differences", "not tolerated"), "failed"
+                ),
+            )
+            if failing
+            else ()
+        ),
         Figure(f"{report.seconds:.1f} s", "time"),
     )
     return Card(tuple(said), figures, (("baseline", report.baseline),))
@@ -126,6 +136,14 @@ def _prove(report: ProveReport) -> Card:
     return Card(tuple(open_cells[:1]), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
 
 
+def _audit(report: AuditReport) -> Card:
+    words = Counter(flag.severity for flag in report.flags)
+    flags = tuple(_figure(words[word], f"{word} flags", _severe(word)) for word in WORST_FIRST if words[word])
+    worst = sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity))[:1]
+    said = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
+    return Card(said, (*flags, Figure(f"{report.partitions:,}", "partitions")))
+
+
 def _risk(report: RiskReport) -> Card:
     answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
     words: Counter[str] = Counter(answer.outcome for answer in answers)
@@ -135,6 +153,10 @@ def _risk(report: RiskReport) -> Card:
     )
     figures = _counted(words, {"lost": "failed", "unavailable": "failed"}, "sets of events: ")
     return Card(tuple(said), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
+
+
+def _one(number: int, one: str, many: str, rest: str) -> str:
+    return f"{one if number == 1 else many} {rest}"
 
 
 def _severe(word: str) -> str:

@@ -42,6 +42,10 @@ class Browser:
         """The value that a script returns."""
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def run_async(self, script: str) -> Any:
+        """The value that a script gives to its last argument."""
+        return self.call("POST", "/execute/async", {"script": script, "args": []})
+
     def text(self, selector: str) -> str:
         return str(self.run("return document.querySelector(arguments[0]).textContent", selector))
 

@@ -1,0 +1,77 @@
+"""Lines and columns for a terminal of some width, without breaking a word.
+
+Only a word that is longer than the whole line is left to the terminal. A command keeps its words as well: it
+goes on after a backslash, so that it can still be copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NARROWEST = 20
+"""Below this nothing is laid out."""
+GAP = 2
+"""Blanks between two columns."""
+
+
+def lines(text: str, width: int, hang: int | None = None) -> list[str]:
+    """The text in lines of at most `width`, the later ones indented by `hang`; None: as the first and two."""
+    if len(text) <= width or width < NARROWEST:
+        return [text]
+    indent = len(text) - len(text.lstrip())
+    hang = min(indent + 2 if hang is None else hang, width // 2)
+    glue = " \\" if text.lstrip().partition("  ")[2].lstrip().startswith("elrcheck ") else ""
+    made: list[str] = []
+    now = ""
+    for part in _parts(text):
+        start = " " * hang if made else ""
+        if not now.strip() or len(now + part.rstrip()) + len(glue) <= width:
+            now = (now or start) + part
+        else:
+            made.append(now.rstrip() + glue)
+            now = " " * hang + part.lstrip()
+    return [*made, now.rstrip()]
+
+
+def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """A width for each column, at least its longest word; None if so much does not fit beside each other."""
+    columns = list(zip(*rows, strict=True))
+    natural = [max(map(len, cells)) for cells in columns]
+    least = [max(len(word) for cell in cells for word in [*cell.split(), ""]) for cells in columns]
+    room = width - GAP * len(columns)
+    if sum(natural) <= room:
+        return natural
+    if sum(least) > room:
+        return None
+    widths = least
+    for _ in range(room - sum(least)):
+        wants = [(have / want, n) for n, (have, want) in enumerate(zip(widths, natural, strict=True))]
+        widths[min(wants)[1]] += 1
+    return [min(have, want) for have, want in zip(widths, natural, strict=True)]
+
+
+def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """The rows of a table below each other, for a terminal too narrow for its columns."""
+    made = []
+    for row in rows:
+        filled = [(name, cell) for name, cell in zip(head, row, strict=True) if cell]
+        for number, (name, cell) in enumerate(filled):
+            label = f"{name}: " if name and number else ""
+            made += lines(("  " if number else "") + label + cell, width, 4)
+    return made
+
+
+def _parts(text: str) -> list[str]:
+    """The words, each with the blanks after it; blanks at the start belong to the first one."""
+    parts: list[str] = []
+    rest = text
+    while rest:
+        start = len(rest) - len(rest.lstrip()) if not parts else 0
+        end = start
+        while end < len(rest) and not rest[end].isspace():
+            end += 1
+        while end < len(rest) and rest[end].isspace():
+            end += 1
+        parts.append(rest[:end])
+        rest = rest[end:]
+    return parts
