@@ -48,7 +48,8 @@ def _part(key: str, part: RiskPart) -> Part:
         if not answer.expected:
             told = tuple((str(number), said) for number, said in enumerate(answer.story, 1))
             note = f"Repeat: {answer.command}"
-            grids.append(Grid(f"After {answer.words}: {WORDS[answer.outcome]}", ("step", "story"), told, note))
+            title = f"After {answer.words}: {WORDS[answer.outcome]}"
+            grids.append(Grid(title, ("step", "story"), told, note))
     if part.outside:
         known = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
         grids.append(Grid("Known in this release, beyond these events",

@@ -1,0 +1,109 @@
+"""One page of each kind in headless Chromium: axe, console, requests, widths, keyboard and links to a state.
+
+Needs `chromium` and `chromedriver`, and axe-core (`npm install` in tests/axe); skipped where one is missing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser import MISSING, Browser
+from html_pages import width
+from page_samples import PAGES, SEVERAL, SWEEP
+from places import TESTS
+from test_html import DRAWN
+
+from elrcheck.report.formats import render
+from elrcheck.report.html.sweep_html import to_html
+from elrcheck.results.any_report import Report
+
+AXE = TESTS / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
+KINDS: dict[str, Report] = {**PAGES, "graph": DRAWN}
+VIOLATIONS = (
+    "const done = arguments[arguments.length - 1];"
+    "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations.map("
+    "one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(', ')}`)))"
+)
+STATE = "c1-P-8"
+
+
+def written(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.html"
+    path.write_text(to_html(SWEEP) if name == "sweep" else render(KINDS[name], "html"), encoding="utf-8")
+    return path
+
+
+def go(browser: Browser, page: Path, place: str) -> None:
+    browser.call("POST", "/url", {"url": f"{page.resolve().as_uri()}#{place}"})
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="`npm install` was not run in tests/axe")
+@pytest.mark.parametrize("name", [*KINDS, "sweep"])
+def test_axe_finds_nothing_and_the_page_needs_nothing_else(
+    browser: Browser, tmp_path: Path, name: str
+) -> None:
+    page = written(tmp_path, name)
+    for size, scheme in (((1280, 800), "light"), ((1280, 800), "dark"), ((390, 844), "light")):
+        browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+        browser.open(page)
+        assert width(browser) == (size[0], size[0]), "only boxes scroll sideways"
+        browser.run(AXE.read_text(encoding="utf-8"))
+        assert browser.run_async(VIOLATIONS) == []
+        browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+        assert browser.run_async(VIOLATIONS) == [], "nor in what was folded"
+        assert width(browser) == (size[0], size[0])
+        assert browser.run("return performance.getEntriesByType('resource').length") == 0
+        assert browser.messages() == []
+
+
+def test_a_link_opens_at_its_state(browser: Browser, tmp_path: Path) -> None:
+    page = written(tmp_path, "check")
+    browser.emulate(1280, 800, prefers_reduced_motion="reduce")
+    now = f"#{STATE}-stepper .now"
+    go(browser, page, f"{STATE}/2")
+    assert browser.text(now).startswith("State 2 of 5, after Crash(b=0)")
+    assert browser.run(f"return document.getElementById('{STATE}').closest('details').open") is True
+    assert 0 <= browser.run(f"return document.getElementById('{STATE}').getBoundingClientRect().top") < 400
+    browser.press(f"#{STATE}-stepper", "ArrowRight")
+    assert browser.run("return location.hash") == f"#{STATE}/3"
+    go(browser, page, f"{STATE}/1")
+    assert browser.text(now).startswith("State 1 of 5"), "on the page that is open already"
+    go(browser, page, "c1-P-1")
+    assert browser.text("#c1-P-1-stepper .now").startswith("State 4 of 4")
+    go(browser, page, f"{STATE}/99")
+    assert browser.text(now).startswith("State 5 of 5") and browser.messages() == []
+
+
+def test_everything_is_reached_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    """Tab goes from the skip link through every control, and Enter unfolds what is folded."""
+    browser.emulate(1280, 800, prefers_reduced_motion="reduce")
+    browser.open(written(tmp_path, "check"))
+    seen = []
+    for _ in range(60):
+        browser.type("Tab")
+        seen.append(browser.run("return document.activeElement.className + document.activeElement.localName"))
+        if seen[-1] == "body":
+            break
+    assert seen[0] == "skipa" and "stepperdiv" in seen and seen.count("button") >= 4
+    folds = browser.run("return [...document.querySelectorAll('details.fold')].length")
+    assert folds == len(SEVERAL.properties) - 4 and "summary" in seen
+    browser.press("details.fold > summary", " ")
+    assert browser.run("return document.querySelector('details.fold').open") is True
+    assert browser.messages() == []
+
+
+def test_a_graph_fits_its_box_and_its_state_is_in_the_address(browser: Browser, tmp_path: Path) -> None:
+    browser.emulate(1280, 800, prefers_reduced_motion="reduce")
+    page = written(tmp_path, "graph")
+    browser.open(page)
+    inside = (
+        "const box = document.querySelector('.atlas .scroll');"
+        "return [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
+    )
+    assert browser.run(inside) == [0, 0]
+    go(browser, page, "c1-states/1")
+    assert browser.text(".atlas .chosen").startswith("State 1, depth 1")
+    browser.type("Home")
+    assert browser.run("return location.hash") == "#c1-states/0" and browser.messages() == []
