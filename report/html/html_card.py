@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from elrcheck.report.plain_sentence import sentence, shortest
-from elrcheck.report.risk.text_risk import reach_in_words
+from elrcheck.report.risk.text_risk import WORDS, reach_in_words
+from elrcheck.report.sweep_matrix import smallest
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import WORST_FIRST, AuditReport
 from elrcheck.results.check_report import CheckReport
@@ -64,7 +65,9 @@ def card_of(report: Report) -> Card:
             return Card(figures=(*_counted(words, MUTATE_TONES), Figure(f"{report.seconds:.1f} s", "time")))
         case SweepReport():
             words = Counter({word: report.count(word) for word in ROW_VERDICTS if report.count(word)})
-            return Card(figures=(*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
+            first = smallest(report)
+            said = () if first is None else (f"Smallest breaking configuration: {first}.",)
+            return Card(said, (*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
         case AuditReport():
             return _audit(report)
         case RiskReport():
@@ -147,7 +150,7 @@ def _audit(report: AuditReport) -> Card:
 def _risk(report: RiskReport) -> Card:
     answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
     words: Counter[str] = Counter(answer.outcome for answer in answers)
-    said = [answer.story[-1] for answer in answers[:1] if answer.story]
+    said = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]
     lines = tuple(
         (outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to
     )

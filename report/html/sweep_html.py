@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elrcheck.report.html.html_card import SWEEP_TONES, card_of
 from elrcheck.report.html.page_template import whole_page
-from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, smallest, summary
+from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, summary
 from elrcheck.report.text.text_sweep import shown
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 
@@ -19,7 +19,6 @@ def to_html(report: SweepReport) -> str:
         matrices=matrices(report),
         legend=[(v, SIGNS[v], MEANINGS[v]) for v in ROW_VERDICTS if report.count(v)],
         in_words=summary(report),
-        smallest=smallest(report),
         signs=SIGNS,
         detail=detail,
         shown=shown,

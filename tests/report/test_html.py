@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from html_pages import EVIL, Page, assert_sound, hostile, html
+from page_samples import DRAWN, GRAPH
 from report_samples import FULL, GATE, MUTATE, PROVE, TLC, TRACE, TRUTHS
 
 from elrcheck.base.errors import ExitCode, UsageFault
@@ -19,7 +20,6 @@ from elrcheck.report.html.html_page import SHOWN, page_of
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
 from elrcheck.results.check_report import ActionReport, CheckReport
-from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.exploration_report import (
     ComponentsReport,
     DegreeReport,
@@ -31,15 +31,6 @@ from elrcheck.results.exploration_report import (
 from elrcheck.results.prove_report import CellReport
 from elrcheck.results.trace_view import Change, Step, TraceView
 
-GRAPH = SmallGraph(
-    {"partition.isr": "{0}"},
-    (
-        DrawnState(0, None, "", ()),
-        DrawnState(1, 0, "A()", (Change("partition.isr", "{0}", "{1}"),), ("P-1",)),
-    ),
-    (DrawnStep(0, 1, "A()", "A", "replica"), DrawnStep(1, 1, "B()", "B", "replica", ("P-2",))),
-    (DrawnPath("P-1", (0, 1)),),
-)
 EXPLORED = ExploreReport(
     "explored",
     "v",
@@ -56,7 +47,6 @@ EXPLORED = ExploreReport(
     9,
     small_graph=GRAPH,
 )
-DRAWN = replace(FULL, small_graph=GRAPH)
 REPORTS = {
     "check": FULL,
     "drawn": DRAWN,

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from browser import MISSING, Browser
 from html_pages import width
-from page_samples import PAGES, SEVERAL, SWEEP
+from page_samples import DRAWN, PAGES, SEVERAL, SWEEP
 from places import TESTS
-from test_html import DRAWN
 
 from elrcheck.report.formats import render
 from elrcheck.report.html.sweep_html import to_html

@@ -9,11 +9,12 @@ from report_samples import FULL, GATE, LOST, MUTATE, PROVE
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, AuditStep, AuditTimeline
 from elrcheck.results.check_report import Extent, PropertyReport
+from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.gate_report import EntryReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskCause, RiskReach, RiskReport, RiskSettings
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
-from elrcheck.results.trace_view import Step
+from elrcheck.results.trace_view import Change, Step
 
 LOSES = PropertyReport(
     "P-8", "Kept", "always", "violated", 3, "kept_somewhere", "k=0", "P-8.trace.json", LOST,
@@ -75,6 +76,16 @@ SWEEP = SweepReport(
     ),
     0, 1.5, SweepEngine("local", 2, 1000),
 )  # fmt: skip
+GRAPH = SmallGraph(
+    {"partition.isr": "{0}"},
+    (
+        DrawnState(0, None, "", ()),
+        DrawnState(1, 0, "A()", (Change("partition.isr", "{0}", "{1}"),), ("P-1",)),
+    ),
+    (DrawnStep(0, 1, "A()", "A", "replica"), DrawnStep(1, 1, "B()", "B", "replica", ("P-2",))),
+    (DrawnPath("P-1", (0, 1)),),
+)
+DRAWN = replace(FULL, small_graph=GRAPH)
 PAGES: dict[str, Report] = {
     "check": SEVERAL, "loss": LOSS, "gate": DRIFT, "suite": SUITE, "audit": AUDIT, "risk": RISK,
     "prove": PROVE, "mutate": MUTATE,
