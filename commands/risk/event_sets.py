@@ -44,6 +44,8 @@ class EventSets:
     fitting: frozenset[Events] = frozenset()
     """Those of the suspected that were found under the same rules and settings; they come first."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
+    _hurried: set[Events] = field(default_factory=set, init=False)
+    """What a short search has not broken: it waits for its turn."""
 
     def of_size(self, size: int) -> list[Events]:
         """Every set of so many events, those that take the least time first."""
@@ -95,24 +97,28 @@ class EventSets:
         """Search set by set; one without an answer stays open. The third argument: not for long.
 
         What findings name is searched first, but not for long: a search that breaks ends soon. It ends with
-        the first property that breaks; what it leaves open of another one is searched afterwards. Before
-        everything else come the sets that fit: by their parts it is clear that they are the smallest.
+        the first property that breaks; what it leaves open of another one is searched afterwards. After the
+        single events come the sets that fit: by their parts it is clear that they are the smallest.
         """
-        for events in self.likely():
-            while self._ask(search, events, briefly=True):
-                pass
         for size in range(1, self.most + 1):
+            if size == 2:
+                for events in self.likely():
+                    while self._ask(search, events, briefly=True):
+                        pass
             for number in range(1 + len(self.properties)):
                 for events in self.of_size(size) if number else self.suspects(size):
                     self._ask(search, events, briefly=number == 0)
 
     def _ask(self, search: Search, events: Events, briefly: bool) -> bool:
         """Whether a property broke, so that another one may be open still."""
-        wanted = self.open(events)
+        wanted = [] if briefly and events in self._hurried else self.open(events)
         answer = search(events, wanted, briefly) if wanted else None
-        if answer is not None:
-            self.answers[events] = merged(self.answers.get(events), answer)
-        return answer is not None and bool(answer.broken)
+        if answer is None:
+            return False
+        self.answers[events] = merged(self.answers.get(events), answer)
+        if briefly and not answer.broken:
+            self._hurried.add(events)
+        return bool(answer.broken)
 
     def smallest(self, ident: str) -> list[Events]:
         """The sets that break the property, of which no part does; the smallest first.

@@ -130,12 +130,18 @@ def _kinds() -> dict[str, type]:
     return config_fields(Config)
 
 
+@functools.lru_cache(maxsize=64)
+def _knobs_named(variant: str) -> Mapping[str, Any] | None:
+    found = variant_named(variant)
+    return None if found is None else found.knobs
+
+
 def _knobs_of_variant(node: Node) -> dict[str, Any]:
     if not isinstance(node.value, str):
         node.expected("a name")
-    variant = variant_named(node.value)
-    if variant is not None:
-        return dict(variant.knobs)
+    knobs = _knobs_named(node.value)
+    if knobs is not None:
+        return dict(knobs)
     help = did_you_mean(node.value, variant_names())
     node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
 
