@@ -76,6 +76,9 @@ repos:
 WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
 HOOK_PATH = ".pre-commit-config.yaml"
 BASELINE_PATH = "elrcheck-baseline.toml"
+IGNORE_PATH = ".gitignore"
+IGNORED = ".elrcheck/"
+"""Where commands store runs and traces."""
 
 
 def files(origin: str | None = None) -> Mapping[str, str]:
@@ -117,4 +120,14 @@ def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Pa
         if not kept:
             write_file(path, text)
         done.append((path, "kept" if kept else "replaced" if name in existing else "wrote"))
-    return done
+    return [*done, _ignore(folder / IGNORE_PATH)]
+
+
+def _ignore(path: Path) -> tuple[Path, str]:
+    """Adds the folder of runs to what git ignores; nothing else in the file changes."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if any(line.strip().strip("/") == IGNORED.strip("/") for line in text.splitlines()):
+        return path, "kept"
+    end = "" if not text or text.endswith("\n") else "\n"
+    write_file(path, f"{text}{end}{IGNORED}\n")
+    return path, "extended" if text else "wrote"

@@ -89,7 +89,8 @@ def init(shell: Shell, /, force: bool, directory: Path, install_from: str | None
     """Write settings, a CI workflow and a pre-commit hook.
 
     Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
-    .pre-commit-config.yaml, all with comments. Keeps existing files unless --force is given.
+    .pre-commit-config.yaml, all with comments, and a line in .gitignore for the folder of runs. Keeps
+    existing files unless --force is given.
     """
     from elrcheck.base.origin import checked, installed_from
     from elrcheck.commands.init import WORKFLOW_PATH, start

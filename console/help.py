@@ -191,7 +191,8 @@ def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
             formatter.write_text("\b\n" + "\n".join(examples))
     if any(param.name == "form" and "json" in _choices(param) for param in ctx.command.params):
         schema = SCHEMAS.get(path)
-        described = f", described in docs/schemas/elrcheck.{schema}-1.schema.json" if schema else ""
+        file = f"docs/schemas/elrcheck.{schema}-1.schema.json of the sources"
+        described = f", described in {file}" if schema else ""
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(f"Programs read --format json{described}.")

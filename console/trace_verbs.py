@@ -24,6 +24,7 @@ from elrcheck.console.options import (
     selection_options,
 )
 from elrcheck.console.shell import Shell
+from elrcheck.report.plain_words import several
 
 if TYPE_CHECKING:
     from elrcheck.commands.trace.show import Filters
@@ -260,7 +261,7 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
 
     reached = walk(subject, read, shell.write, patient)
     repro = f"  --repro {reached.repro}" if reached.repro else ""
-    shell.write(f"\n{len(reached.labels)} steps{repro}\n")
+    shell.write(f"\n{several(len(reached.labels), 'step')}{repro}\n")
     return ExitCode.HOLDS
 
 

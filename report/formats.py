@@ -17,12 +17,16 @@ LOCATED = ("sarif",)
 EVERY = (*PLAIN, *LISTS, *LOCATED)
 FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
-    "json": "One document, described in docs/schemas (.json); every command with a report.",
+    "json": "One document (.json), schema in docs/schemas of the sources; every command with a report.",
     "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
-    "junit": "JUnit XML, a case a judgement (.xml); check, prove, conform, audit, mutate, suite, gate, ..",
-    "github": "GitHub annotations, step summary; check, prove, conform, audit, mutate, suite, gate, ..",
-    "markdown": "Tables, traces (.md); check, prove, conform, audit, mutate, suite, gate, replay, sweep.",
-    "html": "One page (.html); check, prove, conform, audit, mutate, suite, gate; sweep: a matrix.",
+    "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, audit,"
+    " reproduce, mutate.",
+    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, audit,"
+    " reproduce, mutate.",
+    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, audit,"
+    " reproduce, mutate.",
+    "html": "One page (.html); risk, check, simulate, explore, sweep (a matrix), suite, gate, replay,"
+    " explain, prove, conform, audit, mutate.",
     "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, audit.",
     "csv": "One row per configuration (.csv); sweep.",
     "parquet": "The same as a Parquet file (.parquet); sweep -o.",

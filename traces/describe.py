@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -66,9 +67,16 @@ def talk(fn: Fn, given: Sequence[Argument]) -> Talk | None:
     return Talk(sender, receiver, lost)
 
 
-def because(fn: Fn) -> str:
-    """Explain why a step was enabled: the guards that read the state, or all guards if none does."""
-    return "; ".join(guards_of_state(fn) or guard_names(fn))
+def because(fn: Fn, given: Sequence[Argument]) -> str:
+    """Explain why a step was enabled: the guards that read the state, or all guards if none does.
+
+    A name of one letter stands for a broker, which the explanation names: `broker 1 is running`.
+    """
+    said = "; ".join(guards_of_state(fn) or guard_names(fn))
+    for argument in given:
+        if len(argument.name) == 1:
+            said = re.sub(rf"\b{argument.name}\b", f"broker {argument.value}", said)
+    return said
 
 
 def spelled(fn: Fn, args: Sequence[Any]) -> str:
@@ -94,7 +102,7 @@ def trace_view(
                 index,
                 label.action,
                 given,
-                because(fn),
+                because(fn, given),
                 changes(before, after, ty),
                 fn.place,
                 talk(fn, given),

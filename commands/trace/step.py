@@ -18,6 +18,7 @@ from typing import Any
 
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.lang.plain import Label
+from elrcheck.report.plain_words import several
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.describe import changes, leaves, spelled
 from elrcheck.traces.replay import Replayed
@@ -123,7 +124,7 @@ class Walk:
             raise UsageFault("step-save", "missing file name", help="s FILE")
         path = Path(name).expanduser()
         write_trace(path, self.reached.followed, self.subject.model.state_ty)
-        self.write(f"saved {len(self.labels)} steps in {path}\n")
+        self.write(f"saved {several(len(self.labels), 'step')} in {path}\n")
 
     def _append(self, after: Any, label: Label, index: str) -> None:
         self.states.append(after)

@@ -2,7 +2,8 @@
 
 The levels of a bounded scope grow ever more slowly and then shrink: the logarithm of the growth from one
 level to the next falls almost linearly. The estimate extrapolates that line from the last levels until a
-level has less than one state. It starts too low, is never a bound, and decides nothing.
+level has less than one state. It starts too low, is never a bound, and decides nothing; none is given before
+it has settled, since the first ones are a fraction of the truth.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ SEEN = 8
 FLAT = -0.002
 """Slope above which the growth falls too slowly to tell whether the search ends."""
 MOST = 1e18
+SETTLED = 3
+"""Estimates after so many last levels must agree."""
+AGREE = 0.8
+"""The least share of an estimate that another one of them may be."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,17 @@ def growth_of(levels: Sequence[int]) -> float | None:
 
 
 def project(levels: Sequence[int], before: int = 0) -> Projection | None:
-    """Estimate the final size from finished levels; None while growth does not fall.
+    """Estimate the final size from finished levels; None while growth does not fall, or the estimate changes.
 
     before: number of earlier levels missing from `levels`.
     """
+    found = [_estimate(levels[: len(levels) - back], before) for back in range(SETTLED)]
+    sizes = [guess.states for guess in found if guess is not None]
+    settled = len(sizes) == SETTLED and min(sizes) >= AGREE * max(sizes)
+    return found[0] if settled else None
+
+
+def _estimate(levels: Sequence[int], before: int) -> Projection | None:
     if len(levels) < LEAST or not all(levels):
         return None
     last = levels[-SEEN - 1 :]

@@ -1,10 +1,14 @@
 """Renders a sheet as GitHub workflow commands, one annotation per failed case.
 
-Paths of the model are relative to the package, so they are clickable if the package is the repository root.
+Paths of the model are relative to the package. An annotation has a path only if the job's repository has such
+a file, as that of the model has; elsewhere GitHub would point to nothing, and the message names the place.
 Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
 """
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.report.ci.sheet import Case, Sheet, split_place
@@ -31,14 +35,17 @@ def to_github(sheet: Sheet) -> str:
 
 
 def _annotation(suite: str, case: Case) -> str:
-    fields = []
+    fields, said = [], case.text or case.message or case.verdict
     place = case.place or case.source
     if place is not None:
         file, line = split_place(place)
-        fields += [f"file={value(file)}", f"line={line}"]
+        if (Path(os.environ.get("GITHUB_WORKSPACE") or ".") / file).is_file():
+            fields += [f"file={value(file)}", f"line={line}"]
+        else:
+            said = f"{said.rstrip()}\n{place} of elrcheck"
     fields.append(f"title={value(f'{case.title} ({suite})')}")
     kind = {"error": "error", "warning": "warning", "note": "notice"}[case.level]
-    return f"::{kind} {','.join(fields)}::{message(case.text or case.message or case.verdict)}"
+    return f"::{kind} {','.join(fields)}::{message(said)}"
 
 
 def _undecided(idents: list[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.version import __version__
 from elrcheck.report.ci.sheet import Case, Sheet, Suite, split_place
+from elrcheck.report.plain_words import several
 from elrcheck.results.trace_view import Step, TraceView
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -113,7 +114,7 @@ def _code_flow(trace: TraceView) -> Node:
     flow: Node = {"locations": [_step(step) for step in trace.steps]}
     if trace.initial:
         flow["initialState"] = {path: _message(value) for path, value in trace.initial.items()}
-    text = f"A trace of {len(trace.steps)} steps"
+    text = f"A trace of {several(len(trace.steps), 'step')}"
     return {"message": _message(text), "threadFlows": [flow]}
 
 

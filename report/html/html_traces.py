@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from elrcheck.report.ci.sheet import Case, Outcome
 from elrcheck.report.html.html_part import Grid, Part
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
+from elrcheck.report.plain_words import several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport
 from elrcheck.results.trace_reports import Cycle, ExplainReport, Hit, Origin, Rejection, ReplayReport
 from elrcheck.results.trace_view import Scalar
@@ -112,7 +113,8 @@ def _case(found: SeenProperty) -> Case:
 
 def _summary(found: SeenProperty) -> str:
     why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
-    summary = f"{found.id} {found.name} {found.verdict} after {found.steps} steps of walk {found.walk}"
+    after = several(found.steps, "step")
+    summary = f"{found.id} {found.name} {found.verdict} after {after} of walk {found.walk}"
     return f"{summary}: {why}" if why else summary
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elrcheck.report.plain_words import unbound
 from elrcheck.report.terminal import Page
 from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainReport
 
@@ -122,7 +123,7 @@ def _print_choices(actions: Sequence[Explained], page: Page) -> None:
     rows = []
     for guard, choices in groups.items():
         more = f" and {len(choices) - CHOICES} more" if len(choices) > CHOICES else ""
-        rows.append((guard or "enabled", str(len(choices)), "; ".join(choices[:CHOICES]) + more))
+        rows.append((unbound(guard) or "enabled", str(len(choices)), "; ".join(choices[:CHOICES]) + more))
     page.line(actions[0].name, style="bold")
     page.table(("refused by", "choices", "arguments"), rows, right=("choices",))
 

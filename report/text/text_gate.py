@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_check import print_violations
 from elrcheck.report.text.text_proof import print_cell, print_obligation
@@ -27,7 +28,8 @@ def _print_renamed(entry: EntryReport, report: GateReport, page: Page) -> None:
     """A notice: the old names are accepted by this release only."""
     if entry.renamed and report.verdict != "updated":
         number = len(entry.renamed)
-        said = f"{number} guards of {entry.name} have new names, such as that of {entry.renamed[0]}"
+        have = "has a new name" if number == 1 else "have new names"
+        said = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
         page.labelled("notice", f"{said}; the next release will not know the old ones")
         page.labelled("next", f"elrcheck gate --baseline {report.baseline} --update-baseline")
 
@@ -36,7 +38,7 @@ def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int
     check = entry.check
     where = f"{check.variant}, {check.scope}; {entry.place}"
     if not entry.differences:
-        proved = "" if entry.proof is None else f", {len(entry.proof.cells)} proof cells"
+        proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
         page.verdict_line(entry.verdict, f"{entry.name}: {page.count(check.search.distinct)} states{proved}")
         return
     number = len(entry.differences)
@@ -57,7 +59,8 @@ def _print_suite(suite: GatedSuite, report: GateReport, page: Page, detail: int)
     runs = suite.suite.runs
     if not suite.differences:
         states = page.count(sum(run.distinct for run in runs))
-        page.verdict_line(suite.verdict, f"{suite.name}: {len(runs)} configurations, {states} states")
+        searched = several(len(runs), "configuration")
+        page.verdict_line(suite.verdict, f"{suite.name}: {searched}, {states} states")
         return
     word = suite.verdict if report.verdict != "updated" else "updated"
     page.verdict_line(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elrcheck.report.plain_words import unbound
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
 from elrcheck.results.trace_reports import (
@@ -63,7 +64,7 @@ def _print_rejection(found: Rejection, page: Page, detail: int) -> None:
     refused = [one for one in found.candidates if one.guard is not None]
     if refused:
         page.line()
-        rows = _grouped(refused) if detail <= 0 else [(o.label, o.guard or "", "") for o in refused]
+        rows = _grouped(refused) if detail <= 0 else [(o.label, unbound(o.guard or ""), "") for o in refused]
         page.table(("refused", "by guard", "choices"), rows)
 
 
@@ -73,7 +74,7 @@ def _grouped(refused: Sequence[Candidate]) -> list[tuple[str, str, str]]:
     for one in refused:
         groups.setdefault((one.action, one.guard or ""), []).append(one)
     return [
-        (found[0].label if len(found) == 1 or found[0].named else action, guard, str(len(found)))
+        (found[0].label if len(found) == 1 or found[0].named else action, unbound(guard), str(len(found)))
         for (action, guard), found in groups.items()
     ]
 

@@ -28,12 +28,21 @@ def contents(folder: Path) -> dict[str, str]:
     return {name: (folder / name).read_text(encoding="utf-8") for name in files() if (folder / name).exists()}
 
 
+def test_git_ignores_the_folder_of_runs(invoke: Invoke, tmp_path: Path) -> None:
+    ignored = tmp_path / ".gitignore"
+    ignored.write_text("build", encoding="utf-8")
+    assert "extended .gitignore" in invoke("init")[1]
+    assert ignored.read_text(encoding="utf-8") == "build\n.elrcheck/\n"
+    assert "kept     .gitignore" in invoke("init", "--force")[1]
+    assert ignored.read_text(encoding="utf-8") == "build\n.elrcheck/\n"
+
+
 def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "elrcheck.toml").write_text("# mine\n")
     code, out, err = invoke("init")
     assert code == 0
     assert out.split() == ["kept", "elrcheck.toml", "wrote", "elrcheck-baseline.toml", "wrote", WORKFLOW_PATH,
-                           "wrote", HOOK_PATH]  # fmt: skip
+                           "wrote", HOOK_PATH, "wrote", ".gitignore"]  # fmt: skip
     assert "gate --update-baseline" in err
     assert contents(tmp_path)["elrcheck.toml"] == "# mine\n"
     code, out, err = invoke("init")

@@ -24,7 +24,7 @@ def outcome(levels: list[int], reason: str | None) -> Outcome:
 def test_a_bell_is_guessed_from_its_first_half() -> None:
     """Its sum is about exp(10) * sqrt(20 pi), 174 600; after 15 + sqrt(200) levels it is below one state."""
     whole = math.exp(10) * math.sqrt(20 * math.pi)
-    guess = project([bell(depth) for depth in range(4, 14)], before=4)
+    guess = project([bell(depth) for depth in range(2, 14)], before=2)
     assert guess is not None
     assert abs(guess.states - whole) / whole < 0.05 and abs(guess.levels - 30) <= 1
 
@@ -35,15 +35,25 @@ def test_no_guess_while_the_growth_does_not_fall() -> None:
     assert project([5, 4, 3, 2, 1, 0, 0, 0, 0]) is None
 
 
+def test_no_guess_before_it_has_settled() -> None:
+    """Levels of code_4_1 with two brokers and two reassignments: at first a tenth of the truth is guessed."""
+    levels = [1, 8, 48, 228, 854, 2558, 6256, 13009, 24425, 42221, 67049, 97847, 131384, 162622]
+    levels += [185650, 195910]
+    assert all(project(levels[:depth]) is None for depth in range(len(levels)))
+    guess = project(levels)
+    assert guess is not None
+    assert abs(guess.states - 1_877_354) / 1_877_354 < 0.1
+
+
 def test_growth_is_of_the_last_level() -> None:
     assert (growth_of([1]), growth_of([1, 4]), growth_of([4, 6])) == (None, 4.0, 1.5)
 
 
 def test_only_incomplete_searches_have_a_projection() -> None:
     """The last level may be a part of one, unless a depth ended the search."""
-    levels = [bell(depth) for depth in range(4, 14)]
+    levels = [bell(depth) for depth in range(2, 14)]
     assert projection_of(outcome(levels, None)) is None
-    by_depth = projection_of(outcome(levels, "--max-depth 9"))
+    by_depth = projection_of(outcome(levels, "--max-depth 11"))
     by_time = projection_of(outcome([*levels, 3], "--time-budget 5s"))
     assert by_depth is not None and by_depth == by_time
 

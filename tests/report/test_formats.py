@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from places import TESTS
 from report_samples import CHECK, LOST, MUTATE, PROVE, TRACE
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.cli import cli
 from elrcheck.console.option_values import output_file
 from elrcheck.console.shell import Shell
 from elrcheck.report.ci.github import message, value
@@ -26,7 +28,7 @@ from elrcheck.report.ci.junit import legal
 from elrcheck.report.ci.markdown import escape, to_markdown
 from elrcheck.report.ci.sheet import Case, Sheet, Suite
 from elrcheck.report.ci.sheets import sheet_of
-from elrcheck.report.formats import EVERY, LISTS, PLAIN, render
+from elrcheck.report.formats import EVERY, FORMATS, LISTS, PLAIN, render
 from elrcheck.report.log_notes import Loss, loss
 from elrcheck.report.mermaid import mermaid
 from elrcheck.results.any_report import Report
@@ -298,3 +300,17 @@ def test_the_name_of_a_file_says_its_format(tmp_path: Path) -> None:
 def test_every_format_ends_with_one_newline(form: str) -> None:
     text = render(CHECK, form)
     assert text.endswith("\n") and not text.endswith("\n\n")
+
+
+@pytest.mark.parametrize("form", ["junit", "github", "markdown", "html", "sarif", "csv"])
+def test_the_list_of_formats_names_every_command_that_has_one(form: str) -> None:
+    told = FORMATS[form].rpartition(";")[2]
+    named = set(re.findall(r"[a-z]+", told.replace("(a matrix)", "")))
+    assert named == {name for name, forms in commands_with_formats() if form in forms}
+
+
+def commands_with_formats() -> Iterator[tuple[str, Sequence[str]]]:
+    for name, command in cli.commands.items():
+        for param in command.params:
+            if param.name == "form" and isinstance(param.type, click.Choice):
+                yield name, param.type.choices

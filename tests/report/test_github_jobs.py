@@ -44,8 +44,14 @@ def test_annotations_are_added_to_the_text(go: Go, tmp_path: Path) -> None:
     code, out, err = go()
     assert code == 1 and out == render(REPORT, "text")
     assert err == render(REPORT, "github")
-    assert err.startswith("::error file=model/a.py,line=3,title=P-1 One")
+    assert err.startswith("::error title=P-1 One") and "model/a.py:3 of elrcheck" in err
     assert (tmp_path / "summary").read_text(encoding="utf-8") == render(REPORT, "markdown") + "\n"
+
+
+def test_a_path_of_the_repository_is_annotated(go: Go, tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a.py").touch()
+    assert go()[2].startswith("::error file=model/a.py,line=3,title=P-1 One")
 
 
 def test_files_do_not_matter(go: Go, tmp_path: Path) -> None:
