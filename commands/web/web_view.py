@@ -57,7 +57,7 @@ def _choices(space: StateSpace, state: Any) -> Iterator[Choice]:
             arguments=arguments(fn, label.args),
             label=spelled(fn, label.args),
             step=space.word(label),
-            because=because(fn),
+            because=because(fn, arguments(fn, label.args)),
             about=first_sentence(fn.doc),
             source=fn.place,
             changes=changes(state, after, space.model.state_ty),

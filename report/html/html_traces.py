@@ -113,7 +113,7 @@ def _case(found: SeenProperty) -> Case:
 
 def _summary(found: SeenProperty) -> str:
     why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
-    after = several(found.steps, "step")
+    after = several(found.steps or 0, "step")
     summary = f"{found.id} {found.name} {found.verdict} after {after} of walk {found.walk}"
     return f"{summary}: {why}" if why else summary
 

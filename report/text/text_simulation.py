@@ -22,7 +22,7 @@ def print_simulation(report: SimulationReport, page: Page, detail: int = 0) -> N
 def _print_violation(found: SeenProperty, report: SimulationReport, page: Page, detail: int) -> None:
     page.verdict_line(
         "fail",
-        f"{found.id} {found.name}  violated after {several(found.steps, 'step')} of walk {found.walk}"
+        f"{found.id} {found.name}  violated after {several(found.steps or 0, 'step')} of walk {found.walk}"
         f"  ({report.variant}, {report.scope})",
     )
     page.labelled("conjunct", found.conjunct)
@@ -30,7 +30,7 @@ def _print_violation(found: SeenProperty, report: SimulationReport, page: Page, 
     if found.counterexample is not None:
         print_trace(found.counterexample, page, initial=detail > 0)
         page.labelled("repro", found.counterexample.repro)
-    page.labelled("length", f"{several(found.steps, 'step')}, the walk itself; not a shortest trace")
+    page.labelled("length", f"{several(found.steps or 0, 'step')}, the walk itself; not a shortest trace")
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
