@@ -2,7 +2,7 @@
 
 Every folder `run` or `control` with a metadata log is audited; the folder above is named for its finding and
 release, such as `F-20-loss-4.1.1`. Prints the table of docs/reproduce.md: by finding, the rules that are
-flagged in runs and in controls. Notes (`low`) are left out.
+flagged in runs and in controls. Notes (`low`) are left out. Names the runs without a flag on standard error.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def main(folders: Sequence[Path]) -> int:
         return 2
     found: dict[str, tuple[Audited, Audited]] = {}
     for finding, release, control, log in logs_below(folders):
-        found.setdefault(finding, (Audited(), Audited()))[control].add(release, flags_of(log))
+        rules = flags_of(log)
+        found.setdefault(finding, (Audited(), Audited()))[control].add(release, rules)
+        if not rules and not control:
+            print(f"no flag: {log.parent}", file=sys.stderr)
     if not found:
         print("no logs of runs: give folders that `elrcheck reproduce --keep` wrote to", file=sys.stderr)
         return 2

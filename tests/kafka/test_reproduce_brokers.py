@@ -60,6 +60,19 @@ def test_acknowledged_records_are_lost_and_not_in_the_control(tmp_path: Path) ->
     assert control.flags == ()
 
 
+def test_a_deleted_topic_is_flagged_before_the_broker_is_refused(tmp_path: Path) -> None:
+    request = ReproduceRequest("F-64", kafka=ONE, keep=tmp_path / "kept", patience=3.0)
+    report = run_reproduce(request, Silent())
+    assert report.outcome == "unavailable" and report.left == report.acknowledged == 100
+    assert report.control is not None
+    assert (report.control.outcome, report.control.left) == ("not-reproduced", 100)
+    flags = run_audit(AuditRequest((tmp_path / "kept" / "run" / "__cluster_metadata-0",)), Silent()).flags
+    (flag,) = [flag for flag in flags if flag.hazard == "F-64"]
+    assert (flag.topic, flag.rule) == ("orders", "deleted-after-clearing")
+    control = run_audit(AuditRequest((tmp_path / "kept" / "control" / "__cluster_metadata-0",)), Silent())
+    assert control.flags == ()
+
+
 MARK = "ELRCHECK_TEST_MARK"
 LONG = 600.0
 
