@@ -85,7 +85,8 @@
       const { key, number } = address.read();
       if (key !== atlas.dataset.key || number === null || number >= states.length) return;
       address.reveal(atlas);
-      states[number].focus();
+      show(number);
+      states[number].focus({ preventScroll: true });
     };
     follow();
     window.addEventListener("hashchange", follow);
