@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from places import ROOT
 
 from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import from_data, from_text, to_data
 from elrcheck.catalogue.evidence.hunt_page import because, hunt_page
 from elrcheck.catalogue.evidence.hunted import (
     DESIGNS,
@@ -24,6 +28,7 @@ from elrcheck.catalogue.evidence.hunted import (
     repairs_of,
 )
 from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.suite_file import SuiteCase
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
 CASE = CASES["reassign/fence@code_4_3"]
@@ -122,16 +127,55 @@ def test_designs_are_variants() -> None:
         assert name.startswith("the KIP") and variant.startswith("kip_")
 
 
+def script() -> Any:
+    spec = importlib.util.spec_from_file_location("search_hunt", ROOT / "docs" / "search_hunt.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("model", "searched"),
+    [
+        ("same", ["reassign/fence@code_4_3", "reassign/kill@code_4_3"]),
+        ("other", ["reassign/fence@code_4_3", "reassign/kill@code_4_3", "unregister/kill@code_4_0"]),
+    ],
+)
+def test_a_run_goes_on_where_it_was(
+    model: str, searched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing, then what has a repair that was not left out; of another model, everything."""
+    module, known, asked = script(), {case.name: case for case in HUNT.cases}, []
+    partly = from_data({**to_data(known["reassign/kill@code_4_3"]), "left_out": ["F-20"]}, HuntedCase)
+    there = (partly, known["unregister/kill@code_4_0"])
+    stored = Hunt("then", module.model_digest() if model == "same" else "other", there)
+
+    def answer(case: SuiteCase, *_: object) -> HuntedCase:
+        asked.append(module.short(case))
+        return known[module.short(case)]
+
+    monkeypatch.setattr(module, "FILE", tmp_path / "hunted.json")
+    module.FILE.touch()
+    monkeypatch.setattr(module, "packaged_hunt", lambda: stored)
+    names = ("reassign/kill@code_4_3", "reassign/fence@code_4_3", "unregister/kill@code_4_0")
+    monkeypatch.setattr(module, "hunted_cases", lambda: tuple(CASES[name] for name in names))
+    monkeypatch.setattr(module, "attributed", answer)
+    module.add_missing(SimpleNamespace(found=None, last_steps=None))
+    assert sorted(asked) == searched
+    if model == "same":
+        assert asked[0] == "reassign/fence@code_4_3"
+    written = from_text(module.FILE.read_bytes(), Hunt)
+    assert [case.name for case in written.cases] == list(names)
+    assert written.cases[0].left_out == known[names[0]].left_out
+
+
 @pytest.mark.parametrize(
     "name",
     ["unregister/kill@code_4_0", pytest.param("feature/kill@code_4_3", marks=pytest.mark.slow)],
 )
 def test_a_row_repeats(name: str) -> None:
-    spec = importlib.util.spec_from_file_location("search_hunt", ROOT / "docs" / "search_hunt.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     stored = next(case for case in HUNT.cases if case.name == name)
-    bench = module.Bench()
+    bench = script().Bench()
     assert attributed(CASES[name], bench.found, bench.last_steps, stored.left_out) == stored
     assert replace(bench.found(CASES[name].selection), states=0).complete
