@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from report_samples import CHECK, PROVE
 import elrcheck
 from elrcheck.api.result_types import as_result
 from elrcheck.api.tables import tables_of
+from elrcheck.base.requests import CheckRequest, Limits, ProveRequest, Selection, SweepRequest
 from elrcheck.cli import cli
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
@@ -111,6 +113,32 @@ def test_a_mistake_is_an_exception_with_the_code_of_the_command(
         call()
     assert caught.value.code == code
     assert says in caught.value.render()
+
+
+def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def answers(report: object) -> Callable[..., object]:
+        def run(request: object, *_: object) -> object:
+            asked.append(request)
+            return report
+
+        return run
+
+    chosen = Selection("legacy", "two-brokers", ("min_isr=1", "unclean_leader_election_enable=true"))
+    settings = {"min_isr": 1, "unclean_leader_election_enable": True}
+    monkeypatch.setattr("elrcheck.commands.prove.prove.run_prove", answers(PROVE))
+    proof = elrcheck.prove("legacy", "two-brokers", settings, properties="P-1", workers=1, solver="cvc5")
+    assert isinstance(proof, elrcheck.ProofResult) and proof.cells is PROVE.cells
+    monkeypatch.setattr("elrcheck.commands.check.run_check", answers(CHECK))
+    elrcheck.check("legacy", "two-brokers", settings, properties=["P-1", "P-2"], max_depth=3, run_dir="there")
+    monkeypatch.setattr("elrcheck.commands.sweep.sweep.run_sweep", answers(SWEEP))
+    elrcheck.sweep({"crashes": [0, 1], "fences": "0..2"}, "legacy", "two-brokers", settings, workers=2)
+    assert asked == [
+        ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),
+        CheckRequest(chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=Path("there")),
+        SweepRequest(chosen, ("crashes=0,1", "fences=0..2"), workers=2),
+    ]
 
 
 def test_a_result_is_the_report_that_the_command_renders() -> None:
