@@ -65,13 +65,15 @@ class Part:
     folded: bool = False
 
     @property
-    def open_cases(self) -> tuple[Case, ...]:
-        """What failed, then what is undecided."""
-        return tuple(c for word in ("failed", "undecided") for c in self.cases if c.outcome == word)
+    def cases_by_need(self) -> tuple[tuple[str, bool, tuple[Case, ...]], ...]:
+        """A word, whether it is open, and its cases: what failed, what is undecided, what passed.
 
-    @property
-    def passed_cases(self) -> tuple[Case, ...]:
-        return tuple(case for case in self.cases if case.outcome == "passed")
+        Only the first that there is needs a look.
+        """
+        words = ("failed", "undecided", "passed")
+        groups = [(word, tuple(case for case in self.cases if case.outcome == word)) for word in words]
+        filled = [(word, cases) for word, cases in groups if cases]
+        return tuple((word, number == 0, cases) for number, (word, cases) in enumerate(filled))
 
     @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:

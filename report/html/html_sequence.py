@@ -54,13 +54,14 @@ class Box:
 class LogLine:
     """The log of a broker before and after a step: boxes on both sides of an arrow, a word where it is empty.
 
-    words: texts with their x.
+    words: texts with their x. said: the same in a line.
     """
 
     y: float
     words: tuple[tuple[float, str], ...]
     boxes: tuple[Box, ...]
     end: float
+    said: str
 
 
 @dataclass(frozen=True)
@@ -164,4 +165,6 @@ def _log_line(change: LogChange, x: float, y: float) -> LogLine:
     if kept:
         words.append((x, "lost"))
         x += CHAR * 5
-    return LogLine(y, tuple(words), tuple(boxes), x)
+    texts = [" ".join(map(name, records)) or "empty" for records in (change.before, change.after)]
+    said = f"{label} {' → '.join(texts)}" + (f", lost: {' '.join(map(name, change.lost))}" if kept else "")
+    return LogLine(y, tuple(words), tuple(boxes), x, said)

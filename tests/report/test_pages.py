@@ -43,7 +43,12 @@ def test_the_shortest_counterexample_is_first_and_open() -> None:
     assert before(text, *marks, 'id="c1-verdicts"', 'class="search"')
     assert [trace.title[:3] for trace in page_of(SEVERAL).parts[0].failing_traces] == ["P-1", "P-8"]
     verdicts = text[text.index('id="c1-verdicts"') :]
-    assert before(verdicts, "✗", "</table>", "<details>", "P-2"), "what passed is folded, below what failed"
+    marks = (
+        "<details open>\n<summary>2 failed",
+        "<details>\n<summary>1 undecided",
+        "<details>\n<summary>2 passed",
+    )
+    assert before(verdicts, *marks), "only what failed is open"
     fine = html(replace(FULL, verdict="holds", properties=FULL.properties[1:2]))
     assert "<details open>\n<summary>1 passed</summary>" in fine, "and open where nothing failed"
 
@@ -84,6 +89,7 @@ def test_the_diagram_has_the_log_before_and_after() -> None:
     assert texts == ["isr: {0,1} → {0}", "✓ committed: r1", "✓ acknowledged: r1"]
     (line,) = crash.logs
     assert [(box.name, box.lost) for box in line.boxes] == [("r1", False), ("r1", True)]
+    assert line.said == "log of 0: r1 → empty, lost: r1" and f"<span>{line.said}</span>" in html(LOSS)
     assert [note.text for note in crash.notes] == ["✗ no log has r1 any more", "✗ P-8 Kept is false"]
     assert [row.broken for row in (produce, crash, elect)] == [False, True, False] and not elect.logs
     ends = [note.y for note in crash.notes]
