@@ -8,23 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from axe import MISSING_AXE, violations
 from browser import MISSING, Browser
 from html_pages import width
 from page_samples import DRAWN, PAGES, SEVERAL, SWEEP
-from places import TESTS
 
 from elrcheck.report.formats import render
 from elrcheck.report.html.sweep_html import to_html
 from elrcheck.results.any_report import Report
 
-AXE = TESTS / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 KINDS: dict[str, Report] = {**PAGES, "graph": DRAWN}
-VIOLATIONS = (
-    "const done = arguments[arguments.length - 1];"
-    "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations.map("
-    "one => `${one.id}: ${one.nodes.map(node => node.target.join(' ')).join(', ')}`)))"
-)
 STATE = "c1-P-8"
 
 
@@ -39,7 +33,7 @@ def go(browser: Browser, page: Path, place: str) -> None:
     browser.run_async("const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))")
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="`npm install` was not run in tests/axe")
+@pytest.mark.skipif(MISSING_AXE is not None, reason=str(MISSING_AXE))
 @pytest.mark.parametrize("name", [*KINDS, "sweep"])
 def test_axe_finds_nothing_and_the_page_needs_nothing_else(
     browser: Browser, tmp_path: Path, name: str
@@ -49,10 +43,9 @@ def test_axe_finds_nothing_and_the_page_needs_nothing_else(
         browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
         browser.open(page)
         assert width(browser) == (size[0], size[0]), "only boxes scroll sideways"
-        browser.run(AXE.read_text(encoding="utf-8"))
-        assert browser.run_async(VIOLATIONS) == []
+        assert violations(browser) == []
         browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
-        assert browser.run_async(VIOLATIONS) == [], "nor in what was folded"
+        assert violations(browser) == [], "nor in what was folded"
         assert width(browser) == (size[0], size[0])
         assert browser.run("return performance.getEntriesByType('resource').length") == 0
         assert browser.messages() == []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import pytest
+from axe import MISSING_AXE, violations
 from browser import MISSING, Browser
 from html_pages import contrast, width
 from web_client import PATH, Client, serving
@@ -186,3 +187,24 @@ def test_it_fits_a_phone_and_can_be_read(
     unnamed = "return [...document.querySelectorAll('button, input:not(.hidden), select')]"
     unnamed += ".filter((one) => !one.textContent.trim() && !one.labels?.length).length"
     assert browser.run(unnamed) == 0
+
+
+@pytest.mark.skipif(MISSING_AXE is not None, reason=str(MISSING_AXE))
+@pytest.mark.parametrize(
+    ("wide", "high", "scheme"), [(1600, 1000, "light"), (1200, 900, "dark"), (390, 844, "light")]
+)
+def test_axe_finds_nothing(
+    browser: Browser, client: Client, opened: Callable[[str], None], wide: int, high: int, scheme: str
+) -> None:
+    opened(LINK)
+    browser.devtools("Page.setBypassCSP", enabled=True)  # of axe itself: the page allows no other script
+    try:
+        browser.call("POST", "/refresh", {})
+        browser.emulate(wide, high, prefers_color_scheme=scheme)
+        titled(browser, "State 3 of 3")
+        assert violations(browser) == []
+        browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+        assert violations(browser) == [], "nor in what was folded"
+        assert width(browser) == (wide, wide)
+    finally:
+        browser.devtools("Page.setBypassCSP", enabled=False)
