@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import ended_in_time
 from web_client import LEGACY, PATH, Client, serving
 
 from elrcheck.base.requests import Selection
@@ -38,7 +39,7 @@ def test_it_starts_without_solver_and_compiler_and_ends_with_130(tmp_path: Path)
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         env={**os.environ, "HOME": str(tmp_path)},
     )  # fmt: skip
-    try:
+    with ended_in_time(process):
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         asked = json.dumps({"model": LEGACY, "path": PATH}).encode()
@@ -49,9 +50,6 @@ def test_it_starts_without_solver_and_compiler_and_ends_with_130(tmp_path: Path)
             assert json.load(reply)["path"] == PATH
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
     assert (out, err) == ("130 []\n", "interrupted\n")
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(address.rsplit(":", 1)[1].strip("/")))) != 0
