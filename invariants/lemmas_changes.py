@@ -10,14 +10,15 @@ such changes.
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_views import enough, granted, takes_for_enough
+from elrcheck.invariants.lemmas_logs import fresh, joiners
+from elrcheck.invariants.lemmas_views import counts, enough, granted, takes_for_enough
 from elrcheck.invariants.membership import granted_now, registered_anew, uncleanly
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, min_isr_may_vary
 from elrcheck.model.config import Config
-from elrcheck.model.state import Settings, State
+from elrcheck.model.state import Settings, Stage, State, Status
 
 # ---------------------------------------------------------------------------- values
 
@@ -63,6 +64,71 @@ def EnoughByOldValue(c: Config, s: State) -> bool:
                 )
             ),
             eligible(c, s) == EMPTY,
+        )
+        for b in c.brokers
+    )
+
+
+# ---------------------------------------------------------------------------- reassignments
+
+
+@lemma
+def ReplicasListed(c: Config, s: State) -> bool:
+    """The replica list names a broker once. ISR, ELR and what a reassignment adds and removes are in it."""
+    p = s.partition
+    replicas = frozenset(p.replicas)
+    return (
+        len(p.replicas) >= 1
+        and all(all(p.replicas[i] != p.replicas[k] for i in range(k)) for k in range(len(p.replicas)))
+        and p.isr | p.elr | p.last_known_elr | p.adding | p.removing <= replicas
+        and p.adding & p.removing == EMPTY
+        and replicas - p.removing != EMPTY
+        and replicas - p.adding != EMPTY
+    )
+
+
+@lemma
+def ViewReplicas(c: Config, s: State) -> bool:
+    """A leader epoch only gains replicas. What a leader asks for, and what it knows, is about replicas."""
+    return all(
+        implies(
+            s.broker[b].view.leader_epoch == s.partition.leader_epoch,
+            s.broker[b].view.replicas <= frozenset(s.partition.replicas),
+        )
+        and implies(
+            s.broker[b].view.partition_epoch == s.partition.partition_epoch
+            or (granted(s, b) and s.broker[b].alter.partition_epoch == s.partition.partition_epoch),
+            s.broker[b].view.replicas == frozenset(s.partition.replicas),
+        )
+        and s.broker[b].view.isr <= s.broker[b].view.replicas
+        and implies(
+            s.broker[b].view.leader == b and counts(s, b),
+            s.broker[b].alter.isr <= s.broker[b].view.replicas,
+        )
+        and implies(
+            s.broker[b].alter.stage == Stage.SENT
+            and s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
+            s.broker[b].alter.isr <= frozenset(s.partition.replicas),
+        )
+        and all(
+            implies(s.broker[b].peers[f].log_end_offset is not None, f in s.broker[b].view.replicas)
+            for f in c.brokers
+        )
+        for b in c.brokers
+    )
+
+
+@lemma
+def OldReplicasRead(c: Config, s: State) -> bool:
+    """Only a broker that is just being added, and is not in the ISR, may have read that it is no replica."""
+    return all(
+        implies(
+            s.broker[b].status == Status.RUNNING
+            and s.broker[b].view.partition_epoch > 0
+            and b not in s.broker[b].view.replicas,
+            b not in frozenset(s.partition.replicas) - s.partition.adding
+            and b not in s.partition.isr | s.partition.elr | joiners(c, s)
+            and not any(leads_now(s, leader) and fresh(s, leader, b) for leader in c.brokers),
         )
         for b in c.brokers
     )
@@ -145,4 +211,18 @@ def ReadBeforeGrant(c: Config, s: State, t: State) -> bool:
     )
 
 
-ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant)
+@op
+def StillAdding(c: Config, s: State, t: State) -> bool:
+    """no new target leaves a replica in the list that is being added and has yet to join the ISR (P-25)"""
+    return not (
+        c.reassignments > 0
+        and any(
+            b in s.partition.adding
+            and b in frozenset(t.partition.replicas)
+            and b not in t.partition.adding | t.partition.isr
+            for b in c.brokers
+        )
+    )
+
+
+ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant, StillAdding)

@@ -23,8 +23,10 @@ from elrcheck.model.state import State, initial_replicas, leads
 class Seen:
     """The history of a run.
 
-    lost: brokers that have ever lost records. backers: the maximal ISR of the leader that last moved
-    `committed`, all of whom had then acknowledged every committed record.
+    lost: brokers that have ever lost records, or deleted them because they were no replica any more.
+    backers: the maximal ISR of the leader that last moved `committed`, all of whom had then acknowledged
+    every committed record. Where replicas may be removed, as far as they were replicas; once one is, whoever
+    may be elected then.
     """
 
     lost: RSet
@@ -35,6 +37,18 @@ class Seen:
 def seen_at_first(c: Config) -> Seen:
     """Nobody has lost anything, and every replica has the empty log that is committed."""
     return Seen(lost=EMPTY, backers=frozenset(initial_replicas(c)))
+
+
+@op
+def deleted(c: Config, s: State, t: State) -> RSet:
+    """Brokers that hold no replica, and whose log became shorter."""
+    return frozenset(
+        b
+        for b in c.brokers
+        if c.reassignments > 0
+        and b not in frozenset(t.partition.replicas)
+        and len(t.broker[b].log) < len(s.broker[b].log)
+    )
 
 
 @op
@@ -49,7 +63,15 @@ def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
         )
     )
     grown = len(t.committed) > len(s.committed)
-    return Seen(lost=seen.lost | t.lossy, backers=committing if grown else seen.backers)
+    replicas = frozenset(t.partition.replicas)
+    return Seen(
+        lost=seen.lost | t.lossy | deleted(c, s, t),
+        backers=t.partition.isr | t.partition.elr
+        if c.reassignments > 0 and not frozenset(s.partition.replicas) <= replicas
+        else (committing & replicas if c.reassignments > 0 else committing)
+        if grown
+        else seen.backers,
+    )
 
 
 # ---------------------------------------------------------------------------- lemmas
@@ -57,8 +79,11 @@ def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
 
 @op
 def LostCovers(c: Config, s: State, seen: Seen) -> bool:
-    """Whoever has lost records and has not registered since has lost some; there are no more than losses."""
-    return s.lossy <= seen.lost and len(seen.lost) <= losses(s)
+    """Whoever has lost records and has not registered since has lost some; there are no more than losses.
+
+    With reassignments, brokers that are no replicas any more delete records as well.
+    """
+    return s.lossy <= seen.lost and (c.reassignments > 0 or len(seen.lost) <= losses(s))
 
 
 @op
@@ -68,8 +93,13 @@ def BackersHold(c: Config, s: State, seen: Seen) -> bool:
     They are no fewer than any promise says that was made of it (P-30), also where min ISR has changed since.
     """
     return (
-        (c.min_isr_changes > 0 or len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas))
-        and all(p.min_isr <= len(seen.backers) for p in s.promised)
+        (
+            c.min_isr_changes > 0
+            or c.reassignments > 0
+            or len(seen.backers) >= effective_min_isr(s.settings, s.partition.replicas)
+        )
+        and (c.reassignments > 0 or all(p.min_isr <= len(seen.backers) for p in s.promised))
+        and (c.reassignments == 0 or seen.backers <= frozenset(s.partition.replicas))
         and all(is_prefix(s.committed, s.broker[b].log) for b in seen.backers - seen.lost)
     )
 
@@ -111,9 +141,11 @@ LEMMAS = (LostCovers, BackersHold, QuorumKeeps, BackedLeaderComplete)
 
 @op
 def FewLosses(c: Config, s: State, seen: Seen) -> bool:
-    """fewer brokers have ever lost records than backed the newest committed one: min ISR or more"""
-    return len(seen.lost) < len(seen.backers)
+    """some broker that backed the newest committed record has never lost records"""
+    return not seen.backers <= seen.lost
 
 
 CONDITIONS = {"P-8": FewLosses}
 """Properties that hold, and are proved, only under a condition on the history."""
+WITH_REASSIGNMENTS = {"P-30": FewLosses}
+"""The same, where replicas may be removed: `BackersHold` does not count who backs a promise then."""

@@ -202,14 +202,24 @@ def AckValid(c: Config, s: State) -> bool:
 
 @lemma
 def FreshCovers(c: Config, s: State) -> bool:
-    """Followers that moved on keep the acknowledged records that the old leader can still commit."""
+    """Followers that moved on keep the acknowledged records that the old leader can still commit.
+
+    A broker that was no replica in the meantime has deleted its log, until it joins the ISR again.
+    """
     return all(
         all(
             implies(
                 fresh(s, leader, b)
                 and b not in s.lossy
                 and s.broker[b].status == Status.RUNNING
-                and moved(s, b, leader),
+                and moved(s, b, leader)
+                and (
+                    c.reassignments == 0
+                    or (
+                        b in s.broker[b].view.replicas
+                        and b in frozenset(s.partition.replicas) - s.partition.adding
+                    )
+                ),
                 upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader))),
             )
             for b in c.brokers

@@ -245,7 +245,10 @@ def RequestShape(c: Config, s: State) -> bool:
                 s.broker[b].view.leader == b and counts(s, b),
                 s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
                 and s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch
-                and s.broker[b].alter.isr != s.broker[b].view.isr,
+                and implies(
+                    c.reassignments == 0 or s.broker[b].view.leader_epoch == s.partition.leader_epoch,
+                    s.broker[b].alter.isr != s.broker[b].view.isr,
+                ),
             )
             and implies(
                 s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
@@ -281,30 +284,42 @@ def NothingPending(c: Config, s: State) -> bool:
 
 
 @op
-def granted(s: State, b: Replica) -> bool:
-    """The controller granted b's request, and b does not know it yet."""
+def applied(s: State, b: Replica) -> bool:
+    """The controller has applied b's proposal, and b does not know it yet."""
     x = s.broker[b].alter
     return x.stage == Stage.ANSWERED and x.error == Error.NONE and x.overtaken == 0
 
 
+@op
+def granted(s: State, b: Replica) -> bool:
+    """The same, and no replica was removed with it: the leader epoch is the one b knows, so b accepts it."""
+    return applied(s, b) and s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
+
+
 @lemma
 def AnswerIsRecord(c: Config, s: State) -> bool:
-    """A success response is a past controller record of the sender's epoch, newer than its view."""
+    """A success response is a past record newer than its sender's view, of its epoch if no replica left."""
     return all(
         implies(
             s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b),
             b in s.broker[b].alter.isr
-            and s.broker[b].alter.isr != s.broker[b].view.isr
-            and s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch,
+            and (
+                s.broker[b].alter.isr != s.broker[b].view.isr
+                or (c.reassignments > 0 and s.broker[b].view.leader_epoch < s.partition.leader_epoch)
+            )
+            and s.broker[b].alter.leader_epoch >= s.broker[b].view.leader_epoch
+            and (c.reassignments > 0 or s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch),
         )
         and implies(
-            s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b) and not granted(s, b),
-            s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch,
+            s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b) and not applied(s, b),
+            s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
+            and s.broker[b].alter.partition_epoch == s.broker[b].view.partition_epoch,
         )
         and implies(
-            granted(s, b),
+            applied(s, b),
             s.broker[b].alter.partition_epoch > s.broker[b].view.partition_epoch
             and s.broker[b].alter.partition_epoch <= s.partition.partition_epoch
+            and s.broker[b].alter.leader_epoch <= s.partition.leader_epoch
             and implies(
                 s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
                 s.partition.leader_epoch == s.broker[b].alter.leader_epoch
@@ -316,7 +331,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
                     s.broker[a].view.leader_epoch == s.broker[b].alter.leader_epoch,
                 )
                 and implies(
-                    granted(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
+                    applied(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
                     a == b,
                 )
                 for a in c.brokers

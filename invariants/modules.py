@@ -30,6 +30,7 @@ from elrcheck.invariants import (
 from elrcheck.invariants.kept_model import kept_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.model import timeouts
 from elrcheck.model.protocol import load_model
 
@@ -88,9 +89,12 @@ def lemmas_of(model: Model) -> tuple[Fn, ...]:
     return (*model.lemmas, *(model.fns[function.__name__] for function in lemmas_losses.LEMMAS))
 
 
-def condition_of(model: Model, fn: Fn) -> Fn | None:
-    """Return what a property of `load_proof_model` needs to hold, if that is more than the rules."""
-    condition = lemmas_losses.CONDITIONS.get(fn.ident)
+def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
+    """Return what a property of `load_proof_model` needs to hold there, if that is more than the rules."""
+    conditions = dict(lemmas_losses.CONDITIONS)
+    if getattr(config, "reassignments", 0) > 0:
+        conditions |= lemmas_losses.WITH_REASSIGNMENTS
+    condition = conditions.get(fn.ident)
     return None if condition is None else model.fns[condition.__name__]
 
 

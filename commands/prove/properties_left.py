@@ -48,7 +48,7 @@ def surviving(
         ),
         void=void,
         properties=tuple(
-            PropertyProof(fn.ident, not void and _proved(survivors, fn), _condition(model, fn))
+            PropertyProof(fn.ident, not void and _proved(survivors, fn), _condition(model, transitions, fn))
             for fn in properties
         ),
         seconds=round(time.perf_counter() - started, 3),
@@ -58,7 +58,7 @@ def surviving(
 def _stands_alone(model: Model, transitions: Transitions, fn: Fn) -> bool:
     """Whether a property may serve as a lemma: without a condition, and of all brokers alike."""
     alike = transitions.alike is None or transitions.alike.holds(fn)
-    return condition_of(model, fn) is None and alike
+    return condition_of(model, fn, transitions.config) is None and alike
 
 
 def _proved(survivors: Survivors, fn: Fn) -> bool:
@@ -67,8 +67,8 @@ def _proved(survivors: Survivors, fn: Fn) -> bool:
     return fn.name in survivors.kept or survivors.implied(fn)
 
 
-def _condition(model: Model, fn: Fn) -> str | None:
-    condition = condition_of(model, fn)
+def _condition(model: Model, transitions: Transitions, fn: Fn) -> str | None:
+    condition = condition_of(model, fn, transitions.config)
     return None if condition is None else condition.doc
 
 

@@ -214,7 +214,7 @@ class Proof:
     # ------------------------------------------------------------------------- phases
 
     def _implication(self, fn: Fn) -> ObligationReport:
-        condition = condition_of(self.model, fn)
+        condition = condition_of(self.model, fn, self.transitions.config)
         done = self._obligation("implication", fn, self.prover.implication(fn))
         return done if condition is None else replace(done, condition=condition.doc)
 

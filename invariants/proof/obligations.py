@@ -93,7 +93,7 @@ class Prover:
 
     def claim(self, fn: Fn) -> Any:
         """What the proof says of a state by a property: that it holds, or does under its condition."""
-        condition = condition_of(self.ts.model, fn) if self.ts.has_history else None
+        condition = condition_of(self.ts.model, fn, self.ts.config) if self.ts.has_history else None
         holds = self.ts.holds(fn)
         return holds if condition is None else z3.Implies(self.ts.holds(condition), holds)
 
