@@ -22,6 +22,7 @@ FINDING = next(found for found in map(read_finding, finding_files()) if found.id
 JAVA = ROOT / "tests" / "support" / "java"
 TEST = (JAVA / "LateAnswerTest.java").read_text()
 IN_TIME = TEST.replace("LATE = true", "LATE = false").replace("class LateAnswerTest", "class InTimeTest")
+NO_RECORD = (JAVA / "EmptyEpochTest.java").read_text()
 DRIVER = [
     JAVA / "Follower.java",
     *(ROOT / "kafka" / "java" / "broker" / f"{name}.java" for name in PARTS),
@@ -53,5 +54,5 @@ def test_the_patch_of_its_page_refuses_the_record(version: str, junit: str, tmp_
     kafka = jars_or_skip(version, Jars.BROKER)
     assert FINDING.patch is not None
     patched = patched_classes(FINDING.patch.edits_of(version), kafka, tmp_path / "patch")
-    found = run_tests([TEST, IN_TIME], kafka, junit, tmp_path / "run", patched, DRIVER)
-    assert found == {"LateAnswerTest": "", "InTimeTest": ""}
+    found = run_tests([TEST, IN_TIME, NO_RECORD], kafka, junit, tmp_path / "run", patched, DRIVER)
+    assert found == {"LateAnswerTest": "", "InTimeTest": "", "EmptyEpochTest": ""}

@@ -1,6 +1,7 @@
 package org.elrcheck.broker;
 
 import java.io.File;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
@@ -12,10 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** F-52: what the files of a clean shutdown prove when a log directory is lost and dropped from log.dirs. */
 public class LostDirectoryTest {
     private static final long EPOCH = 7;
+    private static final Class<?> SCALA = Reflected.any("kafka.log.LogManager");
+    /** In 4.4 it is in Java, and the class in Scala only makes one. */
+    private static final boolean IN_SCALA = SCALA.getDeclaredConstructors().length > 0;
 
     @TempDir
     Path folder;
@@ -24,11 +29,19 @@ public class LostDirectoryTest {
     void testShutdownCountsWhileEveryDirectoryIsThere() {
         File one = directory("d1");
         File two = directory("d2");
-        stoppedInOrder(one, two);
+        Reflected.call(started(one, two), "shutdown", EPOCH);
         assertEquals(OptionalLong.of(EPOCH), epochOf(one, two));
         assertEquals(OptionalLong.empty(), epochOf(one, directory("d3")), "d2 is replaced by an empty directory");
         assertEquals(OptionalLong.empty(), epochOf(one),
             "F-52: a broker without one of its log directories does not say that it stopped cleanly");
+        // The same where the directory fails before the broker stops.
+        File four = directory("d4");
+        File five = directory("d5");
+        Object manager = started(four, five);
+        Reflected.call(manager, "handleLogDirFailure", five.getAbsolutePath());
+        assertThrows(ClosedChannelException.class, () -> Reflected.call(manager, "shutdown", EPOCH),
+            "after the files are written, the lock of d5 is given free a second time");
+        assertEquals(OptionalLong.empty(), epochOf(four), "d5 has failed");
     }
 
     private File directory(String name) {
@@ -37,11 +50,12 @@ public class LostDirectoryTest {
         return made;
     }
 
-    /** A broker starts, with nothing in its directories, and stops. */
-    private static void stoppedInOrder(File... directories) {
+    /** A broker starts, with nothing in its directories. */
+    private static Object started(File... directories) {
         Object manager = manager(directories);
-        Reflected.call(manager, "loadLogs", config(), scala.collection.immutable.Map$.MODULE$.empty(), null);
-        Reflected.call(manager, "shutdown", EPOCH);
+        Object nothing = IN_SCALA ? scala.collection.immutable.Map$.MODULE$.empty() : java.util.Map.of();
+        Reflected.call(manager, "loadLogs", config(), nothing, null);
+        return manager;
     }
 
     /** The broker epoch that it brings along at its next start with these directories. */
@@ -56,11 +70,13 @@ public class LostDirectoryTest {
     }
 
     private static Object manager(File... directories) {
-        Object named = scala.jdk.javaapi.CollectionConverters.asScala(List.of(directories)).toList();
-        Object none = scala.jdk.javaapi.CollectionConverters.asScala(List.of()).toList();
         Scheduler scheduler = (Scheduler) Reflected.proxy(Scheduler.class, (self, method, given) -> null);
-        return Reflected.build(Reflected.any("kafka.log.LogManager"), null,
-            named, none, config(), 1, scheduler, new LogDirFailureChannel(2), Time.SYSTEM);
+        return Reflected.build(IN_SCALA ? SCALA : Reflected.any("org.apache.kafka.storage.internals.log.LogManager"),
+            null, list(List.of(directories)), list(List.of()), config(), 1, scheduler, new LogDirFailureChannel(2), Time.SYSTEM);
+    }
+
+    private static Object list(List<File> files) {
+        return IN_SCALA ? scala.jdk.javaapi.CollectionConverters.asScala(files).toList() : files;
     }
 
     private static LogConfig config() {
