@@ -13,6 +13,7 @@ from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.commands.risk.causes import repair_of
 from elrcheck.commands.risk.event_kinds import KINDS, Events
 from elrcheck.model.config import Config
+from elrcheck.model.variants import variant_named
 
 DOWN = ("stop", "kill", "crash", "fence")
 """Ways to take a broker down, which often do for each other."""
@@ -52,7 +53,15 @@ def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
         for run in finding.runs
         if any(ident in run.breaks for ident in (*LOSSES, *LEADERLESS))
         and all(getattr(config, name) == value for name, value in run.knobs.items() if name not in OTHER)
+        and _with_elr(run) == config.elr_enabled
     )
+
+
+def _with_elr(run: FindingRun) -> bool:
+    """Whether ELR was on in this search: as it says, else as its variant has it."""
+    variant = variant_named(run.variant)
+    knobs = {**({} if variant is None else variant.knobs), **run.knobs}
+    return bool(knobs.get("elr_enabled", Config().elr_enabled))
 
 
 def _events_of(run: FindingRun) -> Events:

@@ -121,7 +121,11 @@ def _print_part(part: RiskPart, page: Page, detail: int) -> None:
         for outcome in part.safe_up_to:
             _wrapped(page, "safe", reach_in_words(part, outcome))
         if part.safe_events:
-            _wrapped(page, "harmless", f"{', '.join(part.safe_events)}: in no answer")
+            if any(reach.undecided for reach in part.safe_up_to.values()):
+                said = f"{', '.join(part.safe_events)}; but not every set with them is decided"
+                _wrapped(page, "in no answer", said)
+            else:
+                _wrapped(page, "harmless", f"{', '.join(part.safe_events)}: in no answer")
         if part.outside:
             names = [one.finding for one in part.outside]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -100,6 +100,8 @@ def test_the_searches_that_fit_a_release(kafka: str) -> None:
     fits = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=True)).config)
     assert ("fence", "reassign", "reassign") in fits
     assert ("fence", "shrink", "set_min_isr") not in fits
+    off = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=False)).config)
+    assert ("fence", "reassign", "reassign") not in off
     assert (("crash", "fence", "move_directory") in fits) == (kafka != "4.3")  # F-23 is fixed there
 
 
