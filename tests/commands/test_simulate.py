@@ -34,6 +34,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
+from elrcheck.report.plain_words import several
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.traces.behaviour import of_states
 from elrcheck.traces.replay import replay
@@ -302,7 +303,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
                      "--seed", seed, "-f", "json"])  # fmt: skip
     again = capsys.readouterr()
     place = json.loads(again.out)["properties"][0]
-    assert f"violated after {place['steps']} steps of walk {place['walk']}" in shown.out
+    assert f"violated after {several(place['steps'], 'step')} of walk {place['walk']}" in shown.out
     assert (code, again.err) == (ExitCode.FINDING, "")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from junitparser import JUnitXml
 from places import TESTS
 
@@ -127,7 +129,13 @@ def test_results_of_the_gate_are_at_the_model_and_related_to_the_baseline() -> N
     assert place(step["location"]) == "model/broker/lifecycle.py:70"
 
 
-def test_annotations_of_the_gate_are_in_the_file_of_the_user() -> None:
+def test_annotations_of_the_gate_are_in_the_file_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    missing = [line for line in render(GATE, "github").splitlines() if line.startswith("::")]
+    assert not any("file=" in line for line in missing) and "%0Ab.toml:7 of elrcheck" in missing[0]
+    (tmp_path / "b.toml").touch()
     lines = [line for line in render(GATE, "github").splitlines() if line.startswith("::")]
     assert len(lines) == 4
     assert all(line.startswith("::error file=b.toml,line=7,title=") for line in lines)

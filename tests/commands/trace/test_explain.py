@@ -157,7 +157,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "no   kept_somewhere, for k=0" in out
     assert run(cli, ["explain", path, "--action", "Fetch", "--at", "2"]) == 0
     out = capsys.readouterr().out
-    assert "f is not leader" in out and "refused by" in out
+    assert "the follower is not leader" in out and "refused by" in out
     options = ["--variant", LEGACY.variant, "--scope", LEGACY.scope]
     assert run(cli, ["explain", "--repro", "", *options, "--property", "P-1"]) == 0
     assert run(cli, ["explain", "--repro", "", *options]) == 5

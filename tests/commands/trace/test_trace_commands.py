@@ -259,7 +259,7 @@ def test_the_commands(
     assert capsys.readouterr().out.startswith("sequenceDiagram")
     monkeypatch.setattr("sys.stdin", io.StringIO("0\nq\n"))
     assert run(cli, ["trace", "step", *OPTIONS]) == 0
-    assert capsys.readouterr().out.endswith("1 steps  --repro 0\n")
+    assert capsys.readouterr().out.endswith("1 step  --repro 0\n")
     assert run(cli, ["trace", "show"]) == 2
     for wrong in ("0/99", "0//1", "a", "²", "9" * 5000):
         assert run(cli, ["trace", "show", "--repro", wrong, *OPTIONS]) == 2
