@@ -367,8 +367,9 @@ class ReproduceRequest:
     """Show a finding on a real cluster.
 
     finding: its id, or FINDING/RECIPE; order: the recipe, if `finding` does not name it. kafka: a version to
-    get by Maven, or home: the folder of a distribution. control: compare with the control. keep: an empty
-    folder for logs. patience: a factor for time limits. runs: how often, for a rate.
+    get by Maven, or home: the folder of a distribution. classes: jars and folders that go before Kafka's own
+    jars. control: compare with the control. keep: an empty folder for logs. patience: a factor for time
+    limits. runs: how often, for a rate.
     """
 
     finding: str
@@ -379,6 +380,7 @@ class ReproduceRequest:
     keep: Path | None = None
     patience: float = 1.0
     runs: int = 1
+    classes: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,8 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
 @click.option("--kafka-home", "home", metavar="DIR",
               type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Folder of an unpacked Kafka distribution to run.")
+@click.option("--classes", metavar="PATH", multiple=True, type=click.Path(exists=True, path_type=Path),
+              help="Jar or folder of classes that go before Kafka's own, such as a patch; may be repeated.")
 @click.option("--control/--no-control", default=True, show_default=True,
               help="Follow the same steps on a second cluster, with one thing changed.")
 @click.option("--runs", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True,

@@ -113,7 +113,7 @@ class ReproduceReport:
     title: str
     kafka: str
     expected: bool
-    """The recipe names this release among those on which the finding was seen."""
+    """The recipe names this release among those on which the finding was seen; false with other `classes`."""
     outcome: ReproduceOutcome
     acknowledged: int
     left: int | None
@@ -132,6 +132,8 @@ class ReproduceReport:
     seconds: float
     repeated: RepeatedRuns | None = None
     """All runs, if several were asked for."""
+    classes: tuple[str, ...] = ()
+    """What went before Kafka's own jars, such as the classes of a patch."""
     schema: Literal["elrcheck.reproduce/1"] = "elrcheck.reproduce/1"
 
     @property

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
@@ -60,7 +61,7 @@ def run_reproduce(
         order=recipe.name,
         title=recipe.title,
         kafka=class_path.version,
-        expected=_expected(recipe, class_path.version),
+        expected=not request.classes and _expected(recipe, class_path.version),
         outcome=run.outcome,
         acknowledged=run.acknowledged,
         left=run.left,
@@ -73,6 +74,7 @@ def run_reproduce(
         kept=None if request.keep is None else str(request.keep),
         seconds=round(time.monotonic() - begun, 1),
         repeated=repeated,
+        classes=tuple(map(str, request.classes)),
     )
 
 
@@ -96,7 +98,7 @@ def _runs(sides: _Sides, asked: int) -> tuple[SideResult, RepeatedRuns | None]:
 
 
 def class_path_of(request: ReproduceRequest) -> ClassPath:
-    """The jars that the request names."""
+    """The jars that the request names, with its classes before them."""
     if (request.kafka is None) == (request.home is None):
         raise UsageFault(
             "usage-missing" if request.kafka is None else "usage-option",
@@ -104,9 +106,11 @@ def class_path_of(request: ReproduceRequest) -> ClassPath:
             help="such as --kafka 4.1.2",
         )
     if request.home is not None:
-        return from_home(request.home, Jars.CLUSTER)
-    assert request.kafka is not None
-    return from_maven(request.kafka, Jars.CLUSTER)
+        found = from_home(request.home, Jars.CLUSTER)
+    else:
+        assert request.kafka is not None
+        found = from_maven(request.kafka, Jars.CLUSTER)
+    return replace(found, jars=(*request.classes, *found.jars))
 
 
 class _Sides:

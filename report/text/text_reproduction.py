@@ -38,6 +38,7 @@ def print_reproduction(report: ReproduceReport, page: Page, detail: int = 0) -> 
         page.labelled("rate", rate_in_words(report.repeated), indent=0)
     for note in notes(report):
         page.labelled("note", note, indent=0)
+    page.labelled("classes", ", ".join(report.classes) or None, indent=0)
     page.labelled("kept", report.kept, indent=0)
     page.verdict_line(
         report.outcome, f"{report.finding}/{report.order} on Kafka {report.kafka}, {report.seconds:.1f} s"
@@ -80,7 +81,9 @@ def notes(report: ReproduceReport) -> list[str]:
         found.append("the control shows the same, so the run does not show what the finding says: exit 3")
     if report.control is not None and report.control.outcome == "inconclusive":
         found.append("the control did not come to its end")
-    if not report.expected:
+    if report.classes:
+        found.append("the classes of Kafka were not all those of the release")
+    elif not report.expected:
         found.append("the recipe does not name this release among those on which the finding was seen")
     if report.timing and report.outcome != "lost":
         found.append(f"timing matters: {report.timing}")

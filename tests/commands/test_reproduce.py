@@ -252,6 +252,17 @@ def test_a_release_that_is_too_old_or_new(follow: Follow) -> None:
     assert not report.expected and "does not name this release" in render(report, "text")
 
 
+def test_classes_of_a_patch_go_before_those_of_kafka(follow: Follow, tmp_path: Path) -> None:
+    patch = tmp_path / "patch.jar"
+    report = follow(FakeCluster(), control=False, classes=(patch,))
+    assert report.classes == (str(patch),) and not report.expected
+    text = render(report, "text")
+    assert f"classes   {patch}" in text and "not all those of the release" in text
+    assert "does not name this release" not in text
+    jars = reproduce.class_path_of(ReproduceRequest("F-20", kafka="4.1.1", classes=(patch,))).jars
+    assert jars == (patch, tmp_path / "CLUSTER")
+
+
 def test_which_kafka_has_to_be_said() -> None:
     for request in (ReproduceRequest("F-20"), ReproduceRequest("F-20", kafka="4.1.1", home=Path("x"))):
         with pytest.raises(UsageFault) as caught:
