@@ -25,11 +25,17 @@ class Delete:
 
 @dataclass(frozen=True)
 class Produce:
-    """Numbered records with acks=all. size: how many bytes each has besides its number."""
+    """Numbered records. size: how many bytes each has besides its number.
+
+    acks: `all`, or `1` for the answer of the leader alone: such a record does not count as acknowledged.
+    via: the broker that tells the producer who leads; None for any, which may take long if one is paused.
+    """
 
     partition: str
     records: int
     size: int
+    acks: str = "all"
+    via: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Answered:
-    """Wait until the record that was sent last is acknowledged."""
+    """Wait until every record that was sent is acknowledged."""
 
     partition: str
     seconds: float

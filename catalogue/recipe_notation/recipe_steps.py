@@ -117,7 +117,11 @@ def _create(node: Node) -> Create:
 
 def _produce(node: Node) -> Produce:
     size = node.maybe("size", Node.natural, 0)
-    return Produce(partition(node["produce"]), node["records"].positive(), size)
+    acks = str(node.get("acks", "all").value)
+    if acks not in ("1", "all"):
+        node["acks"].expected("1 or all")
+    via = node.maybe("via", Node.natural, None)
+    return Produce(partition(node["produce"]), node["records"].positive(), size, acks, via)
 
 
 def _configure(node: Node) -> Configure:
@@ -219,7 +223,7 @@ SEEN = ("leader", "replicas", "isr", "elr", "last-known-elr", "isr-size")
 STEPS: Mapping[str, StepKind] = {
     "create": StepKind(_create, ("partitions",), ("times", "config")),
     "delete": StepKind(lambda node: Delete(topic(node["delete"]))),
-    "produce": StepKind(_produce, ("records",), ("size",)),
+    "produce": StepKind(_produce, ("records",), ("size", "acks", "via")),
     "send": StepKind(lambda node: Send(partition(node["send"]))),
     "answered": StepKind(
         lambda node: Answered(partition(node["answered"]), _seconds(node)), (), ("seconds",)

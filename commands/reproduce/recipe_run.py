@@ -76,6 +76,7 @@ class RecipeRun:
         self._begun = time.monotonic()
         self._number = 0
         self._produced: dict[str, int] = {}
+        self._sent: dict[str, list[int]] = {}
         self._acknowledged: dict[str, set[int]] = {name: set() for name in recipe.read}
         self._heard: dict[int, int] = {}
         self._leaderless: list[str] = []
@@ -261,10 +262,14 @@ class RecipeRun:
     def _produce(self, action: Produce) -> str:
         first = self._produced.get(action.partition, 0)
         self._produced[action.partition] = first + action.records
-        done, error = self._cluster.clients.produce(action.partition, first, action.records, action.size)
-        self._acknowledged.setdefault(action.partition, set()).update(done)
+        done, error = self._cluster.clients.produce(
+            action.partition, first, action.records, action.size, action.acks, action.via
+        )
         if not done:
             raise ClusterFault(f"no record was acknowledged: {error}")
+        if action.acks != "all":
+            return f"{len(done)} of {action.records} written by the leader"
+        self._acknowledged.setdefault(action.partition, set()).update(done)
         return f"{len(done)} of {action.records} acknowledged"
 
     def _send(self, action: Send | Answered) -> str:
@@ -273,14 +278,17 @@ class RecipeRun:
             number = self._produced.get(partition, 0)
             self._produced[partition] = number + 1
             clients.send(partition, number)
+            self._sent.setdefault(partition, []).append(number)
             return f"record {number}"
-        number = self._produced.get(partition, 0) - 1
-        answer = lambda: clients.sent(partition, number) != "waiting"  # noqa: E731
-        self._until(answer, action.seconds, f"an answer for record {number}")
-        said = clients.sent(partition, number)
-        if said == "acknowledged":
-            self._acknowledged.setdefault(partition, set()).add(number)
-        return f"record {number}: {said}"
+        answers = []
+        for number in self._sent.pop(partition, []):
+            answer = lambda number=number: clients.sent(partition, number) != "waiting"  # noqa: E731
+            self._until(answer, action.seconds, f"an answer for record {number}")
+            said = clients.sent(partition, number)
+            if said == "acknowledged":
+                self._acknowledged.setdefault(partition, set()).add(number)
+            answers.append(f"record {number}: {said}")
+        return "; ".join(answers)
 
     def _stream(self, action: Stream) -> str:
         clients, partition = self._cluster.clients, action.partition

@@ -87,9 +87,12 @@ class ClusterClients:
     def move(self, partition: str, broker: int, folder: str) -> None:
         self._ask("move", partition, str(broker), folder)
 
-    def produce(self, partition: str, first: int, count: int, size: int) -> tuple[frozenset[int], str]:
-        """Produce numbered records with acks=all: those acknowledged, and the last error."""
-        numbers, error = self._ask("produce", partition, str(first), str(count), str(size))
+    def produce(
+        self, partition: str, first: int, count: int, size: int, acks: str = "all", via: int | None = None
+    ) -> tuple[frozenset[int], str]:
+        """Produce numbered records: those acknowledged, and the last error. via: the broker to ask."""
+        words = (str(first), str(count), str(size), acks, "" if via is None else str(via))
+        numbers, error = self._ask("produce", partition, *words)
         return _numbers(numbers), error
 
     def send(self, partition: str, number: int) -> None:

@@ -86,6 +86,8 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('cancel = "orders-0"', 'cancel = "orders"', "a partition such as orders-1"),
         ('cancel = "orders-0"', 'said = 1\npattern = "("', "no regular expression"),
         ('cancel = "orders-0"', 'log = "orders-0"\nbroker = 1', "waits for an `end`"),
+        ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nacks = 0', "1 or all"),
+        ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nvia = 2', "one of the 2 brokers"),
         ('cancel = "orders-0"', 'wait = "orders-0"\nseconds = 3', "says what it waits for"),
         ('cancel = "orders-0"', 'configure = "topics"\nset = {}', "`topic NAME`"),
         ('partitions = ["orders-0"]', 'partitions = ["orders-1"]', "no step creates"),

@@ -327,6 +327,18 @@ def test_records_are_sent_while_steps_are_done(follow: Follow) -> None:
     assert (report.acknowledged, report.left) == (114, 114)  # the record that is lost was not acknowledged
 
 
+def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_do_not_count(
+    follow: Follow,
+) -> None:
+    send, leader = '[[step]]\nsend = "orders-0"\n', "records = 2\nacks = 1\nvia = 0\n"
+    steps = f'{send}{send}[[step]]\nproduce = "orders-0"\n{leader}[[step]]\nanswered = "orders-0"\n'
+    cluster = FakeCluster(loses=2)
+    report = follow(cluster, leaderless=steps, control=False)
+    assert ("produce", "orders-0", 17, 2, "1", 0) in cluster.done
+    assert (report.acknowledged, report.left) == (17, 17)  # 10, 5, and the two that were sent
+    assert report.steps[-1].result == "record 15: acknowledged; record 16: acknowledged"
+
+
 def test_small_parts() -> None:
     assert ranges({1, 2, 3, 7, 9, 10}) == "1-3, 7, 9-10" and ranges(set()) == ""
     assert fits(WHOLE, Seen(leader=(1, 0), isr=(1, 0), isr_size=2))

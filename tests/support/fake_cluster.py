@@ -73,8 +73,10 @@ class FakeCluster:
     def move(self, partition: str, broker: int, folder: str) -> None:
         self._do("move", partition, broker, folder)
 
-    def produce(self, partition: str, first: int, count: int, size: int) -> tuple[frozenset[int], str]:
-        self._do("produce", partition, first, count)
+    def produce(
+        self, partition: str, first: int, count: int, size: int, acks: str = "all", via: int | None = None
+    ) -> tuple[frozenset[int], str]:
+        self._do("produce", partition, first, count, *(() if acks == "all" else (acks, via)))
         self.records[partition] = first + count
         return frozenset(range(first, first + count)), ""
 

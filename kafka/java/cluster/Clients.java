@@ -81,7 +81,7 @@ final class Clients implements AutoCloseable {
             case "feature": return feature(words[1], Short.parseShort(words[2]), words[3]);
             case "unregister": return unregister(Integer.parseInt(words[1]));
             case "move": return move(partition(words[1]), Integer.parseInt(words[2]), words[3]);
-            case "produce": return producers.produce(partition(words[1]), number(words[2]), number(words[3]), number(words[4]));
+            case "produce": return produce(partition(words[1]), words);
             case "send": producers.send(partition(words[1]), number(words[2])); return "";
             case "sent": return producers.sent(partition(words[1]), number(words[2]));
             case "stream": producers.stream(partition(words[1]), number(words[2]), number(words[3])); return "";
@@ -123,6 +123,11 @@ final class Clients implements AutoCloseable {
         Map<String, String> found = new LinkedHashMap<>();
         for (int i = from; i + 1 < words.length; i += 2) found.put(words[i], words[i + 1]);
         return found;
+    }
+
+    private String produce(TopicPartition which, String[] words) throws InterruptedException {
+        String asked = words[6].isEmpty() ? brokers : brokers.split(",")[number(words[6])];
+        return producers.produce(which, number(words[2]), number(words[3]), number(words[4]), words[5], asked);
     }
 
     /** The brokers that are not fenced. */

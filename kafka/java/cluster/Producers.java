@@ -14,7 +14,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Producers with acks=all. A record is its number, and what makes it as large as it has to be. */
+/** Producers, most of them with acks=all. A record is its number, and what makes it as large as it has to be. */
 final class Producers implements AutoCloseable {
     private final String brokers;
     private final Map<String, Future<RecordMetadata>> sent = new HashMap<>();
@@ -50,12 +50,13 @@ final class Producers implements AutoCloseable {
         return String.join(",", found);
     }
 
-    /** Which records were acknowledged, and why others were not. */
-    String produce(TopicPartition which, int from, int count, int size) throws InterruptedException {
+    /** Which records were acknowledged, and why others were not. asked: the brokers that are asked who leads. */
+    String produce(TopicPartition which, int from, int count, int size, String acks, String asked)
+            throws InterruptedException {
         BitSet acknowledged = new BitSet();
         String error = "";
         Map<String, Object> impatient = Map.of("max.block.ms", "60000", "delivery.timeout.ms", "60000",
-            "request.timeout.ms", "20000", "linger.ms", "0");
+            "request.timeout.ms", "20000", "linger.ms", "0", "acks", acks, "bootstrap.servers", asked);
         try (KafkaProducer<String, String> producer = open(impatient)) {
             List<Future<RecordMetadata>> answers = new ArrayList<>();
             for (int i = from; i < from + count; i++) answers.add(producer.send(record(which, i, size)));
