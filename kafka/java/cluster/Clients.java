@@ -126,8 +126,9 @@ final class Clients implements AutoCloseable {
     }
 
     private String produce(TopicPartition which, String[] words) throws InterruptedException {
-        String asked = words[6].isEmpty() ? brokers : brokers.split(",")[number(words[6])];
-        return producers.produce(which, number(words[2]), number(words[3]), number(words[4]), words[5], asked);
+        int from = number(words[2]), count = number(words[3]), size = number(words[4]);
+        if (words[6].isEmpty()) return producers.produce(which, from, count, size, words[5]);
+        return producers.produceBy(brokers.split(",")[number(words[6])], which, from, count, size, words[5]);
     }
 
     /** The brokers that are not fenced. */

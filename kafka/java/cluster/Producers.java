@@ -16,6 +16,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /** Producers, most of them with acks=all. A record is its number, and what makes it as large as it has to be. */
 final class Producers implements AutoCloseable {
+    private static final int ATTEMPTS = 20;
     private final String brokers;
     private final Map<String, Future<RecordMetadata>> sent = new HashMap<>();
     private final Map<TopicPartition, RecordStream> streams = new HashMap<>();
@@ -50,13 +51,12 @@ final class Producers implements AutoCloseable {
         return String.join(",", found);
     }
 
-    /** Which records were acknowledged, and why others were not. asked: the brokers that are asked who leads. */
-    String produce(TopicPartition which, int from, int count, int size, String acks, String asked)
-            throws InterruptedException {
+    /** Which records were acknowledged, and why others were not. */
+    String produce(TopicPartition which, int from, int count, int size, String acks) throws InterruptedException {
         BitSet acknowledged = new BitSet();
         String error = "";
         Map<String, Object> impatient = Map.of("max.block.ms", "60000", "delivery.timeout.ms", "60000",
-            "request.timeout.ms", "20000", "linger.ms", "0", "acks", acks, "bootstrap.servers", asked);
+            "request.timeout.ms", "20000", "linger.ms", "0", "acks", acks);
         try (KafkaProducer<String, String> producer = open(impatient)) {
             List<Future<RecordMetadata>> answers = new ArrayList<>();
             for (int i = from; i < from + count; i++) answers.add(producer.send(record(which, i, size)));
@@ -67,6 +67,36 @@ final class Producers implements AutoCloseable {
                 } catch (ExecutionException failed) {
                     error = String.valueOf(failed.getCause()).replaceAll("\\s+", " ");
                 }
+            }
+        }
+        return ranges(acknowledged) + "\t" + error;
+    }
+
+    /**
+     * As above, where other brokers than this one may be paused. A producer may ask any of them who leads once it
+     * has heard of them, and then waits; nothing has been sent by then, and the next producer tries again.
+     */
+    String produceBy(String asked, TopicPartition which, int from, int count, int size, String acks)
+            throws InterruptedException {
+        Map<String, Object> settings = Map.of("bootstrap.servers", asked, "acks", acks, "linger.ms", "0", "max.block.ms",
+            "1500");
+        BitSet acknowledged = new BitSet();
+        String error = "";
+        for (int i = from, attempt = 0; i < from + count && attempt < ATTEMPTS; attempt++) {
+            KafkaProducer<String, String> producer = open(settings);
+            boolean unsent = false;
+            try {
+                while (i < from + count) {
+                    Future<RecordMetadata> answer = producer.send(record(which, i, size));
+                    unsent = answer.isDone();
+                    answer.get();
+                    acknowledged.set(i++);
+                }
+            } catch (ExecutionException failed) {
+                error = String.valueOf(failed.getCause()).replaceAll("\\s+", " ");
+                if (!unsent) break;
+            } finally {
+                producer.close(Duration.ZERO);
             }
         }
         return ranges(acknowledged) + "\t" + error;
