@@ -175,8 +175,8 @@ class Patch:
 
     classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
     findings say what they said before, except those that it `mends` or `brings`; of a finding without such a
-    test, versions whose classes no longer do what [[evidence]] says. brokers: versions of which
-    a cluster with it lost nothing.
+    test, versions whose classes no longer do what [[evidence]] says. brokers: versions on
+    whose brokers, with it in front, a recipe no longer shows the finding (`reproduce --classes`).
     """
 
     text: str

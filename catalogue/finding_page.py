@@ -108,7 +108,7 @@ def _patch(patch: Patch | None, has_test: bool) -> Iterator[str]:
     elif has_test:
         yield from item("Kafka's own classes: not shown.")
     yield from item(
-        f"Brokers: with it nothing is lost on {', '.join(patch.brokers)}."
+        f"Brokers: with it the recipe no longer shows the finding on {', '.join(patch.brokers)}."
         if patch.brokers
         else "Brokers: no version on record."
     )
