@@ -32,7 +32,7 @@ def lost(trace: TraceView) -> str:
 
 
 def shortest(report: CheckReport) -> PropertyReport | None:
-    """The violated property with the shortest counterexample; None if there is none."""
+    """The violated property with the shortest counterexample; None if every property holds."""
     found = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
     return min(found, key=lambda each: (each.depth is None, each.depth or 0), default=None)
 

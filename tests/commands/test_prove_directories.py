@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from planted_rules import planted_rule
+from planted_rules import planted_rule, refuted
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import ProveRequest, Selection
@@ -18,7 +18,6 @@ from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
-from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import LostDirectory, RecoveryStrategy
 from elrcheck.model.config import Config
 
@@ -41,19 +40,6 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def model() -> Model:
     return load_proof_model()
-
-
-def refuted(prover: Prover, action: str, goal: str) -> bool:
-    """Whether some step of the action breaks the goal; the plain model agrees."""
-    instances = [one for one in prover.ts.instances if one.action == action]
-    assert instances
-    for instance in instances:
-        done = prover.consecution(prover.open_step(instance), instance, prover.goals[goal])
-        if done is not None and done.verdict == "refuted":
-            plain = PlainModel(prover.ts.model, prover.ts.config)
-            assert plain.step(done.before, Label(action, instance.args)) == done.after
-            return True
-    return False
 
 
 def test_faults_of_directories_are_refuted(model: Model) -> None:

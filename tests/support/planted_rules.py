@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.lang.changed.altered import affected, altered
 from elrcheck.lang.changed.variations import edited
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 
 
 def planted_rule(model: Model, action: str, before: str, after: str) -> tuple[Model, Any, Any]:
@@ -18,3 +20,16 @@ def planted_rule(model: Model, action: str, before: str, after: str) -> tuple[Mo
 
 
 # fault that leaves a type -> (action, expression, what it becomes, the part that leaves its type)
+
+
+def refuted(prover: Prover, action: str, goal: str) -> bool:
+    """Whether some step of the action breaks the goal; the plain model agrees."""
+    instances = [one for one in prover.ts.instances if one.action == action]
+    assert instances
+    for instance in instances:
+        done = prover.consecution(prover.open_step(instance), instance, prover.goals[goal])
+        if done is not None and done.verdict == "refuted":
+            plain = PlainModel(prover.ts.model, prover.ts.config)
+            assert plain.step(done.before, Label(action, instance.args)) == done.after
+            return True
+    return False

@@ -128,6 +128,6 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
     assert f"error[web-port]: cannot listen on port {port}" in capsys.readouterr().err
 
 
-def test_a_connection_that_sends_nothing_keeps_nobody_waiting() -> None:
+def test_a_connection_that_sends_nothing_does_not_delay_others() -> None:
     with serving() as client, socket.create_connection(("127.0.0.1", client.number)):
         assert Client(client.server).get("/api/start")["schema"] == "elrcheck.web-start/1"
