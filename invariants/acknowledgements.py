@@ -31,7 +31,20 @@ def replaced_since(s: State, leader: Replica, b: Replica) -> bool:
 
 
 @op
-def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
+def removed_since(c: Config, s: State, leader: Replica, b: Replica) -> bool:
+    """A reassignment may have removed b's replica, and perhaps added it again, unknown to the leader.
+
+    Removing a replica takes it out of ISR and ELR and begins a leader epoch; b has read a record of it.
+    """
+    return (
+        c.reassignments > 0
+        and s.broker[leader].view.leader_epoch < s.broker[b].view.leader_epoch
+        and b not in s.partition.isr | s.partition.elr
+    )
+
+
+@op
+def stored_by(c: Config, s: State, leader: Replica, k: Offset) -> RSet:
     """ISR members that hold the leader's record at offset k, or fetched past it and have lost it since:
 
     by losing data, or because a reassignment removed their replica and perhaps added it again. The leader
@@ -47,7 +60,7 @@ def stored_by(s: State, leader: Replica, k: Offset) -> RSet:
             and (
                 b in s.lossy
                 or b not in s.broker[b].view.replicas
-                or b not in frozenset(s.partition.replicas) - s.partition.adding
+                or removed_since(c, s, leader, b)
                 or replaced_since(s, leader, b)
             )
         )
@@ -63,7 +76,7 @@ def fetched_past(s: State, leader: Replica, b: Replica, k: Offset) -> bool:
 
 @op
 def enough_copies(c: Config, s: State, leader: Replica, k: Offset) -> bool:
-    return len(stored_by(s, leader, k)) >= leader_min_isr(c, s.settings, s.broker[leader], leader)
+    return len(stored_by(c, s, leader, k)) >= leader_min_isr(c, s.settings, s.broker[leader], leader)
 
 
 @always("P-25")

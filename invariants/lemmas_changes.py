@@ -120,14 +120,13 @@ def ViewReplicas(c: Config, s: State) -> bool:
 
 @lemma
 def OldReplicasRead(c: Config, s: State) -> bool:
-    """Only a broker that is just being added, and is not in the ISR, may have read that it is no replica."""
+    """A broker that has read that it is no replica is no candidate, nor is it about to become one."""
     return all(
         implies(
             s.broker[b].status == Status.RUNNING
             and s.broker[b].view.partition_epoch > 0
             and b not in s.broker[b].view.replicas,
-            b not in frozenset(s.partition.replicas) - s.partition.adding
-            and b not in s.partition.isr | s.partition.elr | joiners(c, s)
+            b not in s.partition.isr | s.partition.elr | joiners(c, s)
             and not any(leads_now(s, leader) and fresh(s, leader, b) for leader in c.brokers),
         )
         for b in c.brokers
@@ -211,18 +210,4 @@ def ReadBeforeGrant(c: Config, s: State, t: State) -> bool:
     )
 
 
-@op
-def StillAdding(c: Config, s: State, t: State) -> bool:
-    """no new target leaves a replica in the list that is being added and has yet to join the ISR (P-25)"""
-    return not (
-        c.reassignments > 0
-        and any(
-            b in s.partition.adding
-            and b in frozenset(t.partition.replicas)
-            and b not in t.partition.adding | t.partition.isr
-            for b in c.brokers
-        )
-    )
-
-
-ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant, StillAdding)
+ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant)

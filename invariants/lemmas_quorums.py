@@ -204,7 +204,7 @@ def AckValid(c: Config, s: State) -> bool:
 def FreshCovers(c: Config, s: State) -> bool:
     """Followers that moved on keep the acknowledged records that the old leader can still commit.
 
-    A broker that was no replica in the meantime has deleted its log, until it joins the ISR again.
+    With reassignments, a broker outside ISR and ELR may have been no replica and have deleted its log.
     """
     return all(
         all(
@@ -213,13 +213,7 @@ def FreshCovers(c: Config, s: State) -> bool:
                 and b not in s.lossy
                 and s.broker[b].status == Status.RUNNING
                 and moved(s, b, leader)
-                and (
-                    c.reassignments == 0
-                    or (
-                        b in s.broker[b].view.replicas
-                        and b in frozenset(s.partition.replicas) - s.partition.adding
-                    )
-                ),
+                and (c.reassignments == 0 or b in s.partition.isr | s.partition.elr),
                 upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader))),
             )
             for b in c.brokers

@@ -36,8 +36,13 @@ SIZES = (
     ("broker_count=2", "log_slots=1"),
     ("broker_count=2", "log_slots=2"),
     ("broker_count=3", "log_slots=2"),
-)
-"""The last is what `prove` covers by default: F-10 is refuted only with logs of two records."""
+    (
+        "broker_count=3", "log_slots=1", "reassignments=1", "min_isr_changes=0", "feature_changes=0",
+        "late_answers=0", "directory_failures=0", "directory_losses=0",
+    ),
+)  # fmt: skip
+"""The third is what `prove` covers by default: F-10 is refuted only with logs of two records. The last is the
+proof with reassignments."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
         "P-25": (
             (case.broker(0, log=(FIRST,)), case.broker(0, log=(FIRST,), high_watermark=1)),
             "min_isr_copies",
-            "b=0, k=0, stored_by(s, leader, k)={0}",
+            "b=0, k=0, stored_by(c, s, leader, k)={0}",
         ),
         "P-26": (
             (has_it, case.broker(1, has_it, log=())),
