@@ -36,6 +36,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
+# Ctrl-C interrupts these processes and those they start, also where the suite ignores it (`nohup`).
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Machines are small and noisy: how long an example takes there says nothing about the code.
 settings.register_profile("noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("noisy")
@@ -100,14 +104,6 @@ def invoke(
         return code, captured.out, captured.err
 
     return call
-
-
-@pytest.fixture
-def sigint() -> Iterator[None]:
-    """Ctrl-C interrupts this process and those it starts, also where the suite ignores it (`nohup`)."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

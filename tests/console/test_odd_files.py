@@ -228,7 +228,7 @@ def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def handlers(sigint: None) -> Iterator[None]:
+def handlers() -> Iterator[None]:
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     for number, handler in before.items():

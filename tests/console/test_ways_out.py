@@ -134,7 +134,6 @@ def test_ctrl_c(
     assert [f for f in tmp_path.rglob("*") if f.is_file()] == [], "no partial file"
 
 
-@pytest.mark.usefixtures("sigint")
 @pytest.mark.parametrize("said", ["compiling the model", pytest.param("searching", marks=pytest.mark.slow)])
 def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     """Compiling anew, and a search of many seconds; what it leaves is whole and can be resumed."""

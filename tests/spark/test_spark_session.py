@@ -130,7 +130,10 @@ def test_a_master_that_spark_would_not_understand(url: str, hint: str) -> None:
     assert caught.value.code == "spark-master" and hint in (caught.value.help or "")
 
 
-def test_a_master_that_does_not_answer_is_known_before_a_jvm_starts() -> None:
+def test_a_master_that_does_not_answer_is_known_before_a_jvm_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)  # other tests' session may be open
     url = f"spark://127.0.0.1:{free_port()}"
     with (
         pytest.raises(EnvironmentFault, match="no Spark master answers") as caught,

@@ -87,7 +87,6 @@ def test_resumed_after_a_kill(alone: Answers, tmp_path: Path) -> None:
     assert rows.read_bytes().count(b"\n") == 2
 
 
-@pytest.mark.usefixtures("sigint")
 @pytest.mark.slow
 def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
     process = start(tmp_path)
