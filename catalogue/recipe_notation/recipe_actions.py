@@ -47,10 +47,11 @@ class Send:
 
 @dataclass(frozen=True)
 class Answered:
-    """Wait until every record that was sent is acknowledged."""
+    """Wait until every record that was sent is answered; with `instead`, until it is acknowledged."""
 
     partition: str
     seconds: float
+    instead: Sign | None = None
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,14 @@ class Elect:
     """via: the broker that is asked; None for any, which may take long if one is paused.
 
     refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
+    if_needed: it is no fault if the leader is already the one that the election would choose.
     """
 
     partition: str
     kind: str
     via: int | None
     refused: str | None = None
+    if_needed: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,7 @@ class Said:
     node: int
     pattern: str
     seconds: float
+    instead: Sign | None = None
 
 
 @dataclass(frozen=True)
@@ -239,6 +243,12 @@ class LogEnd:
     broker: int
     end: int | None
     seconds: float
+    instead: Sign | None = None
+
+
+Sign: TypeAlias = Wait | Said | LogEnd
+"""What shows that a finding is absent, for steps with `instead`: if what they wait for does not come in time,
+but this does, the finding is not reproduced. Without either the run is inconclusive."""
 
 
 Action: TypeAlias = (

@@ -33,8 +33,12 @@
     wait = "orders-1"
     elr = [0, 1]
     in = "run"                         # only there, or only in the "control"; left out for both
-    finally = true                     # done even if the sign of the finding is absent (`decides`)
+    finally = true                     # done even if the sign of the finding is absent (`decides`, `instead`)
     note = "why"                       # for readers
+
+    [[step]]
+    answered = "orders-0"              # a sign of the finding: absent if this is seen in its place
+    instead = { wait = "orders-0", leader = 0, isr = [0] }
 
     [read]
     partitions = ["orders-1"]          # what is read at the end and compared with what was acknowledged
@@ -267,18 +271,25 @@ def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
     sides: tuple[Side, ...] = ("run", "control")
     if side is not None:
         sides = ("run",) if side == "run" else ("control",)
-    for key in (kind, "broker", "via"):
-        value = node.get(key).value
-        if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
-            node[key].expected(f"one of the {cluster.brokers} brokers")
+    _reject_strangers(node, kind, cluster)
+    action = read_action(node, kind)
+    if "instead" in node:
+        _reject_strangers(node["instead"], kind_of(node["instead"]), cluster)
     return RecipeStep(
-        action=read_action(node, kind),
+        action=action,
         sides=sides,
         at_last=node.maybe("finally", Node.boolean, False),
         text=_shown(node),
         note=node.maybe("note", _needed, ""),
         where=node.where,
     )
+
+
+def _reject_strangers(node: Node, kind: str, cluster: RecipeCluster) -> None:
+    for key in (kind, "broker", "via"):
+        value = node.get(key).value
+        if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
+            node[key].expected(f"one of the {cluster.brokers} brokers")
 
 
 def _reject_deletions_of_nothing(node: Node, steps: Sequence[RecipeStep]) -> None:
@@ -293,7 +304,7 @@ def _reject_deletions_of_nothing(node: Node, steps: Sequence[RecipeStep]) -> Non
 
 def _shown(node: Node) -> str:
     """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
-    left_out = ("in", "note", "finally", "seconds", "decides", "because")
+    left_out = ("in", "note", "finally", "seconds", "decides", "instead", "because")
     return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
 
 

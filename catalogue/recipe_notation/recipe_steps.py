@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
@@ -31,6 +31,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Said,
     Seen,
     Send,
+    Sign,
     Signal,
     Sleep,
     Start,
@@ -43,6 +44,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
 TOPIC = re.compile(r"[a-z0-9]+")
 PARTITION = re.compile(r"[a-z0-9]+-\d+")
 PATIENCE = 60.0
+INSTEAD_PATIENCE = 10.0
 START = 240.0
 NO_LEADER = -1
 CONTROLLER = "controller"
@@ -134,7 +136,10 @@ def _configure(node: Node) -> Configure:
 def _elect(node: Node) -> Elect:
     kind = node["type"].choice(("preferred", "unclean"))
     via, refused = node.maybe("via", Node.natural, None), node.maybe("refused", Node.text, None)
-    return Elect(partition(node["elect"]), kind, via, refused)
+    if_needed = node.maybe("if-needed", Node.boolean, False)
+    if if_needed and refused is not None:
+        node.fail("an election is either `refused` or done `if-needed`")
+    return Elect(partition(node["elect"]), kind, via, refused, if_needed)
 
 
 def _feature(node: Node) -> Feature:
@@ -199,7 +204,7 @@ def _said(node: Node) -> Said:
         re.compile(pattern)
     except re.error as fault:
         node["pattern"].bad(f"no regular expression: {fault}")
-    return Said(node["said"].natural(), pattern, _seconds(node))
+    return Said(node["said"].natural(), pattern, _seconds(node), _instead(node))
 
 
 def _log_end(node: Node) -> LogEnd:
@@ -207,7 +212,29 @@ def _log_end(node: Node) -> LogEnd:
     if gone == ("end" in node):
         node.fail("a `log` waits for an `end`, or until it is `gone`")
     end = None if gone else node["end"].natural()
-    return LogEnd(partition(node["log"]), node["broker"].natural(), end, _seconds(node))
+    return LogEnd(partition(node["log"]), node["broker"].natural(), end, _seconds(node), _instead(node))
+
+
+def _answered(node: Node) -> Answered:
+    return Answered(partition(node["answered"]), _seconds(node), _instead(node))
+
+
+def _instead(node: Node) -> Sign | None:
+    """What is seen where the finding is absent: a step of another kind, as a table."""
+    return node.maybe("instead", _read_instead, None)
+
+
+def _read_instead(node: Node) -> Sign:
+    if not isinstance(node.value, dict):
+        node.expected("a table such as { log = \"orders-0\", broker = 1, end = 3 }")
+    kind = kind_of(node)
+    if kind not in ("wait", "said", "log"):
+        node.fail(f"`{kind}` shows nothing", "what is seen instead is a `wait`, `said` or `log`")
+    form = STEPS[kind]
+    node.object((kind, *form.required), set(form.optional) - {"decides", "instead"})
+    found = form.read(node)
+    assert isinstance(found, Wait | Said | LogEnd)
+    return replace(found, seconds=_seconds(node, INSTEAD_PATIENCE))
 
 
 @dataclass(frozen=True)
@@ -225,14 +252,12 @@ STEPS: Mapping[str, StepKind] = {
     "delete": StepKind(lambda node: Delete(topic(node["delete"]))),
     "produce": StepKind(_produce, ("records",), ("size", "acks", "via")),
     "send": StepKind(lambda node: Send(partition(node["send"]))),
-    "answered": StepKind(
-        lambda node: Answered(partition(node["answered"]), _seconds(node)), (), ("seconds",)
-    ),
+    "answered": StepKind(_answered, (), ("seconds", "instead")),
     "stream": StepKind(lambda node: Stream(partition(node["stream"]), node["rate"].positive()), ("rate",)),
     "stream-end": StepKind(lambda node: Stream(partition(node["stream-end"]), None)),
     "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
     "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
-    "elect": StepKind(_elect, ("type",), ("via", "refused")),
+    "elect": StepKind(_elect, ("type",), ("via", "refused", "if-needed")),
     "configure": StepKind(_configure, ("set",)),
     "throttle": StepKind(lambda node: Throttle(node["throttle"].positive())),
     "feature": StepKind(_feature, ("level", "type")),
@@ -260,7 +285,7 @@ STEPS: Mapping[str, StepKind] = {
     "leaderless": StepKind(
         lambda node: Leaderless(partition(node["leaderless"]), node["seconds"].positive()), ("seconds",)
     ),
-    "said": StepKind(_said, ("pattern",), ("seconds",)),
-    "log": StepKind(_log_end, ("broker",), ("end", "gone", "seconds")),
+    "said": StepKind(_said, ("pattern",), ("seconds", "instead")),
+    "log": StepKind(_log_end, ("broker",), ("end", "gone", "seconds", "instead")),
 }
 """Every kind of step, by the key that it starts with."""

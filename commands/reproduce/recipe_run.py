@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from elrcheck.base.progress import Progress
@@ -36,16 +35,15 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.commands.reproduce.predicted import fits, wanted
-from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, wait_for
+from elrcheck.commands.reproduce.signs import NotSeen, Signs
+from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
 READ_PATIENCE = 60.0
-AT_ONCE = 0.05
-"""Seconds between looks at what a node prints; the next step often depends on it."""
 THROTTLE = "leader.replication.throttled.rate"
+NOT_NEEDED = "ElectionNotNeeded"
 
 
 @dataclass
@@ -61,10 +59,6 @@ class SideResult:
     steps: list[DoneStep] = field(default_factory=list)
 
 
-class _NotSeen(Exception):
-    """The sign of the finding does not appear."""
-
-
 class RecipeRun:
     """Follows the steps. patience: a factor for all time limits."""
 
@@ -78,9 +72,9 @@ class RecipeRun:
         self._produced: dict[str, int] = {}
         self._sent: dict[str, list[int]] = {}
         self._acknowledged: dict[str, set[int]] = {name: set() for name in recipe.read}
-        self._heard: dict[int, int] = {}
         self._leaderless: list[str] = []
         self.result = SideResult()
+        self._signs = Signs(cluster, patience, self._note)
 
     def follow(self) -> SideResult:
         """Do every step of this side, then read; faults of the cluster end in an inconclusive result."""
@@ -93,8 +87,8 @@ class RecipeRun:
                 self._progress.stage(f"{self._side} {self._number}/{len(steps)}: {step.text}")
                 try:
                     self._do(step)
-                except _NotSeen as found:
-                    absent = str(found)
+                except NotSeen as found:
+                    absent = absent or str(found)
             self._number += 1
             self._judge()
             if absent:
@@ -107,6 +101,8 @@ class RecipeRun:
 
     def _judge(self) -> None:
         """Read what is left of what was acknowledged."""
+        for partition in list(self._sent):
+            self._take_answers(partition)
         expected = sum(map(len, self._acknowledged.values()))
         self.result.acknowledged = expected
         left, missing = 0, []
@@ -147,9 +143,13 @@ class RecipeRun:
     # -- the steps
 
     def _do(self, step: RecipeStep) -> None:
-        begun = time.monotonic() - self._begun
-        result = self._act(step.action)
-        self.result.steps.append(DoneStep(self._number, step.text, round(begun, 1), result, step.note))
+        begun = round(time.monotonic() - self._begun, 1)
+        try:
+            result = self._act(step.action)
+        except NotSeen as absent:
+            self.result.steps.append(DoneStep(self._number, step.text, begun, str(absent), step.note))
+            raise
+        self.result.steps.append(DoneStep(self._number, step.text, begun, result, step.note))
 
     def _act(self, action: Action) -> str:
         """Do one step, and return what came of it."""
@@ -158,18 +158,20 @@ class RecipeRun:
                 self._cluster.clients.create(action.topic, action.partitions, action.config)
             case Produce():
                 return self._produce(action)
-            case Send() | Answered():
+            case Send():
                 return self._send(action)
+            case Answered():
+                return self._answered(action)
             case Stream():
                 return self._stream(action)
             case Wait():
-                return self._wait(action)
+                return self._signs.wait(action)
             case Leaderless():
                 return self._watch(action)
             case Said():
-                self._hear(action)
+                self._signs.hear(action)
             case LogEnd():
-                self._await_log(action)
+                self._signs.await_log(action)
             case Sleep():
                 time.sleep(action.seconds)
                 return action.because
@@ -191,11 +193,12 @@ class RecipeRun:
             else:
                 self._cluster.elect_by(action.via, action.partition, action.kind)
         except Refused as refused:
-            if action.refused is None or action.refused not in str(refused):
+            predicted = action.refused is not None and action.refused in str(refused)
+            if not predicted and not (action.if_needed and NOT_NEEDED in refused.kind):
                 raise
             return str(refused)
         if action.refused is not None:
-            raise _NotSeen(f"{action.partition}: the {action.kind} election is not refused")
+            raise NotSeen(f"{action.partition}: the {action.kind} election is not refused")
         return ""
 
     def _operate(self, action: Delete | Reassign | Configure | Throttle | Feature | Unregister) -> None:
@@ -219,7 +222,7 @@ class RecipeRun:
         broker = CONTROLLER if action.broker is None else action.broker
         match action:
             case Start():
-                self._heard[broker] = self._cluster.said_so_far(broker)
+                self._signs.started(broker)
                 wait = action.wait and action.broker is not None
                 self._cluster.start(broker, wait=wait, seconds=action.seconds)
             case Exited():
@@ -252,12 +255,13 @@ class RecipeRun:
     def _move(self, action: MoveDirectory) -> None:
         cluster, where = self._cluster, (action.broker, action.partition)
         what = f"{action.partition} on broker {action.broker}"
-        self._until(lambda: cluster.directory_of(*where) is not None, action.seconds, f"a log of {what}")
+        there = lambda: cluster.directory_of(*where) is not None  # noqa: E731
+        self._signs.until(there, action.seconds, f"a log of {what}")
         if cluster.directory_of(*where) != action.directory:
             folder = cluster.directory_path(action.broker, action.directory)
             cluster.clients.move(action.partition, action.broker, str(folder))
             moved = lambda: cluster.directory_of(*where) == action.directory  # noqa: E731
-            self._until(moved, action.seconds, f"the move of {what}")
+            self._signs.until(moved, action.seconds, f"the move of {what}")
 
     def _produce(self, action: Produce) -> str:
         first = self._produced.get(action.partition, 0)
@@ -272,23 +276,34 @@ class RecipeRun:
         self._acknowledged.setdefault(action.partition, set()).update(done)
         return f"{len(done)} of {action.records} acknowledged"
 
-    def _send(self, action: Send | Answered) -> str:
+    def _send(self, action: Send) -> str:
+        number = self._produced.get(action.partition, 0)
+        self._produced[action.partition] = number + 1
+        self._cluster.clients.send(action.partition, number)
+        self._sent.setdefault(action.partition, []).append(number)
+        return f"record {number}"
+
+    def _answered(self, action: Answered) -> str:
+        """Wait for answers; `NotSeen` only where a record that is to be acknowledged is not."""
         clients, partition = self._cluster.clients, action.partition
-        if isinstance(action, Send):
-            number = self._produced.get(partition, 0)
-            self._produced[partition] = number + 1
-            clients.send(partition, number)
-            self._sent.setdefault(partition, []).append(number)
-            return f"record {number}"
-        answers = []
-        for number in self._sent.pop(partition, []):
-            answer = lambda number=number: clients.sent(partition, number) != "waiting"  # noqa: E731
-            self._until(answer, action.seconds, f"an answer for record {number}")
-            said = clients.sent(partition, number)
-            if said == "acknowledged":
-                self._acknowledged.setdefault(partition, set()).add(number)
-            answers.append(f"record {number}: {said}")
-        return "; ".join(answers)
+        numbers = self._sent.get(partition, [])
+
+        def answered() -> bool:
+            said = {clients.sent(partition, number) for number in numbers}
+            return "waiting" not in said if action.instead is None else said <= {"acknowledged"}
+
+        what = f"answers for records {ranges(set(numbers))} of {partition}"
+        self._signs.awaited(answered, action.seconds, what, action.instead)
+        return "; ".join(f"record {number}: {said}" for number, said in self._take_answers(partition))
+
+    def _take_answers(self, partition: str) -> list[tuple[int, str]]:
+        """The answers to records that were sent; those that are acknowledged count from now on."""
+        numbers = self._sent.pop(partition, [])
+        answers = [(number, self._cluster.clients.sent(partition, number)) for number in numbers]
+        done = {number for number, said in answers if said == "acknowledged"}
+        if done:
+            self._acknowledged.setdefault(partition, set()).update(done)
+        return answers
 
     def _stream(self, action: Stream) -> str:
         clients, partition = self._cluster.clients, action.partition
@@ -299,24 +314,6 @@ class RecipeRun:
         self._produced[partition], done = clients.end_stream(partition)
         self._acknowledged.setdefault(partition, set()).update(done)
         return f"{len(done)} of {self._produced[partition] - first} acknowledged"
-
-    def _wait(self, action: Wait) -> str:
-        last: list[PartitionState] = []
-
-        def met() -> bool:
-            last[:] = [self._cluster.clients.describe(action.partition)]
-            return fits(last[0], action.seen)
-
-        try:
-            self._until(met, action.seconds, f"{action.partition} with {wanted(action.seen)}")
-        except ClusterFault as late:
-            why = f"{late}; it has {last[0]}" if last else str(late)
-            if action.decides and last:
-                self._note(action.partition, last[0])
-                raise _NotSeen(why) from late
-            raise ClusterFault(why) from late
-        self._note(action.partition, last[0])
-        return str(last[0])
 
     def _watch(self, action: Leaderless) -> str:
         """Watch whether a partition gets a leader."""
@@ -335,25 +332,6 @@ class RecipeRun:
         self._note(action.partition, state)
         self._leaderless.append(f"{action.partition} had no leader for {action.seconds:.0f} s: {state}")
         return f"no leader: {state}"
-
-    def _hear(self, action: Said) -> None:
-        start = self._heard.get(action.node, 0)
-        heard = lambda: self._cluster.said(action.node, action.pattern, start)  # noqa: E731
-        self._until(heard, action.seconds, f"node {action.node} has not said `{action.pattern}`", AT_ONCE)
-        self._heard[action.node] = self._cluster.said_so_far(action.node)
-
-    def _await_log(self, action: LogEnd) -> None:
-        where = (action.broker, action.partition)
-        if action.end is None:
-            gone = lambda: self._cluster.directory_of(*where) is None  # noqa: E731
-            self._until(gone, action.seconds, f"deletion of {action.partition} by broker {action.broker}")
-        else:
-            there = lambda: self._cluster.log_end(*where) == action.end  # noqa: E731
-            what = f"the log of {action.partition} on broker {action.broker} ends at {action.end}"
-            self._until(there, action.seconds, what)
-
-    def _until(self, done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
-        wait_for(done, seconds * self._patience, what, most)
 
     def _note(self, partition: str, state: PartitionState) -> None:
         seen = SeenState(

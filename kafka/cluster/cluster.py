@@ -59,6 +59,10 @@ class ClusterFault(Exception):
         self.excerpt = excerpt
 
 
+class NotInTime(ClusterFault):
+    """What was waited for has not come in time; nothing else is known to be wrong."""
+
+
 def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
     """Wait until something is so; an error of Kafka counts as not yet. most: seconds between two attempts."""
     end, error, interval = time.monotonic() + seconds, "", FIRST_INTERVAL
@@ -70,7 +74,7 @@ def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = 
         except Refused as refused:
             error = f" ({refused})"
         if time.monotonic() >= end:
-            raise ClusterFault(f"{what}: not within {seconds:.0f} s{error}")
+            raise NotInTime(f"{what}: not within {seconds:.0f} s{error}")
         time.sleep(interval)
         interval = min(1.5 * interval, most)
 

@@ -9,11 +9,14 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.finding_file import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
+    Answered,
     Create,
     Delete,
     Elect,
+    LogEnd,
     LoseLog,
     Reassign,
+    Said,
     Seen,
     Signal,
     Start,
@@ -86,6 +89,16 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('cancel = "orders-0"', 'cancel = "orders"', "a partition such as orders-1"),
         ('cancel = "orders-0"', 'said = 1\npattern = "("', "no regular expression"),
         ('cancel = "orders-0"', 'log = "orders-0"\nbroker = 1', "waits for an `end`"),
+        ('cancel = "orders-0"', 'elect = "orders-0"\ntype = "unclean"\nrefused = "x"\nif-needed = true',
+         "either"),
+        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { stop = 1 }', "`stop` shows nothing"),
+        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = true', "a table such as"),
+        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { log = "orders-0", broker = 2, end = 1 }',
+         "one of the 2 brokers"),
+        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { wait = "orders-0", decides = true }',
+         "unknown key `decides`"),
+        ('cancel = "orders-0"', 'wait = "orders-0"\nisr = [0]\ninstead = { said = 1, pattern = "x" }',
+         "unknown key `instead`"),
         ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nacks = 0', "1 or all"),
         ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nvia = 2', "one of the 2 brokers"),
         ('cancel = "orders-0"', 'wait = "orders-0"\nseconds = 3', "says what it waits for"),
@@ -141,6 +154,28 @@ times = 3
         Elect("orders-0", "unclean", None, "ElectionNotNeeded"),
         Create("large", ((0,), (1,)) * 3, {}),
     ]
+
+
+def test_what_is_seen_where_a_finding_is_absent(tmp_path: Path) -> None:
+    steps = """answered = "orders-0"
+seconds = 5
+instead = { wait = "orders-0", isr = [0] }
+[[step]]
+said = 100
+pattern = "resigns"
+instead = { log = "orders-0", broker = 1, end = 3, seconds = 4 }
+[[step]]
+elect = "orders-0"
+type = "preferred"
+if-needed = true
+"""
+    answered, said, elect = read(tmp_path, SMALL.replace('cancel = "orders-0"\n', steps)).steps[2:]
+    alone = Wait("orders-0", Seen(isr=(0,)), 10.0, False)
+    assert answered.action == Answered("orders-0", 5.0, alone)
+    assert said.action == Said(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
+    assert elect.action == Elect("orders-0", "preferred", None, None, True)
+    assert answered.text == "answered orders-0"
+    assert elect.text == "elect orders-0, type preferred, if-needed yes"
 
 
 def test_a_topic_is_deleted_after_it_was_created(tmp_path: Path) -> None:

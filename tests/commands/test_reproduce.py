@@ -339,6 +339,73 @@ def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_d
     assert report.steps[-1].result == "record 15: acknowledged; record 16: acknowledged"
 
 
+def step(*lines: str) -> str:
+    return "\n".join(["[[step]]", *lines, ""])
+
+
+SEND = step('send = "orders-0"')
+ALONE = 'instead = { wait = "orders-0", isr = [0], seconds = 1 }'
+AT_ONCE = step('answered = "orders-0"', "seconds = 1", ALONE)
+
+
+def test_a_record_that_is_not_acknowledged_without_the_finding(follow: Follow) -> None:
+    cluster = FakeCluster(state=replace(WHOLE, isr=(0,)), unanswered=[15], loses=1)
+    steps = SEND + AT_ONCE + step("stop = 0")
+    report = follow(cluster, leaderless=steps, control=False, patience=0.1)
+    assert (report.outcome, report.acknowledged, report.left) == ("not-reproduced", 15, 15)
+    assert "answers for records 15 of orders-0: not within 0 s; instead orders-0 has" in report.message
+    assert report.steps[-1].result == report.message and ("stop", 0) not in cluster.done
+
+
+def test_one_that_is_not_acknowledged_for_another_reason_is_inconclusive(follow: Follow) -> None:
+    report = follow(FakeCluster(unanswered=[15]), leaderless=SEND + AT_ONCE, control=False, patience=0.1)
+    assert report.outcome == "inconclusive" and "nor is there what shows its absence" in report.message
+    answered = FakeCluster(state=replace(WHOLE, isr=(0,)))
+    assert follow(answered, leaderless=SEND + AT_ONCE, control=False, patience=0.1).left == 16
+    plain = SEND + step('answered = "orders-0"', "seconds = 1")
+    late = follow(FakeCluster(unanswered=[15]), leaderless=plain, control=False, patience=0.1)
+    assert late.outcome == "inconclusive"
+
+
+def test_a_late_answer_counts(follow: Follow) -> None:
+    cluster = FakeCluster(state=replace(WHOLE, isr=(0,)), unanswered=[15], loses=1)
+    late = step("resume = 1", "finally = true")
+    report = follow(cluster, leaderless=SEND + AT_ONCE + late, control=False, patience=0.1)
+    assert (report.outcome, report.acknowledged, report.left) == ("lost", 16, 15)
+    assert "instead" in report.message
+
+
+@pytest.mark.parametrize(
+    ("sign", "shown"),
+    [
+        ('said = 100\npattern = "resigns"', 'said = 1, pattern = "registers"'),
+        ('log = "orders-0"\nbroker = 2\nend = 99', 'log = "orders-0", broker = 2, end = 15'),
+        ('log = "orders-0"\nbroker = 2\nend = 99', 'wait = "orders-0", leader = 0'),
+    ],
+)  # fmt: skip
+def test_other_signs_that_stay_away(follow: Follow, sign: str, shown: str) -> None:
+    steps = step(sign, "seconds = 1", f"instead = {{ {shown}, seconds = 1 }}")
+    report = follow(FakeCluster(says=["registers"]), leaderless=steps, control=False, patience=0.1)
+    assert report.outcome == "not-reproduced" and "; instead " in report.message
+    gone = FakeCluster(says=[], state=replace(WHOLE, leader=-1))
+    other = steps.replace("end = 15", "end = 16")
+    neither = follow(gone, leaderless=other, control=False, patience=0.1)
+    assert neither.outcome == "inconclusive"
+
+
+def test_an_election_that_is_not_needed(follow: Follow) -> None:
+    election = step('elect = "orders-0"', 'type = "unclean"', "if-needed = true")
+    needless = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
+    report = follow(needless, leaderless=election, control=False, patience=0.1)
+    assert report.outcome == "not-reproduced"
+    assert report.steps[-1].result == "ElectionNotNeededException: elect is refused"
+    other = follow(FakeCluster(fails=["elect"]), leaderless=election, control=False, patience=0.1)
+    assert other.outcome == "inconclusive"
+    always = election.replace("if-needed = true", "")
+    again = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
+    assert follow(again, leaderless=always, control=False, patience=0.1).outcome == "inconclusive"
+
+
 def test_small_parts() -> None:
     assert ranges({1, 2, 3, 7, 9, 10}) == "1-3, 7, 9-10" and ranges(set()) == ""
     assert fits(WHOLE, Seen(leader=(1, 0), isr=(1, 0), isr_size=2))

@@ -20,11 +20,22 @@ WHOLE = PartitionState(0, (0, 1), (0, 1), (), ())
 class FakeCluster:
     """Does what it is told and keeps a list of it. loses: how many acknowledged records cannot be read.
 
-    state: of every partition; fails: calls that Kafka refuses.
+    state: of every partition; fails: calls that Kafka refuses, by the error of refusal. says: what nodes have
+    printed, None for every line; unanswered: numbers of records whose sender still waits.
     """
 
-    def __init__(self, *, loses: int = 0, state: PartitionState = WHOLE, fails: Sequence[str] = ()) -> None:
-        self.loses, self.state, self.fails = loses, state, fails
+    def __init__(
+        self,
+        *,
+        loses: int = 0,
+        state: PartitionState = WHOLE,
+        fails: Sequence[str] = (),
+        refusal: str = "InvalidRequestException",
+        says: Sequence[str] | None = None,
+        unanswered: Sequence[int] = (),
+    ) -> None:
+        self.loses, self.state, self.fails, self.refusal = loses, state, fails, refusal
+        self.says, self.unanswered = says, list(unanswered)
         self.done: list[tuple[Any, ...]] = []
         self.records: dict[str, int] = {}
         self.version = "4.1.1"
@@ -38,7 +49,7 @@ class FakeCluster:
     def _do(self, *call: Any) -> None:
         self.done.append(call)
         if call[0] in self.fails:
-            raise Refused("InvalidRequestException", f"{call[0]} is refused")
+            raise Refused(self.refusal, f"{call[0]} is refused")
 
     def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
         self._do("create", topic, partitions, config)
@@ -85,7 +96,7 @@ class FakeCluster:
         self.records[partition] = number + 1
 
     def sent(self, partition: str, number: int) -> str:
-        return "acknowledged"
+        return "waiting" if number in self.unanswered else "acknowledged"
 
     def stream(self, partition: str, first: int, rate: int) -> None:
         self._do("stream", partition, first, rate)
@@ -116,9 +127,10 @@ class FakeCluster:
 
     def resume(self, node: int) -> None:
         self._do("resume", node)
+        self.unanswered.clear()
 
     def said(self, node: int, pattern: str, start: int = 0) -> bool:
-        return True
+        return self.says is None or pattern in self.says
 
     def said_so_far(self, node: int) -> int:
         return 0
