@@ -368,8 +368,8 @@ class ReproduceRequest:
 
     finding: its id, or FINDING/RECIPE; order: the recipe, if `finding` does not name it. kafka: a version to
     get by Maven, or home: the folder of a distribution. classes: jars and folders that go before Kafka's own
-    jars. control: compare with the control. keep: an empty folder for logs. patience: a factor for time
-    limits. runs: how often, for a rate.
+    jars; patched: so does the patch of the finding. control: compare with the control. keep: an empty folder
+    for logs. patience: a factor for time limits. runs: how often, for a rate.
     """
 
     finding: str
@@ -381,6 +381,7 @@ class ReproduceRequest:
     patience: float = 1.0
     runs: int = 1
     classes: tuple[Path, ...] = ()
+    patched: bool = False
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.documents import read_toml, toml_codes
-from elrcheck.base.errors import did_you_mean
+from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.config import Config
@@ -226,6 +226,15 @@ def finding_files() -> tuple[Traversable, ...]:
     folder = files("elrcheck.catalogue") / "findings"
     found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
     return tuple(sorted(found, key=lambda f: f.name))
+
+
+def find_finding(ident: str) -> Finding:
+    """The packaged finding with this id, such as F-20."""
+    file = next((file for file in finding_files() if file.name == f"{ident}.toml"), None)
+    if file is None:
+        known = [file.name.removesuffix(".toml") for file in finding_files()]
+        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
+    return read_finding(file)
 
 
 def read_finding(file: Path | Traversable) -> Finding:

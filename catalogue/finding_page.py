@@ -40,7 +40,7 @@ def finding_page(
     lines += _shown(finding)
     lines += _steps(finding.by_hand, recipes)
     lines += ["## Cause", "", *paragraphs(finding.cause)]
-    lines += _patch(finding.patch, bool(finding.junit))
+    lines += _patch(finding, recipes)
     lines += _see(finding, flags, before, recipes)
     lines += ["## What operators can do meanwhile", ""]
     lines += paragraphs(finding.meanwhile or "Nothing is known that helps.")
@@ -82,7 +82,8 @@ def _steps(every: Sequence[ByHand], recipes: Sequence[Recipe]) -> Iterator[str]:
         yield from ("```sh", *each.shell.splitlines(), "```", "")
 
 
-def _patch(patch: Patch | None, has_test: bool) -> Iterator[str]:
+def _patch(finding: Finding, recipes: Sequence[Recipe]) -> Iterator[str]:
+    patch, has_test = finding.patch, bool(finding.junit)
     yield "## Smallest patch"
     yield ""
     if patch is None:
@@ -112,6 +113,10 @@ def _patch(patch: Patch | None, has_test: bool) -> Iterator[str]:
         if patch.brokers
         else "Brokers: no version on record."
     )
+    if patch.edits and recipes:
+        yield from item(
+            "`elrcheck reproduce --patched` builds it, and runs the recipe on brokers that have it."
+        )
     yield ""
 
 

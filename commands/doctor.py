@@ -155,7 +155,8 @@ def _jdk(environ: Mapping[str, str]) -> Item:
 
 
 def _kafka_jars(environ: Mapping[str, str]) -> Item:
-    from elrcheck.kafka.jars import INSTALL_MAVEN, find_maven, kept_versions
+    from elrcheck.kafka.jars import kept_versions
+    from elrcheck.kafka.maven import INSTALL_MAVEN, find_maven
 
     name, needed_for = "Kafka's jars", "conform"
     kept = kept_versions(environ)

@@ -158,6 +158,8 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
               help="Folder of an unpacked Kafka distribution to run.")
 @click.option("--classes", metavar="PATH", multiple=True, type=click.Path(exists=True, path_type=Path),
               help="Jar or folder of classes that go before Kafka's own, such as a patch; may be repeated.")
+@click.option("--patched", is_flag=True,
+              help="Build the patch of the finding from Kafka's sources, and put it before Kafka's own.")
 @click.option("--control/--no-control", default=True, show_default=True,
               help="Follow the same steps on a second cluster, with one thing changed.")
 @click.option("--runs", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True,

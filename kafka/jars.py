@@ -11,9 +11,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -22,20 +19,12 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.kafka.maven import INSTALL_MAVEN, Dependency, MavenFailed, find_maven, needed_jars
 
 # Logging backends in a distribution; without one slf4j discards what Kafka logs.
 LOGS = re.compile(r"(slf4j-(?!api)|log4j-slf4j|logback)")
 VERSION = re.compile(r"\d+\.\d+\.\d+(-[A-Za-z0-9.]+)?")
-DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
-PATIENCE = 900.0  # seconds for Maven to fetch everything
-INSTALL_MAVEN = (
-    "install Maven (Debian: apt install maven), or name an unpacked Kafka distribution with --kafka-home DIR"
-)
-NO_NETWORK = re.compile(
-    r"Unknown host|UnknownHost|Connection refused|Network is unreachable|No route to host|timed out|"
-    r"Temporary failure in name resolution|offline mode|Could not transfer|Connect to",
-    re.IGNORECASE,
-)
+KAFKA = "org.apache.kafka"
 
 
 class Jars(Enum):
@@ -97,20 +86,14 @@ def from_maven(
     kept = kept_class_path(version, wanted, environ)
     if kept is not None:
         return kept
-    maven = find_maven(environ)
-    if maven is None:
+    if find_maven(environ) is None:
         message = f"no mvn on PATH, and the jars of Kafka {version} were not resolved before"
         raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN)
-    jars = _resolve(maven, version, wanted, environ)
+    jars = _resolve(version, wanted, environ)
     with contextlib.suppress(EnvironmentFault):  # not kept: Maven runs again next time
         text = json.dumps({"jars": [str(jar) for jar in jars]}, indent=1)
         write_file(_kept_file(version, wanted, environ), text)
     return ClassPath(version, jars, "Maven")
-
-
-def find_maven(environ: Mapping[str, str]) -> str | None:
-    """Return the program `mvn`, or None."""
-    return shutil.which("mvn", path=environ.get("PATH", ""))
 
 
 def kept_class_path(version: str, wanted: Jars, environ: Mapping[str, str]) -> ClassPath | None:
@@ -137,77 +120,26 @@ def _kept_file(version: str, wanted: Jars, environ: Mapping[str, str]) -> Path:
     return cache_directory(environ) / "kafka" / "class-paths" / f"{wanted.name.lower()}-{version}.json"
 
 
-def _resolve(maven: str, version: str, wanted: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
-        folder = Path(name)
-        pom, answer = folder / "pom.xml", folder / "class-path.txt"
-        pom.write_text(_pom(version, wanted), encoding="utf-8")
-        command = [
-            maven,
-            "--batch-mode",
-            "--quiet",
-            "--file",
-            str(pom),
-            f"{DEPENDENCY_PLUGIN}:build-classpath",
-            f"-Dmdep.outputFile={answer}",
-            "-Dmdep.includeScope=runtime",
-        ]
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=PATIENCE,
-                env=dict(environ),
-                cwd=folder,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as fault:
-            message = f"Maven did not finish within {PATIENCE:.0f} s"
-            raise EnvironmentFault("kafka-jars", message, help="check the network") from fault
-        except OSError as fault:
-            message = f"{maven} does not run: {fault}"
-            raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN) from fault
-        if done.returncode != 0:
-            raise _fault(version, done.stdout)
-        text = answer.read_text(encoding="utf-8").strip() if answer.is_file() else ""
-    jars = tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
+def _resolve(version: str, wanted: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    # Kafka's command line tools are not needed, and kafka-tools-api 4.4.0 was not published.
+    needed = [Dependency(KAFKA, artifact, version, ("kafka-tools-api",)) for artifact in wanted.value]
+    logger = "slf4j-simple" if wanted is Jars.CLUSTER else "slf4j-nop"
+    try:
+        jars = needed_jars((*needed, Dependency("org.slf4j", logger, "1.7.36")), environ)
+    except MavenFailed as failed:
+        raise _fault(version, failed) from failed
     if not jars:
         raise EnvironmentFault("kafka-jars", f"Maven resolved no jars for Kafka {version}")
     return jars
 
 
-def _fault(version: str, output: str) -> EnvironmentFault | UsageFault:
-    errors = [line.removeprefix("[ERROR]").strip() for line in output.splitlines() if "[ERROR]" in line]
-    excerpt = "\n".join(errors[:4]) or None
-    if NO_NETWORK.search(output):
+def _fault(version: str, failed: MavenFailed) -> EnvironmentFault | UsageFault:
+    if failed.no_network:
         help = "check the network and Maven's proxy settings, or use --kafka-home DIR"
         message = f"Maven could not reach a repository for Kafka {version}"
-        return EnvironmentFault("kafka-jars", message, excerpt=excerpt, help=help)
-    if re.search(r"Could not find artifact org\.apache\.kafka:", output):
+        return EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help=help)
+    if failed.not_found:
         help = "the releases are listed at https://kafka.apache.org/downloads"
-        return UsageFault("kafka-version", f"Maven finds no Kafka {version}", excerpt=excerpt, help=help)
-    return EnvironmentFault("kafka-jars", f"Maven did not resolve Kafka {version}", excerpt=excerpt)
-
-
-def _pom(version: str, wanted: Jars) -> str:
-    # Kafka's command line tools are not needed, and kafka-tools-api 4.4.0 was not published.
-    exclusions = (
-        "<exclusions><exclusion><groupId>org.apache.kafka</groupId>"
-        "<artifactId>kafka-tools-api</artifactId></exclusion></exclusions>"
-    )
-    kafka = "".join(
-        f"<dependency><groupId>org.apache.kafka</groupId><artifactId>{artifact}</artifactId>"
-        f"<version>{version}</version>{exclusions}</dependency>"
-        for artifact in wanted.value
-    )
-    logger = "slf4j-simple" if wanted is Jars.CLUSTER else "slf4j-nop"
-    return (
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        "<groupId>elrcheck</groupId><artifactId>class-path</artifactId><version>1</version>"
-        f"<dependencies>{kafka}<dependency><groupId>org.slf4j</groupId><artifactId>{logger}</artifactId>"
-        "<version>1.7.36</version></dependency></dependencies></project>"
-    )
+        message = f"Maven finds no Kafka {version}"
+        return UsageFault("kafka-version", message, excerpt=failed.excerpt, help=help)
+    return EnvironmentFault("kafka-jars", f"Maven did not resolve Kafka {version}", excerpt=failed.excerpt)

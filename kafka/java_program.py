@@ -117,12 +117,17 @@ def program_jar(classes: Path) -> Path:
     """Return a jar of compiled classes, kept beside them: class data sharing takes no folders."""
     jar = classes / JAR
     if not jar.is_file():
-        data = io.BytesIO()
-        with zipfile.ZipFile(data, "w") as archive:
-            for file in sorted(classes.rglob("*.class")):
-                archive.write(file, str(file.relative_to(classes)))
-        write_bytes(jar, data.getvalue())
+        write_bytes(jar, jar_bytes(classes))
     return jar
+
+
+def jar_bytes(classes: Path) -> bytes:
+    """Return a jar of the classes below a folder."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for file in sorted(classes.rglob("*.class")):
+            archive.write(file, str(file.relative_to(classes)))
+    return data.getvalue()
 
 
 def _compile(program: JavaProgram, class_path: ClassPath, jdk: Jdk, draft: Path) -> None:

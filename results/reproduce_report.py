@@ -134,6 +134,8 @@ class ReproduceReport:
     """All runs, if several were asked for."""
     classes: tuple[str, ...] = ()
     """What went before Kafka's own jars, such as the classes of a patch."""
+    patched: tuple[str, ...] = ()
+    """With `--patched`: the sources of Kafka that the patch of the finding changes."""
     schema: Literal["elrcheck.reproduce/1"] = "elrcheck.reproduce/1"
 
     @property

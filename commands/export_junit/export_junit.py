@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Finding, FindingRun, find_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
 from elrcheck.commands.export_junit.assertions import ASSERTIONS, asserted
@@ -162,10 +162,7 @@ def of_trace(path: Path) -> Subject:
 
 def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
     """The shortest trace of a finding, by the search that the finding names."""
-    known = {file.name.removesuffix(".toml"): file for file in finding_files()}
-    if ident not in known:
-        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
-    finding = read_finding(known[ident])
+    finding = find_finding(ident)
     run, chosen = _chosen(finding, property)
     selection = Selection(run.variant, run.scope, _pairs(run.knobs))
     with tempfile.TemporaryDirectory(prefix="elrcheck-junit-") as folder:

@@ -15,6 +15,7 @@ from elrcheck.base.requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.reproduce.driven_cluster import Cluster
+from elrcheck.commands.reproduce.finding_patch import patch_of
 from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
@@ -47,8 +48,13 @@ def run_reproduce(
     if request.keep is not None:
         _reject_taken(request.keep)
     progress.stage("looking for Kafka")
-    class_path = class_path_of(request)
+    class_path, patched = class_path_of(request), tuple[str, ...]()
     _reject_too_old(recipe, class_path.version)
+    if request.patched:
+        progress.stage(f"building the patch of {recipe.finding}")
+        jar, patched = patch_of(recipe.finding, class_path)
+        request = replace(request, classes=(*request.classes, jar))
+    class_path = replace(class_path, jars=(*request.classes, *class_path.jars))
     sides = _Sides(recipe, request, class_path, progress, open_cluster)
     run, repeated = _runs(sides, request.runs)
     control, whole = None, repeated is None or len(repeated.runs) == repeated.asked
@@ -75,6 +81,7 @@ def run_reproduce(
         seconds=round(time.monotonic() - begun, 1),
         repeated=repeated,
         classes=tuple(map(str, request.classes)),
+        patched=patched,
     )
 
 
@@ -98,7 +105,7 @@ def _runs(sides: _Sides, asked: int) -> tuple[SideResult, RepeatedRuns | None]:
 
 
 def class_path_of(request: ReproduceRequest) -> ClassPath:
-    """The jars that the request names, with its classes before them."""
+    """The jars of the Kafka that the request names."""
     if (request.kafka is None) == (request.home is None):
         raise UsageFault(
             "usage-missing" if request.kafka is None else "usage-option",
@@ -106,11 +113,9 @@ def class_path_of(request: ReproduceRequest) -> ClassPath:
             help="such as --kafka 4.1.2",
         )
     if request.home is not None:
-        found = from_home(request.home, Jars.CLUSTER)
-    else:
-        assert request.kafka is not None
-        found = from_maven(request.kafka, Jars.CLUSTER)
-    return replace(found, jars=(*request.classes, *found.jars))
+        return from_home(request.home, Jars.CLUSTER)
+    assert request.kafka is not None
+    return from_maven(request.kafka, Jars.CLUSTER)
 
 
 class _Sides:

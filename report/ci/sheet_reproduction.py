@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
-from elrcheck.report.text.text_reproduction import notes, rate_in_words, side_in_words
+from elrcheck.report.text.text_reproduction import notes, patch_in_words, rate_in_words, side_in_words
 from elrcheck.results.reproduce_report import SHOWN, ControlReport, ReproduceReport
 
 
@@ -12,7 +12,9 @@ def reproduction_sheet(report: ReproduceReport) -> Sheet:
     cases = [_case(name, report.title, report)]
     if report.control is not None:
         cases.append(_case(f"{name}/control", report.control.title, report.control))
-    suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds)
+    facts = (("patch", patch_in_words(report)), ("classes", ", ".join(report.classes)))
+    told_facts = tuple((name, text) for name, text in facts if text)
+    suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds, facts=told_facts)
     summary = f"{name} on Kafka {report.kafka}: {side_in_words(report)}"
     told = [] if report.repeated is None else [rate_in_words(report.repeated)]
     told += notes(report)

@@ -74,6 +74,12 @@ def rate_in_words(repeated: RepeatedRuns) -> str:
     return f"it shows in {share}: {interval}{losses}{more}"
 
 
+def patch_in_words(report: ReproduceReport) -> str:
+    """Which patch Kafka had, empty for none."""
+    changed = ", ".join(path.rpartition("/")[2] for path in report.patched)
+    return f"Kafka had the patch of {report.finding}, which changes {changed}" if changed else ""
+
+
 def notes(report: ReproduceReport) -> list[str]:
     """What a reader must know about the outcome."""
     found = []
@@ -81,7 +87,9 @@ def notes(report: ReproduceReport) -> list[str]:
         found.append("the control shows the same, so the run does not show what the finding says: exit 3")
     if report.control is not None and report.control.outcome == "inconclusive":
         found.append("the control did not come to its end")
-    if report.classes:
+    if report.patched:
+        found.append(patch_in_words(report))
+    elif report.classes:
         found.append("the classes of Kafka were not all those of the release")
     elif not report.expected:
         found.append("the recipe does not name this release among those on which the finding was seen")

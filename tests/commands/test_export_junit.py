@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from junit_runs import junit_jar, run_tests
+from junit_runs import run_tests
 from kafka_jars import jars_or_skip
 from patched_classes import jars_needed, patched_classes
 
@@ -294,16 +294,11 @@ def controlled(what: str, test: JunitTest) -> str:
     return text.replace(f"class {test.name}", f"class Control{test.name}", 1)
 
 
-@pytest.fixture(scope="module")
-def junit(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return junit_jar(tmp_path_factory.mktemp("junit"))
-
-
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", VERSIONS)
 def test_released_classes_fail_and_controls_pass(
-    version: str, tests: Mapping[str, JunitTest], junit: str, tmp_path: Path
+    version: str, tests: Mapping[str, JunitTest], tmp_path: Path
 ) -> None:
     """What the findings say of the versions, and that every control passes."""
     asked = {what: test for what, test in tests.items() if version in (*RUNS[what].fails, *RUNS[what].passes)}
@@ -313,7 +308,7 @@ def test_released_classes_fail_and_controls_pass(
         sources += [controlled(what, test) for what, test in mine.items() if what in CONTROLS]
         if not sources:
             continue
-        found = run_tests(sources, jars_or_skip(version, wanted), junit, tmp_path / wanted.name)
+        found = run_tests(sources, jars_or_skip(version, wanted), tmp_path / wanted.name)
         for what, test in mine.items():
             assert found.get(f"Control{test.name}", "") == "", what
             if version in RUNS[what].fails:
@@ -335,7 +330,7 @@ PATCHED = [
 @pytest.mark.kafka
 @pytest.mark.parametrize(("ident", "version"), PATCHED)
 def test_a_patch_makes_the_tests_of_its_finding_pass(
-    ident: str, version: str, junit: str, tmp_path: Path
+    ident: str, version: str, tmp_path: Path
 ) -> None:
     patch = FINDINGS[ident].patch
     assert patch is not None
@@ -344,8 +339,8 @@ def test_a_patch_makes_the_tests_of_its_finding_pass(
     every = {what: test for what, test in every.items() if jars_of(test) is wanted}
     kafka = jars_or_skip(version, wanted)
     edits = patch.edits_of(version)
-    patched = patched_classes(edits, jars_or_skip(version, jars_needed(edits)), tmp_path / "patch")
-    found = run_tests([test.text for test in every.values()], kafka, junit, tmp_path / "run", patched)
+    patched = patched_classes(ident, edits, jars_or_skip(version, jars_needed(edits)))
+    found = run_tests([test.text for test in every.values()], kafka, tmp_path / "run", patched)
     for what, test in every.items():
         finding = what.split()[0]
         passed = version in RUNS[what].passes and finding not in patch.brings

@@ -254,13 +254,31 @@ def test_a_release_that_is_too_old_or_new(follow: Follow) -> None:
 
 def test_classes_of_a_patch_go_before_those_of_kafka(follow: Follow, tmp_path: Path) -> None:
     patch = tmp_path / "patch.jar"
-    report = follow(FakeCluster(), control=False, classes=(patch,))
+    cluster = FakeCluster()
+    report = follow(cluster, control=False, classes=(patch,))
     assert report.classes == (str(patch),) and not report.expected
     text = render(report, "text")
     assert f"classes   {patch}" in text and "not all those of the release" in text
     assert "does not name this release" not in text
-    jars = reproduce.class_path_of(ReproduceRequest("F-20", kafka="4.1.1", classes=(patch,))).jars
-    assert jars == (patch, tmp_path / "CLUSTER")
+    assert cluster.jars == (patch, tmp_path / "CLUSTER")
+
+
+def test_the_patch_of_the_finding_is_built(
+    follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The jar, behind classes that are given; every format names the patch."""
+    mine, built = tmp_path / "mine.jar", tmp_path / "F-20.jar"
+    changed = ("org/apache/kafka/controller/PartitionChangeBuilder.java",)
+    monkeypatch.setattr(reproduce, "patch_of", lambda finding, kafka: (built, changed))
+    run, control = FakeCluster(), FakeCluster()
+    report = follow(run, control, classes=(mine,), patched=True)
+    assert report.classes == (str(mine), str(built)) and report.patched == changed
+    assert run.jars == control.jars == (mine, built, tmp_path / "CLUSTER")
+    told = "Kafka had the patch of F-20, which changes PartitionChangeBuilder.java"
+    for form in ("text", "markdown", "junit", "github"):
+        assert told in render(report, form), form
+    assert json.loads(render(report, "json"))["patched"] == list(changed)
+    assert not report.expected
 
 
 def test_which_kafka_has_to_be_said() -> None:

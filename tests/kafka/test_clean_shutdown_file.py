@@ -8,15 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from junit_runs import junit_jar, run_tests
+from junit_runs import run_tests
 from kafka_jars import jars_or_skip
 from patched_classes import patched_classes
 from places import ROOT
 
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import find_finding
 from elrcheck.kafka.jars import Jars
 
-FINDING = next(found for found in map(read_finding, finding_files()) if found.id == "F-52")
+FINDING = find_finding("F-52")
 TEST = (ROOT / "tests" / "support" / "java" / "LostDirectoryTest.java").read_text()
 CALLS = [ROOT / "kafka" / "java" / "broker" / "Reflected.java"]
 RELEASES = (
@@ -24,17 +24,12 @@ RELEASES = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def junit(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return junit_jar(tmp_path_factory.mktemp("junit"))
-
-
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", RELEASES)
-def test_a_dropped_directory_is_not_missed(version: str, junit: str, tmp_path: Path) -> None:
+def test_a_dropped_directory_is_not_missed(version: str, tmp_path: Path) -> None:
     kafka = jars_or_skip(version, Jars.BROKER)
-    found = run_tests([TEST], kafka, junit, tmp_path / "run", more=CALLS)
+    found = run_tests([TEST], kafka, tmp_path / "run", more=CALLS)
     assert found["LostDirectoryTest"].startswith("F-52: a broker without one of its log directories")
     assert found["LostDirectoryTest"].endswith("expected: <OptionalLong.empty> but was: <OptionalLong[7]>")
 
@@ -42,10 +37,10 @@ def test_a_dropped_directory_is_not_missed(version: str, junit: str, tmp_path: P
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", FINDING.patch.classes if FINDING.patch else ())
-def test_the_patch_of_its_page_misses_it(version: str, junit: str, tmp_path: Path) -> None:
+def test_the_patch_of_its_page_misses_it(version: str, tmp_path: Path) -> None:
     kafka = jars_or_skip(version, Jars.BROKER)
     assert FINDING.patch is not None
     half = [edit for edit in FINDING.patch.edits_of(version) if "/" in edit.file]  # not the controller's
-    patched = patched_classes(half, kafka, tmp_path / "patch")
-    found = run_tests([TEST], kafka, junit, tmp_path / "run", patched, CALLS)
+    patched = patched_classes("F-52", half, kafka)
+    found = run_tests([TEST], kafka, tmp_path / "run", patched, CALLS)
     assert found == {"LostDirectoryTest": ""}

@@ -9,11 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from junit_runs import compile_java, kafka_source
+from junit_runs import compile_java
 from kafka_jars import ALL, jars_or_skip
+from patched_classes import patched_classes
 from places import ROOT
 
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import find_finding
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import find_jdk
 
@@ -23,6 +24,8 @@ SOURCES = [
     *sorted((ROOT / "kafka" / "java" / "controller").glob("*.java")),
     ROOT / "tests" / "support" / "java" / "DeletedTopic.java",
 ]
+PATCH = find_finding("F-64").patch
+assert PATCH is not None and len(PATCH.classes) == 2
 RELEASES = [version for version in ALL if version != "3.9.1"]
 
 
@@ -50,15 +53,8 @@ def test_the_broker_cannot_register_and_the_controller_resigns(version: str, tmp
 
 @pytest.mark.slow
 @pytest.mark.kafka
-@pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
+@pytest.mark.parametrize("version", PATCH.classes)
 def test_the_patch_of_its_page_lets_the_broker_register(version: str, tmp_path: Path) -> None:
-    finding = next(found for found in map(read_finding, finding_files()) if found.id == "F-64")
-    assert finding.patch is not None
-    (edit,) = finding.patch.edits
     kafka = jars_or_skip(version)
-    source = kafka_source(kafka, edit.path, tmp_path)
-    changed = tmp_path / "patched" / f"{edit.file}.java"
-    changed.parent.mkdir()
-    changed.write_text(edit.changed(source))
-    compile_java([changed], kafka, tmp_path / "patched")
-    assert told(kafka, tmp_path, STORY, patched=tmp_path / "patched") == ["register: granted"] * 2
+    patched = patched_classes("F-64", PATCH.edits_of(version), kafka)
+    assert told(kafka, tmp_path, STORY, patched=patched) == ["register: granted"] * 2

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fake_maven import maven
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, kept_versions
@@ -19,15 +20,6 @@ def distribution(folder: Path) -> Path:
     for name in (*JARS, *LOGS):
         (folder / "libs" / name).write_bytes(b"")
     return folder
-
-
-def maven(folder: Path, script: str) -> dict[str, str]:
-    """An environment whose `mvn` is the script."""
-    folder.mkdir()
-    program = folder / "mvn"
-    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    program.chmod(0o755)
-    return {"PATH": f"{folder}:/usr/bin:/bin", "ELRCHECK_CACHE_DIR": str(folder / "cache")}
 
 
 def resolving(folder: Path, jar: Path) -> dict[str, str]:

@@ -14,9 +14,10 @@ from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.kafka.cluster.cluster import KafkaCluster, start_cluster, wait_for
 from elrcheck.kafka.cluster.node_settings import ClusterShape
-from elrcheck.kafka.jars import ClassPath, Jars, find_maven, from_maven, kept_versions
+from elrcheck.kafka.jars import ClassPath, Jars, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.live import snapshot
+from elrcheck.kafka.maven import find_maven
 from elrcheck.results.audit_report import AuditReport
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]

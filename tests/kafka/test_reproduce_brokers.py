@@ -29,8 +29,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import AuditRequest, ReproduceRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.reproduce.reproduce import run_reproduce
-from elrcheck.kafka.jars import Jars, find_maven, from_maven, kept_versions
+from elrcheck.kafka.jars import Jars, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
+from elrcheck.kafka.maven import find_maven
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

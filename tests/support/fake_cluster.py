@@ -41,6 +41,7 @@ class FakeCluster:
         self.version = "4.1.1"
         self.broker_count = 3
         self.ended = False
+        self.jars: tuple[Path, ...] = ()
 
     @property
     def clients(self) -> FakeCluster:
@@ -169,9 +170,10 @@ def opening(*clusters: FakeCluster) -> tuple[OpenCluster, list[ClusterShape]]:
     left, shapes = list(clusters), list[ClusterShape]()
 
     @contextmanager
-    def one(_: ClassPath, shape: ClusterShape, __: float, keep: Path | None) -> Iterator[Cluster]:
+    def one(kafka: ClassPath, shape: ClusterShape, _: float, keep: Path | None) -> Iterator[Cluster]:
         shapes.append(shape)
         cluster = left.pop(0)
+        cluster.jars = kafka.jars
         try:
             yield cluster
         finally:

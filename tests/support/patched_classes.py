@@ -1,16 +1,16 @@
-"""Kafka's classes with the edits of a patch, compiled against the release's jars."""
+"""Kafka's classes with the edits of a patch, as `elrcheck reproduce --patched` makes them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from junit_runs import compile_java, kafka_source
-from scala_classes import compile_scala
+import pytest
 
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.catalogue.finding_file import Edit
 from elrcheck.kafka.jars import ClassPath, Jars
+from elrcheck.kafka.patched_jar import patched_jar
 
 
 def jars_needed(edits: Sequence[Edit]) -> Jars:
@@ -19,19 +19,13 @@ def jars_needed(edits: Sequence[Edit]) -> Jars:
     return Jars.BROKER if of_brokers else Jars.CONTROLLER
 
 
-def patched_classes(edits: Sequence[Edit], kafka: ClassPath, folder: Path) -> Path:
-    """The folder of the compiled classes; Scala's may use Java's."""
-    folder.mkdir()
-    sources = {path: kafka_source(kafka, path, folder) for path in {edit.path for edit in edits}}
-    for edit in edits:
-        sources[edit.path] = edit.changed(sources[edit.path])
-    files = [folder / path.rpartition("/")[2] for path in sources]
-    for file, text in zip(files, sources.values(), strict=True):
-        file.write_text(text)
-    out = folder / "classes"
-    java, scala = ([file for file in files if file.suffix == kind] for kind in (".java", ".scala"))
-    if java:
-        compile_java(java, kafka, out)
-    if scala:
-        compile_scala(scala, replace(kafka, jars=(out, *kafka.jars)), out)
-    return out
+def patched_classes(finding: str, edits: Sequence[Edit], kafka: ClassPath) -> Path:
+    """A jar of the compiled classes; skip the test where Maven does not get what it needs."""
+    try:
+        return patched_jar(finding, edits, kafka)
+    except EnvironmentFault as fault:
+        pytest.skip(f"{fault.message} {fault.excerpt or ''}")
+    except UsageFault as fault:
+        if fault.code != "kafka-sources":
+            raise
+        pytest.skip(fault.message)

@@ -1,0 +1,123 @@
+"""Maven, run without a project: the jars that something needs, and single artifacts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from elrcheck.base.errors import EnvironmentFault
+
+PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+PATIENCE = 900.0  # seconds for Maven to fetch everything
+INSTALL_MAVEN = (
+    "install Maven (Debian: apt install maven), or name an unpacked Kafka distribution with --kafka-home DIR"
+)
+NO_NETWORK = re.compile(
+    r"Unknown host|UnknownHost|Connection refused|Network is unreachable|No route to host|timed out|"
+    r"Temporary failure in name resolution|offline mode|Could not transfer|Connect to",
+    re.IGNORECASE,
+)
+SHOWN = 4  # lines of what it complains of
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """An artifact with what it needs. without: artifacts of the same group that are left out."""
+
+    group: str
+    artifact: str
+    version: str
+    without: tuple[str, ...] = ()
+
+    def xml(self) -> str:
+        left_out = "".join(
+            f"<exclusion><groupId>{self.group}</groupId><artifactId>{name}</artifactId></exclusion>"
+            for name in self.without
+        )
+        return (
+            f"<dependency><groupId>{self.group}</groupId><artifactId>{self.artifact}</artifactId>"
+            f"<version>{self.version}</version>"
+            + (f"<exclusions>{left_out}</exclusions>" if left_out else "")
+            + "</dependency>"
+        )
+
+
+class MavenFailed(Exception):
+    """Maven ran, and found no answer."""
+
+    def __init__(self, output: str) -> None:
+        errors = [line.removeprefix("[ERROR]").strip() for line in output.splitlines() if "[ERROR]" in line]
+        self.excerpt = "\n".join(errors[:SHOWN]) or None
+        self.no_network = NO_NETWORK.search(output) is not None
+        self.not_found = re.search(r"Could not find artifact org\.apache\.kafka:", output) is not None
+        super().__init__(self.excerpt or "no reason was given")
+
+
+def find_maven(environ: Mapping[str, str]) -> str | None:
+    """Return the program `mvn`, or None."""
+    return shutil.which("mvn", path=environ.get("PATH", ""))
+
+
+def needed_jars(dependencies: Iterable[Dependency], environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the jars of these artifacts and of all that they need, none if Maven names none."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
+        folder = Path(name)
+        pom, answer = folder / "pom.xml", folder / "class-path.txt"
+        pom.write_text(_pom(dependencies), encoding="utf-8")
+        words = (f"-Dmdep.outputFile={answer}", "-Dmdep.includeScope=runtime")
+        _run(("--file", str(pom), f"{PLUGIN}:build-classpath", *words), folder, environ)
+        text = answer.read_text(encoding="utf-8").strip() if answer.is_file() else ""
+    return tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
+
+
+def artifact_bytes(coordinates: str, environ: Mapping[str, str]) -> bytes:
+    """Return one artifact, named group:artifact:version:type:classifier, without what it needs."""
+    with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
+        folder = Path(name)
+        words = (f"-Dartifact={coordinates}", f"-DoutputDirectory={folder}")
+        _run((f"{PLUGIN}:copy", *words), folder, environ)
+        found = sorted(folder.glob("*.jar"))
+        if not found:
+            raise MavenFailed(f"[ERROR] it copied no {coordinates}")
+        return found[0].read_bytes()
+
+
+def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
+    maven = find_maven(environ)
+    if maven is None:
+        raise EnvironmentFault("maven-missing", "no mvn on PATH", help=INSTALL_MAVEN)
+    try:
+        done = subprocess.run(
+            [maven, "--batch-mode", "--quiet", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE,
+            env=dict(environ),
+            cwd=folder,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as fault:
+        message = f"Maven did not finish within {PATIENCE:.0f} s"
+        raise EnvironmentFault("kafka-jars", message, help="check the network") from fault
+    except OSError as fault:
+        message = f"{maven} does not run: {fault}"
+        raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN) from fault
+    if done.returncode != 0:
+        raise MavenFailed(done.stdout)
+
+
+def _pom(dependencies: Iterable[Dependency]) -> str:
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>elrcheck</groupId><artifactId>class-path</artifactId><version>1</version>"
+        f"<dependencies>{''.join(one.xml() for one in dependencies)}</dependencies></project>"
+    )
