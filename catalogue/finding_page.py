@@ -113,10 +113,11 @@ def _patch(finding: Finding, recipes: Sequence[Recipe]) -> Iterator[str]:
         if patch.brokers
         else "Brokers: no version on record."
     )
-    if patch.edits and recipes:
-        yield from item(
-            "`elrcheck reproduce --patched` builds it, and runs the recipe on brokers that have it."
-        )
+    tried = (*patch.brokers, *patch.classes)
+    if tried and recipes:
+        kafka = USUAL if USUAL in tried else tried[0]
+        call = f"`elrcheck reproduce {finding.id} --kafka {kafka} --patched`"
+        yield from item(f"{call} builds it, and runs the recipe on brokers that have it.")
     yield ""
 
 
