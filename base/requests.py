@@ -92,6 +92,7 @@ class CheckRequest:
     `checkpoint_every` is in seconds.
     `drawn`: include the state graph in the report if it is small.
     `fail_on`: what fails the check besides violations, from CHECK_FAIL_ON.
+    `kept`: use the store of earlier answers of the same program; `fresh`: only write to it.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -109,6 +110,8 @@ class CheckRequest:
     spark: SparkRequest = field(default_factory=SparkRequest)
     drawn: bool = False
     fail_on: tuple[CheckFailOn, ...] = ()
+    kept: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,7 @@ class MutateRequest:
     rules: change the rules one expression at a time: of `functions` (empty for all), or a `sample` of these
     changes drawn by `seed`, over the `configurations` of the suite (empty for all small ones); controller:
     ask `prove --controller` too; answers: compare with Kafka's packaged answers first; proof: put
-    what a property catches to the proof by induction.
+    what a property catches to the proof by induction. kept, fresh: as of `CheckRequest`.
     hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
     all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
     """
@@ -257,6 +260,8 @@ class MutateRequest:
     controller: bool = True
     answers: bool = True
     proof: bool = False
+    kept: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -295,6 +300,7 @@ class GateRequest:
     """Rerun entries of a baseline: those in `only` (empty for all), or `add` alone.
 
     update: write the results into the baseline. fail_on: what fails the gate, from GATE_FAIL_ON.
+    kept, fresh: as of `CheckRequest`, for everything that is searched.
     """
 
     baseline: Path
@@ -303,6 +309,8 @@ class GateRequest:
     update: bool = False
     fail_on: tuple[GateFailOn, ...] = ("drift",)
     workers: int | None = None
+    kept: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,7 @@ def _search(outcome: Outcome) -> SearchReport:
         spilled=outcome.spilled,
         resumable=outcome.resumable,
         projection=projection_of(outcome),
+        kept=outcome.kept,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.engines import outcome_of, run_search
+from elrcheck.commands.engines import run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import Outcome
@@ -88,7 +88,7 @@ def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress)
         )
         return outcome, built.graph
     ended = run_search(model, config, (), replace(request, limits=limits), progress)
-    outcome = outcome_of(ended)
+    outcome = ended.outcome()
     if not outcome.complete:
         return outcome, None
     started = time.perf_counter()

@@ -14,7 +14,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.search.growth import growth_of, project
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import Outcome, outcome_of
 from elrcheck.explorer.store.memory import used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -22,6 +22,7 @@ from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
     from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.explorer.runs.kept_searches import Asked
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import Family
     from elrcheck.explorer.search.result import SearchResult
@@ -48,11 +49,13 @@ def explore(
     open_run: OpenRun | None = None,
     family: Family | None = None,
     start: object = None,
+    lowered: Lowered | None = None,
 ) -> Outcome:
     """Run the engine that the request names. Only the local engine keeps its run in a folder.
 
     family: one that the configuration is in, whose kernel the local engine then uses. start: for the local
-    engine, a reachable state to search from instead of the initial one.
+    engine, a reachable state to search from instead of the initial one. lowered: the program for the compiled
+    engines, if there is one already.
     """
     if request.engine != "local" and request.fingerprint:
         raise UsageFault("engine-option", "--fingerprint needs the local engine", help="leave out --engine")
@@ -62,7 +65,7 @@ def explore(
         )
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
-    return _compiled(model, config, chosen, request, progress, open_run, family, start)
+    return _compiled(model, config, chosen, request, progress, open_run, family, start, lowered)
 
 
 def run_search(
@@ -74,18 +77,16 @@ def run_search(
     open_run: OpenRun | None = None,
     family: Family | None = None,
     start: object = None,
+    lowered: Lowered | None = None,
 ) -> Ended:
-    """Run the local or the numpy engine."""
+    """Run the local or the numpy engine. lowered: the program, if there is one already."""
     from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
     from elrcheck.explorer.search.compiled import Search, default_workers
     from elrcheck.explorer.search.result import LevelStats, Limits
     from elrcheck.explorer.search.vector import VectorSearch
-    from elrcheck.lang.lowering.lower import lower
 
-    progress.stage("compiling the model")
-    with no_collection():
-        lowered = lower(model, config, chosen) if family is None else family.member(config)
-        lowered = lowered if start is None else lowered.started(start)
+    if lowered is None:
+        lowered = _lowered(model, config, chosen, progress, family, start)
     limits = request.limits
     stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
@@ -141,6 +142,22 @@ def run_search(
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
     return Ended(lowered, search, result, f"{size}, {how}{about}", folder)
+
+
+def _lowered(
+    model: Model,
+    config: ModelConfig,
+    chosen: Sequence[Fn],
+    progress: Progress,
+    family: Family | None,
+    start: object,
+) -> Lowered:
+    from elrcheck.lang.lowering.lower import lower
+
+    progress.stage("compiling the model")
+    with no_collection():
+        lowered = lower(model, config, chosen) if family is None else family.member(config)
+        return lowered if start is None else lowered.started(start)
 
 
 @contextlib.contextmanager
@@ -202,10 +219,21 @@ def _compiled(
     open_run: OpenRun | None,
     family: Family | None,
     start: object,
+    lowered: Lowered | None,
 ) -> Outcome:
+    from elrcheck.commands.kept_outcomes import find_outcome, keep_outcome, may_be_kept, mode_of
     from elrcheck.explorer.search.retrace import Retrace
 
-    ended = run_search(model, config, chosen, request, progress, open_run, family, start)
+    lowered = lowered or _lowered(model, config, chosen, progress, family, start)
+    asked: Asked | None = None
+    if may_be_kept(request):
+        from elrcheck.explorer.runs.kept_searches import KeptSearches
+
+        asked = KeptSearches(request.fresh).asked(lowered.program, mode_of(request))
+        known = find_outcome(asked, lowered, chosen, request)
+        if known is not None:
+            return known
+    ended = run_search(model, config, chosen, request, progress, open_run, family, start, lowered)
     progress.stage("rebuilding traces")
     program = ended.lowered.program
     wanted = [
@@ -216,7 +244,9 @@ def _compiled(
     with no_collection():
         order = family.order(config) if family is not None and wanted else None
     traces = Retrace(ended.search, order).traces(wanted)
-    outcome = outcome_of(ended)
+    outcome = ended.outcome()
+    if asked is not None:
+        keep_outcome(asked, outcome, traces)
     outcome.traces = {
         program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
         for check, rows in traces.items()
@@ -272,42 +302,6 @@ class Ended:
     detail: str
     folder: RunFolder | None = None
 
-
-def outcome_of(ended: Ended) -> Outcome:
-    """The counts and first hits of a search."""
-    program, result = ended.lowered.program, ended.result
-    enabled: dict[str, int] = {}
-    fresh: dict[str, int] = {}
-    beyond: dict[str, int] = {}
-    for k, instance in enumerate(program.instances):
-        if program.switched_off(instance):
-            continue
-        for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
-            total[instance.action] = total.get(instance.action, 0) + counts[k]
-    return Outcome(
-        complete=result.complete,
-        reason=result.reason,
-        generated=result.generated,
-        distinct=result.distinct,
-        levels=result.levels,
-        seconds=result.seconds,
-        bytes_per_state=result.bytes_per_state,
-        workers=result.workers,
-        detail=ended.detail,
-        cut=sum(result.cut),
-        deadlocks=result.deadlocks,
-        enabled=enabled,
-        new_states=fresh,
-        beyond=beyond,
-        variables={
-            leaf.path: result.leaf_values[k]
-            for k, leaf in enumerate(program.leaves)
-            if k not in program.parameters
-        },
-        overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
-        first={program.checks[check].name: depth for check, depth in result.first.items()},
-        fingerprint_bits=result.fingerprint_bits,
-        collision_probability=result.collision_probability,
-        spilled=result.spilled,
-        peak_bytes=result.peak_bytes,
-    )
+    def outcome(self) -> Outcome:
+        """Its counts and first hits, without traces."""
+        return outcome_of(self.lowered.program, self.result, self.detail)

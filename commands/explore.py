@@ -21,7 +21,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.engines import Ended, outcome_of, run_search
+from elrcheck.commands.engines import Ended, run_search
 from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
@@ -59,7 +59,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     marks = _marks(select_properties(model, request.properties)) if wanted else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
     ended = run_search(model, selected.config, judged, _search_request(request, form), progress)
-    outcome, search = outcome_of(ended), ended.search
+    outcome, search = ended.outcome(), ended.search
     assert isinstance(search, Search), "the local engine was asked for"
     if form is not None:
         _reject_large(_most(request, form), form, outcome)

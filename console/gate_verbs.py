@@ -16,6 +16,7 @@ from elrcheck.console.options import (
     EXIT_CODES,
     chosen_selection,
     fail_on_option,
+    fresh_option,
     located_options,
     property_option,
     reject_given,
@@ -51,12 +52,13 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
               help="Also prove the controller's rules, as `elrcheck prove --controller` does.")
 @click.option("--suite", metavar="NAME|GLOB", multiple=True, shell_complete=completer(configurations),
               help="Add these configurations of the suite, or a family; may be repeated.")
+@fresh_option
 @workers_option
 @located_options
 @click.pass_context
 def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
          baseline: Path, only: tuple[str, ...], fail_on: tuple[GateFailOn, ...], update_baseline: bool,
-         add: str | None, suite: tuple[str, ...], workers: int | None,
+         add: str | None, suite: tuple[str, ...], workers: int | None, fresh: bool,
          **options: Any) -> ExitCode:  # fmt: skip
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 
@@ -71,7 +73,7 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
         reject_given(ctx, _ENTRY, "an entry that is no suite")
     selection = chosen_selection(options)
     entry = None if add is None else NewEntry(add, selection, suite=suite, **options)
-    request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers)
+    request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers, True, fresh)
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:
         report = run_gate(request, progress)

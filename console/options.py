@@ -131,6 +131,9 @@ def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
             )
 
 
+fresh_option = click.option(
+    "--fresh", is_flag=True, help="Search again what an earlier run with the same program has answered."
+)
 property_option = click.option(
     "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=completer(properties),
     help="Check only these properties, by id, name or glob; may be repeated.",

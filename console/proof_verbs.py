@@ -23,6 +23,7 @@ from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
     chosen_selection,
+    fresh_option,
     located_options,
     mutation_options,
     property_option,
@@ -106,6 +107,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @mutation_options
+@fresh_option
 @property_option
 @workers_option
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
@@ -136,7 +138,7 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     wanted = hazards if hazards or not (survey or changes) else None
     selection = chosen_selection(options)
     request = MutateRequest(
-        wanted, survey, actions, selection, rules=changes, functions=functions, **options
+        wanted, survey, actions, selection, rules=changes, functions=functions, kept=True, **options
     )
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:

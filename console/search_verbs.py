@@ -30,6 +30,7 @@ from elrcheck.console.options import (
     engine_choices,
     engine_options,
     fail_on_option,
+    fresh_option,
     has_page,
     limit_options,
     located_options,
@@ -55,13 +56,15 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @click.option("--all", "every", is_flag=True,
               help="Print every counterexample, not only the shortest, and every table, as -v does.")
 @fail_on_option(CHECK_FAIL_ON)
+@fresh_option
 @run_options
 @engine_options
 @located_options
 @click.pass_obj
 def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
           properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
-          every: bool, fail_on: tuple[CheckFailOn, ...], **options: Any) -> ExitCode:  # fmt: skip
+          every: bool, fail_on: tuple[CheckFailOn, ...], fresh: bool,
+          **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
     from elrcheck.commands.check import run_check
 
@@ -72,6 +75,8 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         liveness=liveness,
         drawn=has_page(form, outputs),
         fail_on=fail_on,
+        kept=True,
+        fresh=fresh,
         **engine_choices(options, shell.detail > 0),
         **run_choices(options),
         limits=Limits(**options),

@@ -12,7 +12,7 @@ from elrcheck.base.requests import SuiteRequest
 from elrcheck.console.completion import completer, configurations
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import worker_count
-from elrcheck.console.options import EXIT_CODES, case_options
+from elrcheck.console.options import EXIT_CODES, case_options, fresh_option
 from elrcheck.console.shell import Shell
 
 
@@ -25,7 +25,7 @@ from elrcheck.console.shell import Shell
 @click.option("--file", "files", metavar="FILE", multiple=True,
               type=click.Path(dir_okay=False, path_type=Path),
               help="A suite file in place of the packaged ones; may be repeated.")
-@click.option("--fresh", is_flag=True, help="Search again what an earlier run with the same model answered.")
+@fresh_option
 @click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the exact counts to this file in place of comparing them with those recorded.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),

@@ -53,7 +53,8 @@ class SearchReport:
     set; peak_memory_bytes: of the whole process.  fingerprint_bits: None if whole states were compared;
     otherwise collision_probability bounds the probability that two states were confused.  spilled: states
     exceeded `--memory` and were written to disk.  resumable: folder from which an incomplete search can
-    resume; projection: estimated size of the whole search.
+    resume; projection: estimated size of the whole search.  kept: an earlier search of the same program
+    found all this, and seconds and memory are those of that search.
     """
 
     complete: bool
@@ -76,6 +77,7 @@ class SearchReport:
     spilled: bool = False
     resumable: str | None = None
     projection: Projection | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,10 @@ MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "survey
 
 @dataclass(frozen=True)
 class Unmutated:
-    """The same scope without the change. violated: the expected properties that are violated even so."""
+    """The same scope without the change. violated: the expected properties that are violated even so.
+
+    kept: an earlier search of the same program has found this.
+    """
 
     complete: bool
     distinct: int
@@ -32,6 +35,7 @@ class Unmutated:
     diameter: int
     seconds: float
     violated: tuple[str, ...] = ()
+    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class HazardReport:
     """One hazard. property: the first of `expected` to be violated, at `depth`.
 
     seconds: includes compiling and replaying. settings: overrides of both sides beyond variant and scope;
-    knobs, guard: the change itself; trace: a file in the run folder.
+    knobs, guard: the change itself; trace: a file in the run folder. kept: an earlier search of the same
+    changed program has found this.
     """
 
     id: str
@@ -64,11 +69,15 @@ class HazardReport:
     unmutated: Unmutated | None = None
     trace: str | None = None
     counterexample: TraceView | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True)
 class GuardReport:
-    """One removed guard. `unnoticed` only means that no property was violated in this scope."""
+    """One removed guard. `unnoticed` only means that no property was violated in this scope.
+
+    kept: as of a hazard. same: without the guard the program is the same, so that nothing was searched.
+    """
 
     action: str
     guard: str
@@ -82,6 +91,8 @@ class GuardReport:
     distinct: int | None = None
     generated: int | None = None
     counterexample: TraceView | None = None
+    kept: bool = False
+    same: bool = False
 
 
 @dataclass(frozen=True)

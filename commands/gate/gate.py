@@ -59,12 +59,12 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
     suites_now = {suite.name: suite for suite in baseline.suites}
     for number, entry in enumerate(chosen.entries, start=1):
         progress.stage(f"[{number}/{total}] {entry.name}")
-        ran = _run(entry, request.workers, progress)
+        ran = _run(entry, request, progress)
         entries_now[entry.name] = replace(entry, expected=found_in(*ran))
         done.append(_report(entry, ran, request.fail_on, update))
     for number, suite in enumerate(chosen.suites, start=len(chosen.entries) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
-        result = run_gated(suite, request.baseline, request.workers, progress)
+        result = run_gated(suite, request, progress)
         suites_now[suite.name] = accepted(suite, result)
         suites.append(gated(suite, result, request.fail_on, update))
     now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
@@ -128,13 +128,15 @@ def _new(add: NewEntry, path: str) -> Entry:
     )
 
 
-def _run(entry: Entry, workers: int | None, progress: Progress) -> Ran:
+def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
+    workers = request.workers
+    asked = replace(check_request(entry, workers), kept=request.kept, fresh=request.fresh)
     try:
-        check = run_check(check_request(entry, workers), progress)
+        check = run_check(asked, progress)
         return (
             check,
             _prove(entry, workers, progress),
-            _mutate(entry, workers, progress),
+            _mutate(entry, request, progress),
             _controller(entry, workers, progress),
         )
     except ElrError as fault:
@@ -162,7 +164,7 @@ def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport
     return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)
 
 
-def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateReport | None:
+def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
     from elrcheck.commands.mutate.mutate import run_mutate
@@ -172,8 +174,10 @@ def _mutate(entry: Entry, workers: int | None, progress: Progress) -> MutateRepo
         guards=True,
         selection=entry.selection,
         properties=entry.properties,
-        workers=workers,
+        workers=gate.workers,
         max_states=entry.max_states or TEETH_STATES,
+        kept=gate.kept,
+        fresh=gate.fresh,
     )
     return run_mutate(request, progress)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
+from elrcheck.base.requests import GateRequest
 from elrcheck.commands.gate.suite_diff import suite_differences
 from elrcheck.commands.gate.suite_entry import SuiteEntry, found_in_suite
 from elrcheck.commands.suite.suite import run_suite
@@ -15,10 +15,11 @@ from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
 from elrcheck.results.suite_report import SuiteReport
 
 
-def run_gated(entry: SuiteEntry, baseline: Path, workers: int | None, progress: Progress) -> SuiteReport:
+def run_gated(entry: SuiteEntry, request: GateRequest, progress: Progress) -> SuiteReport:
     """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result."""
     try:
-        report = run_suite(entry.request(baseline, workers), progress)
+        asked = entry.request(request.baseline, request.workers)
+        report = run_suite(replace(asked, fresh=request.fresh), progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.commands.engines import no_collection
 from elrcheck.commands.mutate.mutation_run import Searches, dropped, outcome_of, unmutated
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import guard_names
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.model.config import Config
+from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.relower import relowered
 from elrcheck.results.mutation_report import GuardReport, SurveyReport
 from elrcheck.traces.replay import ReplayError, replay_finding
 
@@ -40,7 +43,9 @@ def survey(
     actions = select_actions(model, request.actions)
     searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
     always = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
-    base = outcome_of(model, selected.config, always, searches, "complete")
+    with no_collection():
+        lowered = lower(model, selected.config, always)
+    base = outcome_of(model, selected.config, always, searches, "complete", lowered)
     holding = tuple(fn for fn in always if fn.ident not in base.first)
     report = SurveyReport(
         variant=selected.variant,
@@ -53,7 +58,21 @@ def survey(
         return replace(report, reason=base.reason), ()
     if not holding:
         return replace(report, reason="every property is violated even with all guards"), ()
-    return report, tuple(_guards(model, selected.config, actions, holding, base, searches))
+    if len(holding) < len(always):
+        with no_collection():
+            lowered = lower(model, selected.config, holding)
+    bench = _Bench(lowered, holding, base, searches)
+    return report, tuple(_guards(bench, actions))
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """The scope with all guards: its program with the properties that hold, and what its search has found."""
+
+    lowered: Lowered
+    holding: tuple[Fn, ...]
+    base: Outcome
+    searches: Searches
 
 
 def select_actions(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
@@ -68,43 +87,34 @@ def select_actions(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
     return tuple(dict.fromkeys(names[word.lower()] for word in wanted))
 
 
-def _guards(
-    model: Model,
-    config: Config,
-    actions: Sequence[Fn],
-    holding: Sequence[Fn],
-    base: Outcome,
-    searches: Searches,
-) -> Iterator[GuardReport]:
+def _guards(bench: _Bench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
     todo = [(fn, guard) for fn in actions for guard in guard_names(fn)]
     for number, (fn, guard) in enumerate(todo, start=1):
         report = GuardReport(fn.name, guard, "skipped")
-        if base.enabled.get(fn.name, 0) == base.beyond.get(fn.name, 0):
+        if bench.base.enabled.get(fn.name, 0) == bench.base.beyond.get(fn.name, 0):
             yield replace(report, reason=IDLE)
         else:
-            searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")
+            bench.searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")
             started = time.perf_counter()
-            done = _without(model, config, report, holding, base, searches)
+            done = _without(bench, report)
             yield replace(done, seconds=round(time.perf_counter() - started, 3))
 
 
-def _without(
-    model: Model,
-    config: Config,
-    report: GuardReport,
-    holding: Sequence[Fn],
-    base: Outcome,
-    searches: Searches,
-) -> GuardReport:
+def _without(bench: _Bench, report: GuardReport) -> GuardReport:
     """Search without the guard. A step that is undefined without it is not a finding."""
-    broken = dropped(model, report.action, report.guard)
+    config: Any = bench.lowered.config
+    broken = dropped(bench.lowered.model, report.action, report.guard)
     try:
-        after = outcome_of(broken, config, holding, searches, "first")
-        report = replace(report, distinct=after.distinct, generated=after.generated)
+        with no_collection():  # all but this action is taken over from the program with all guards
+            lowered = relowered(bench.lowered, broken, frozenset((report.action,)))
+        if lowered is not None and lowered.program is bench.lowered.program:
+            return _quiet(replace(report, same=True), bench.base, bench.base)
+        after = outcome_of(broken, config, bench.holding, bench.searches, "first", lowered)
+        report = replace(report, kept=after.kept)
         if not after.traces:
-            return _quiet(report, base, after)
+            return _quiet(report, bench.base, after)
         first = min(after.traces, key=lambda ident: after.first[ident])
-        fn = next(one for one in holding if one.ident == first)
+        fn = next(one for one in bench.holding if one.ident == first)
         finding = replay_finding(broken, config, fn, after.traces[first])
     except UNDEFINED as fault:
         reason = f"a step is undefined without it: {fault}"
@@ -114,6 +124,8 @@ def _without(
         verdict="noticed",
         property=first,
         depth=len(finding.labels),
+        distinct=after.distinct,
+        generated=after.generated,
         conjunct=finding.broken.conjunct,
         witness=finding.broken.witness,
         counterexample=finding.view,
@@ -122,6 +134,7 @@ def _without(
 
 def _quiet(report: GuardReport, base: Outcome, after: Outcome) -> GuardReport:
     """The report when no property broke, in a complete or an incomplete search."""
+    report = replace(report, distinct=after.distinct, generated=after.generated)
     if not after.complete:
         return replace(report, verdict="inconclusive", reason=after.reason)
     reason = None

@@ -228,7 +228,7 @@ def _searched(
         if lives
         else _shortest(broken, pair.changed, checks, searches)
     )
-    report = replace(report, distinct=after.distinct, generated=after.generated)
+    report = replace(report, distinct=after.distinct, generated=after.generated, kept=after.kept)
     hits = [ident for ident in expected if ident in findings]
     if not hits:
         missed = "no expected property breaks" if after.complete else str(after.reason)

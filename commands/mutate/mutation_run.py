@@ -22,18 +22,20 @@ from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import Lowered
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.mutation_report import Unmutated
 from elrcheck.traces.replay import Replayed
 
 
 class Searches:
-    """Settings that all searches of a run share: limits, workers and progress."""
+    """Settings that all searches of a run share: limits, workers, progress, and the use of kept answers."""
 
     def __init__(self, request: MutateRequest, progress: Progress) -> None:
         self.progress = progress
         self.workers = request.workers
         self.limits = Limits(max_states=request.max_states, time_budget=request.timeout)
+        self.kept, self.fresh = request.kept, request.fresh
 
 
 class _Levels:
@@ -73,10 +75,18 @@ def outcome_of(
     checks: Sequence[Fn],
     searches: Searches,
     stop: Literal["first", "complete"],
+    lowered: Lowered | None = None,
 ) -> Outcome:
-    """Search with the compiled engine; names a limit after the option of `mutate` that sets it."""
-    request = CheckRequest(workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first")
-    return _named_limit(explore(model, config, checks, request, _Levels(searches.progress)))
+    """Search with the compiled engine; names a limit after the option of `mutate` that sets it.
+
+    lowered: the program with these checks, if there is one already.
+    """
+    request = CheckRequest(
+        workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first",
+        kept=searches.kept, fresh=searches.fresh,
+    )  # fmt: skip
+    told = _Levels(searches.progress)
+    return _named_limit(explore(model, config, checks, request, told, lowered=lowered))
 
 
 def lassos_of(
@@ -105,6 +115,7 @@ def unmutated(outcome: Outcome) -> Unmutated:
         diameter=len(outcome.levels),
         seconds=round(outcome.seconds, 3),
         violated=tuple(sorted(outcome.first)),
+        kept=outcome.kept,
     )
 
 

@@ -103,7 +103,7 @@ def _configurations(
     The largest of the first come first; the smallest of the wider ones do.
     """
     progress.stage("the suite without a change")
-    asked = SuiteRequest(only=request.configurations, workers=request.workers)
+    asked = SuiteRequest(only=request.configurations, workers=request.workers, fresh=request.fresh)
     report: SuiteReport = run_suite(asked, progress)
     if report.interrupted:
         return (), (), ()

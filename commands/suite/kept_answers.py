@@ -1,4 +1,5 @@
-"""Answers of earlier suites, by a digest of everything they depend on: model, properties, configuration.
+"""Answers of earlier suites, by a digest of everything they depend on: model, properties, engine,
+configuration.
 
 A file holds one answer. It is only ever replaced as a whole, so several suites may share the folder.
 """
@@ -23,6 +24,7 @@ from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.commands.suite.walked_case import WalkAnswer
 from elrcheck.commands.sweep.job import Answer
 from elrcheck.commands.sweep.ledger import model_digest
+from elrcheck.explorer.runs.kept_searches import engine_digest
 
 
 class KeptAnswers:
@@ -31,7 +33,7 @@ class KeptAnswers:
     def __init__(self, fresh: bool) -> None:
         self.folder = cache_directory(os.environ) / "suite"
         self.fresh = fresh
-        self.model = f"{__version__} {model_digest()}"
+        self.model = f"{__version__} {model_digest()} {engine_digest()}"
 
     def find(self, number: int, case: SuiteCase) -> Answer | WalkAnswer | None:
         """The answer for a configuration; None if there is none, or it cannot be read."""

@@ -3,7 +3,8 @@
 Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as `check` does.
 One that is too large for that is walked through instead, and only compared with what was recorded.
 Answers are kept by a digest of model, properties and configuration, so that an unchanged configuration is not
-searched again, whether the run before was interrupted or not.
+searched again, whether the run before was interrupted or not. After a change of the model, a configuration
+whose lowered program is what it was is not searched again either (`kept_searches`).
 """
 
 from __future__ import annotations
@@ -69,11 +70,12 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     workers = min(request.workers or processors(), max(1, len(left)))
     work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))
     try:
-        with stop, contextlib.closing(_answered(cases, left, workers, work)) as ticks:
+        with stop, contextlib.closing(_answered(cases, left, workers, work, request.fresh)) as ticks:
             for arrived, current in ticks:
                 for answer in arrived:
                     answers[answer.number] = answer
-                    searched.add(answer.number)
+                    if not _known(answer):
+                        searched.add(answer.number)
                     kept.add(cases[answer.number], answer)
                 _tell(progress, cases, answers, current, started)
                 if stop.wanted:
@@ -100,10 +102,10 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
 
 
 def _answered(
-    cases: Sequence[SuiteCase], left: Sequence[int], workers: int, work: Path
+    cases: Sequence[SuiteCase], left: Sequence[int], workers: int, work: Path, fresh: bool
 ) -> Generator[tuple[Sequence[Answer | WalkAnswer], dict[int, int]], None, None]:
     """Answers as they arrive, and the states so far of what is being searched: searches, and then walks."""
-    jobs = [job_of(number, cases[number]) for number in left if cases[number].walk is None]
+    jobs = [job_of(number, cases[number], fresh) for number in left if cases[number].walk is None]
     with contextlib.closing(check_all(share(jobs), min(workers, max(1, len(jobs))), work)) as ticks:
         for tick in ticks:
             yield tick.answers, tick.current
@@ -114,6 +116,11 @@ def _answered(
             yield (answer,), {}
     finally:
         walks.close()  # type: ignore[attr-defined]
+
+
+def _known(answer: Answer | WalkAnswer) -> bool:
+    """Whether the program had been searched before, so that a process only looked the answer up."""
+    return isinstance(answer, Answer) and answer.report is not None and answer.report["search"]["kept"]
 
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
@@ -160,10 +167,11 @@ def demand_known(model: Model, case: SuiteCase) -> None:
                 )  # fmt: skip
 
 
-def job_of(number: int, case: SuiteCase) -> Job:
-    """The complete search of a configuration, in one thread."""
+def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
+    """The complete search of a configuration, in one thread, unless its program was searched before."""
     limits = Limits(max_states=case.max_states)
-    return Job(number, case.selection, config_values(case.selected.config), (), limits)
+    values = config_values(case.selected.config)
+    return Job(number, case.selection, values, (), limits, kept=True, fresh=fresh)
 
 
 def run_of(

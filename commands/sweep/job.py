@@ -47,7 +47,7 @@ class Job(Record, frozen=True):
     """A configuration to check. workers: threads of its search; None means as many as useful.
 
     large: the search stops beyond this many states, as too large for one thread; None means no limit.
-    sharing: the family whose kernel the search may use.
+    sharing: the family whose kernel the search may use. kept, fresh: as of `CheckRequest`.
     """
 
     number: int
@@ -59,6 +59,8 @@ class Job(Record, frozen=True):
     workers: int | None = 1
     large: int | None = None
     sharing: Sharing | None = None
+    kept: bool = False
+    fresh: bool = False
 
     def selected(self) -> Selected:
         """The configuration, without reading its scope again."""
@@ -124,6 +126,8 @@ def check_job(
         checkpoint_every=float("inf"),
         engine="local" if spark is None else "spark",
         spark=spark or SparkRequest(),
+        kept=job.kept,
+        fresh=job.fresh,
     )
     if scratch is not None:
         scratch.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ and all its instances are tried. Where the largest value of a budget is 0, all t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from elrcheck.explorer.kernel.kernel import Kernel, build
@@ -55,7 +56,12 @@ class Family:
         names = dict.fromkeys(budgets_of(model), 0) if least is None else least
         self.model, self.widest = model, widest
         self.lowered: Lowered = lower(model, widest, properties, names)
-        self.native: Kernel = build(self.program, cache)
+        self._cache = cache
+
+    @cached_property
+    def native(self) -> Kernel:
+        """The kernel, compiled when it is first needed: where every answer is kept, it never is."""
+        return build(self.program, self._cache)
 
     @property
     def program(self) -> Program:

@@ -9,7 +9,8 @@ from elrcheck.explorer.search.growth import project
 from elrcheck.results.exploration_report import Projection
 
 if TYPE_CHECKING:
-    pass
+    from elrcheck.explorer.search.result import SearchResult
+    from elrcheck.lang.lowering.program import Program
 
 
 @dataclass
@@ -18,6 +19,7 @@ class Outcome:
 
     enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
     waiting: for each `leads_to` property, the number of states in which its conclusion is awaited.
+    kept: the answer of an earlier search of the same program.
     """
 
     complete: bool
@@ -44,6 +46,7 @@ class Outcome:
     spilled: bool = False
     peak_bytes: int = 0
     resumable: str | None = None
+    kept: bool = False
 
 
 def projection_of(outcome: Outcome) -> Projection | None:
@@ -57,5 +60,40 @@ def projection_of(outcome: Outcome) -> Projection | None:
     return Projection(guess.states, guess.levels)
 
 
-
-
+def outcome_of(program: Program, result: SearchResult, detail: str | None = None) -> Outcome:
+    """The counts and first hits of a search, by names of the model; without traces."""
+    enabled: dict[str, int] = {}
+    fresh: dict[str, int] = {}
+    beyond: dict[str, int] = {}
+    for k, instance in enumerate(program.instances):
+        if program.switched_off(instance):
+            continue
+        for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
+            total[instance.action] = total.get(instance.action, 0) + counts[k]
+    return Outcome(
+        complete=result.complete,
+        reason=result.reason,
+        generated=result.generated,
+        distinct=result.distinct,
+        levels=result.levels,
+        seconds=result.seconds,
+        bytes_per_state=result.bytes_per_state,
+        workers=result.workers,
+        detail=detail,
+        cut=sum(result.cut),
+        deadlocks=result.deadlocks,
+        enabled=enabled,
+        new_states=fresh,
+        beyond=beyond,
+        variables={
+            leaf.path: result.leaf_values[k]
+            for k, leaf in enumerate(program.leaves)
+            if k not in program.parameters
+        },
+        overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
+        first={program.checks[check].name: depth for check, depth in result.first.items()},
+        fingerprint_bits=result.fingerprint_bits,
+        collision_probability=result.collision_probability,
+        spilled=result.spilled,
+        peak_bytes=result.peak_bytes,
+    )

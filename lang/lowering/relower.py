@@ -107,6 +107,19 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
     return Relowered(replace(program, instances=tuple(made), checks=state_checks), tuple(pairs), differ)
 
 
+def relowered(lowered: Lowered, model: Model, affected: frozenset[str]) -> Lowered | None:
+    """The changed program with the way back to plain states; None as of `relower`.
+
+    The program is the very same object if the change makes no difference to it.
+    """
+    change = relower(lowered, model, affected)
+    if change is None:
+        return None
+    made = copy.copy(lowered)
+    made.model, made.program = model, change.program
+    return made
+
+
 def _checked(program: Program, ident: str) -> bool:
     return any(check.name == ident for check in program.checks)
 

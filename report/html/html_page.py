@@ -95,6 +95,8 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
             f"{engine.name}, {engine.workers} workers" + (f", {engine.detail}" if engine.detail else ""),
         ),
     ]
+    if search.kept:
+        facts.append(("kept", "found by an earlier search of the same program"))
     if report.run_dir:
         facts.append(("run", report.run_dir))
     return tuple(facts)

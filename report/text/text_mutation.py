@@ -173,6 +173,10 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         page.labelled("over", f"{len(rules.configurations)} configurations of the suite")
         page.labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         page.labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
+    kept = sum(h.kept for h in report.hazards) + sum(g.kept for g in report.guards)
+    page.labelled("kept", f"{kept} answers come from earlier runs" if kept else None)
+    same = sum(guard.same for guard in report.guards)
+    page.labelled("same", f"{same} guards make no difference to the program" if same else None)
     page.labelled("run", report.run_dir)
 
 

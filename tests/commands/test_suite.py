@@ -21,6 +21,7 @@ from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.suite import run_suite, selected_cases
 from elrcheck.commands.sweep.job import Job, check_job
 from elrcheck.commands.sweep.pool import Tick
+from elrcheck.explorer.runs import kept_searches
 from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
@@ -39,7 +40,8 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for job in jobs:
             yield Tick((check_job(job, Silent(), scratch),))
 
-    monkeypatch.setattr(kept_answers, "cache_directory", lambda _: tmp_path / "cache")
+    for store in (kept_answers, kept_searches):
+        monkeypatch.setattr(store, "cache_directory", lambda _: tmp_path / "cache")
     monkeypatch.setattr(suite_module, "check_all", check_here)
 
 

@@ -1,0 +1,128 @@
+"""What an earlier search of the same program has found, in place of searching it again.
+
+A kept answer (`explorer/runs/kept_searches.py`) speaks of leaves and digests. Here it becomes the outcome
+that a search would have, for the model as it is now; every trace in it is followed by the plain model first.
+An answer that the plain model does not confirm is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from elrcheck.base.requests import CheckRequest
+from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.program import Program
+from elrcheck.traces.replay import ReplayError, replay_finding
+
+Rows: TypeAlias = Sequence[tuple[int, ...]]
+STOPPED = "--stop-at-first"
+"""The only reason of an incomplete search that does not depend on limits."""
+
+
+def mode_of(request: CheckRequest) -> Mode:
+    """Whether the search that a request asks for goes on after the level of a violation."""
+    return "first" if request.stop_at_first else "complete"
+
+
+def may_be_kept(request: CheckRequest) -> bool:
+    """Whether a kept answer can be that of the request: whole states, from the start, without a depth."""
+    return (
+        request.kept
+        and request.engine == "local"
+        and not request.fingerprint
+        and request.resume is None
+        and request.limits.max_depth is None
+    )
+
+
+def find_outcome(
+    asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest
+) -> Outcome | None:
+    """The outcome of an earlier search, with all traces that this request needs; None if there is none."""
+    answer = asked.find()
+    limit = request.limits.max_states
+    if answer is None or (limit is not None and answer.distinct >= limit):
+        return None
+    said = [answer.checks[digest] for digest in asked.digest.checks]
+    outcome = _outcome(answer, said, lowered.program)
+    functions = {fn.ident: fn for fn in chosen}
+    for check, found in zip(lowered.program.checks, said, strict=True):
+        if found.depth is None:
+            continue
+        if found.trace is None or not _in_range(found.trace, lowered.program):
+            if found.trace is not None or check.kind == "always" or request.run_dir is not None:
+                return None
+            continue
+        states = tuple(lowered.decode(row) for row in found.trace)
+        try:
+            replay_finding(lowered.model, lowered.config, functions[check.name], states)
+        except ReplayError:
+            return None
+        if check.kind == "always" or request.run_dir is not None:
+            outcome.traces[check.name] = states
+    return outcome
+
+
+def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
+    """Keep an outcome that does not depend on limits. traces: by the number of the check."""
+    if not outcome.complete and outcome.reason != STOPPED:
+        return
+    checks = [
+        KeptCheck(outcome.first.get(check.name), tuple(traces[number]) if number in traces else None)
+        for number, check in enumerate(asked.program.checks)
+    ]
+    answer = KeptSearch(
+        key="",
+        reason=outcome.reason,
+        generated=outcome.generated,
+        distinct=outcome.distinct,
+        levels=outcome.levels,
+        seconds=outcome.seconds,
+        bytes_per_state=outcome.bytes_per_state,
+        peak_bytes=outcome.peak_bytes,
+        workers=outcome.workers,
+        cut=outcome.cut,
+        deadlocks=outcome.deadlocks,
+        enabled=outcome.enabled,
+        new_states=outcome.new_states,
+        beyond=outcome.beyond,
+        variables=outcome.variables,
+    )
+    asked.keep(answer, checks)
+
+
+def _outcome(answer: KeptSearch, said: Sequence[KeptCheck], program: Program) -> Outcome:
+    depths = zip(program.checks, said, strict=True)
+    return Outcome(
+        complete=answer.reason is None,
+        reason=answer.reason,
+        generated=answer.generated,
+        distinct=answer.distinct,
+        levels=answer.levels,
+        seconds=answer.seconds,
+        bytes_per_state=answer.bytes_per_state,
+        workers=answer.workers,
+        detail=f"{len(program.instances)} action instances, kept from an earlier search of the same program",
+        cut=answer.cut,
+        deadlocks=answer.deadlocks,
+        enabled=dict(answer.enabled),
+        new_states=dict(answer.new_states),
+        beyond=dict(answer.beyond),
+        variables=dict(answer.variables),
+        first={check.name: found.depth for check, found in depths if found.depth is not None},
+        peak_bytes=answer.peak_bytes,
+        kept=True,
+    )
+
+
+def _in_range(trace: Rows, program: Program) -> bool:
+    """Whether every row of a trace has a value for each leaf, and in its range."""
+    ranges = [range(leaf.lo, leaf.hi + 1) for leaf in program.leaves]
+    return len(trace) > 0 and all(
+        len(row) == len(ranges) and all(value in room for value, room in zip(row, ranges, strict=True))
+        for row in trace
+    )

@@ -1,0 +1,81 @@
+"""What a search of a program depends on, as digests: the transition system, and each property by itself.
+
+Two programs with the same digests have the same states in the same levels, the same counts and the same
+shortest traces, whatever source they were lowered from. So an answer that is kept under these digests
+outlives a change of the model that makes no difference to the program, and none that does.
+
+A node is named by its operation, its interval and the names of its operands, which are sorted where their
+order does not matter: the order of construction, which an unrelated change may alter, is no part of it.
+Instances keep their order, because new states are credited to the first instance that reaches them. Instances
+that open numbers switch off do not count at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.program import Check, Instance, Program
+
+UNORDERED = frozenset(("add", "and", "band", "bor", "eq", "max", "min"))
+"""Operations whose operands may change places."""
+
+
+@dataclass(frozen=True)
+class ProgramDigest:
+    """system: of leaves, instances and initial states. checks: of the properties, in the program's order."""
+
+    system: str
+    checks: tuple[str, ...]
+
+
+def program_digest(program: Program) -> ProgramDigest:
+    """Digest a program; the cost is one hash for each node."""
+    live = [one for one in program.instances if not program.switched_off(one)]
+    names = _names(_roots(program, live))
+    leaves = [f"leaf {leaf.path} {leaf.lo} {leaf.hi}" for leaf in program.leaves]
+    starts = [f"init {state}" for state in program.init]
+    steps = [_step(one, names) for one in live]
+    checks = tuple(_check(number, check, live, names) for number, check in enumerate(program.checks))
+    return ProgramDigest(_sha([*leaves, *starts, *steps]), checks)
+
+
+def _roots(program: Program, live: Iterable[Instance]) -> Iterable[Node]:
+    for one in live:
+        yield from (*one.guards, *one.within, *one.updates.values(), *one.step_checks.values())
+    yield from (check.node for check in program.checks if check.node is not None)
+
+
+def _names(roots: Iterable[Node]) -> dict[int, str]:
+    """A digest for every node at and below the roots, by id."""
+    names: dict[int, str] = {}
+    for node in cone(roots):
+        below = [names[arg.id] for arg in node.args]
+        if node.op in UNORDERED:
+            below.sort()
+        names[node.id] = _sha((f"{node.op} {node.leaf} {node.lo} {node.hi}", *below))
+    return names
+
+
+def _step(one: Instance, names: Mapping[int, str]) -> str:
+    guards = sorted({names[node.id] for node in one.guards})
+    within = sorted({names[node.id] for node in one.within})
+    updates = [f"{leaf} {names[node.id]}" for leaf, node in sorted(one.updates.items())]
+    return _sha((f"step {one.action} {one.args}", "guards", *guards, "within", *within, "to", *updates))
+
+
+def _check(number: int, check: Check, live: Iterable[Instance], names: Mapping[int, str]) -> str:
+    parts = [f"{check.kind} {check.scope}"]
+    if check.node is not None:
+        parts.append(names[check.node.id])
+    for position, one in enumerate(live):
+        node = one.step_checks.get(number)
+        if node is not None:
+            parts.append(f"{position} {names[node.id]}")
+    return _sha(parts)
+
+
+def _sha(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
