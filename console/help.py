@@ -16,7 +16,7 @@ HELP = "help"
 GROUPS: Mapping[str, Sequence[str]] = {
     "Model": ("variant", "scope", "overrides"),
     "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
-    "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout"),
+    "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout", "fresh"),
     "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",
                "storage", "spark_conf"),
     "Run folder": ("run_dir", "resume", "checkpoint_every"),

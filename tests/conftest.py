@@ -88,6 +88,14 @@ def models_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def searches_are_made() -> Iterator[None]:
+    """A test of a search makes it: answers of earlier ones are for the tests of those only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elrcheck.commands.kept_outcomes.may_be_kept", lambda request: False)
+        yield
+
+
 @pytest.fixture
 def invoke(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

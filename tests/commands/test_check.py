@@ -38,7 +38,7 @@ def run(folder: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str
 
 
 def check(folder: Path, *args: str) -> tuple[int, dict[str, Any]]:
-    done = run(folder, "check", *args, "--format", "json")
+    done = run(folder, "check", "--fresh", *args, "--format", "json")
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 

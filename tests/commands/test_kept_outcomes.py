@@ -11,8 +11,9 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, MutateRequest, Selection
-from elrcheck.commands import engines
+from elrcheck.commands import engines, kept_outcomes
 from elrcheck.commands.check import run_check
+from elrcheck.commands.kept_outcomes import may_be_kept
 from elrcheck.commands.mutate.mutate import run_mutate
 from elrcheck.explorer.runs import kept_searches
 from elrcheck.explorer.runs.kept_searches import KeptSearch
@@ -34,6 +35,7 @@ def searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[s
         return plain(*args, **more)
 
     monkeypatch.setattr(engines, "run_search", counted)
+    monkeypatch.setattr(kept_outcomes, "may_be_kept", may_be_kept)
     monkeypatch.setattr(kept_searches, "cache_directory", lambda _: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     yield made
@@ -129,8 +131,7 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
     assert searched == ["search"] and not report.search.kept and report.verdict == "violated"
 
 
-def test_an_option_of_the_command_line_searches_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ELRCHECK_CHECK_FRESH", raising=False)
+def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
     words = ("check", "--scope", "two-brokers-quiet")
     said = "an earlier search of the same program has found this"
     assert said not in invoke(*words)[1]

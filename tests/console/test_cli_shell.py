@@ -137,7 +137,7 @@ def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
 def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
     calls = job("elrcheck.commands.check", "run_check", REPORT)
     invoke("check")
-    assert calls[0][0] == CheckRequest()
+    assert calls[0][0] == CheckRequest(kept=True)
 
 
 def test_option_beats_environment_beats_file(

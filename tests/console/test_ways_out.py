@@ -141,6 +141,7 @@ def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     env = {**os.environ, "ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}
     if said == "searching":
         env.pop("ELRCHECK_CACHE_DIR")
+        command.append("--fresh")
     process = subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)  # fmt: skip
     assert process.stderr is not None

@@ -209,7 +209,7 @@ def test_a_full_disk_leaves_nothing_that_cannot_be_used(go: Go, monkeypatch: pyt
 
 
 def start(folder: Path, *args: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "elrcheck", "--progress", "check", *args]
+    command = [sys.executable, "-m", "elrcheck", "--progress", "check", "--fresh", *args]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
