@@ -1,4 +1,4 @@
-"""Answers of earlier searches in `check`, `suite`, `gate` and `mutate`: what is searched again, and what is not."""
+"""Answers of earlier searches in `check` and `mutate`: what is searched again, and what is not."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_stopping_at_the_first_violation_is_another_search(searched: list[str]) 
 
 def test_a_run_folder_gets_the_traces_of_witnesses_too(searched: list[str], tmp_path: Path) -> None:
     check(HOLDS)
-    first, again = (check(HOLDS, run_dir=tmp_path / name) for name in ("one", "two"))
+    _, again = (check(HOLDS, run_dir=tmp_path / name) for name in ("one", "two"))
     assert len(searched) == 2 and again.search.kept, "the first search had no reason to rebuild them"
     names = [sorted(path.name for path in (tmp_path / name).glob("*.trace.json")) for name in ("one", "two")]
     assert names[0] == names[1] and len(names[0]) > 3

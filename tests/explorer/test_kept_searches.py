@@ -1,4 +1,4 @@
-"""Kept answers of searches: found for the same program only, and never where the file is not what was written."""
+"""Kept answers of searches: found for the same program only, and only where the file is what was written."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _digests(folder: Path, program: Program) -> tuple[str, ...]:
     return KeptSearches(folder=folder).asked(program, "complete").digest.checks
 
 
-def test_an_answer_about_more_properties_is_one_about_fewer_and_not_the_other_way_round(tmp_path: Path) -> None:
+def test_an_answer_about_more_properties_is_one_about_fewer_only(tmp_path: Path) -> None:
     plain = counter()
     fewer = replace(plain, checks=plain.checks[:2])
     keep(tmp_path, fewer)
