@@ -140,12 +140,14 @@ def audit(
     engine: Literal["local", "spark"] = "local",
     spark: SparkRequest | None = None,
     workers: int | None = 1,
+    repaired: Words = (),
     progress: bool = False,
 ) -> AuditResult:
     """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does.
 
     paths: folders such as __cluster_metadata-0, segments, snapshots, or text of kafka-dump-log.sh.
-    bootstrap: HOST:PORT of brokers to ask, instead of paths.
+    bootstrap: HOST:PORT of brokers to ask, instead of paths. repaired: findings whose patches the cluster's
+    build has, such as "F-28".
     """
     from elrcheck.commands.audit.audit import run_audit
 
@@ -159,7 +161,7 @@ def audit(
     texts = [str(place) for place in paths]
     request = AuditRequest(
         tuple(text if "://" in text else Path(text) for text in texts), strict, engine,
-        spark or SparkRequest(), bootstrap, path(client_config), workers,
+        spark or SparkRequest(), bootstrap, path(client_config), workers, words(repaired),
     )  # fmt: skip
     with told(progress) as shown:
         return as_result(AuditResult, run_audit(request, shown))

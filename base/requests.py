@@ -333,7 +333,8 @@ class AuditRequest:
 
     paths: files and folders; a text is a URI of a storage that only Spark reads. bootstrap: instead,
     HOST:PORT of brokers to ask, and client_config: a file with Kafka's client properties for that. workers:
-    processes of the local engine, None for as many as are of use.
+    processes of the local engine, None for as many as are of use. repaired: findings whose patches the
+    cluster's build has.
     """
 
     paths: tuple[Path | str, ...] = ()
@@ -343,6 +344,7 @@ class AuditRequest:
     bootstrap: str | None = None
     client_config: Path | None = None
     workers: int | None = 1
+    repaired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,9 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
               help="Ask the brokers of a cluster that runs, instead of reading logs.")
 @click.option("--client-config", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="With --bootstrap: a file of Kafka's client properties, for TLS and SASL.")
+@click.option("--repaired", metavar="FINDING", multiple=True,
+              help="The cluster's build has the patch of this finding, such as F-28; signs of it that mean"
+                   " nothing then are not flagged. May be repeated.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
 @click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
               help="Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.")
@@ -107,7 +110,7 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
 @located_options
 @click.pass_context
 def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
-          client_config: Path | None, strict: bool, workers: int | None,
+          client_config: Path | None, repaired: tuple[str, ...], strict: bool, workers: int | None,
           engine: Literal["local", "spark"], master: str, spark_conf: tuple[str, ...], form: str,
           outputs: Sequence[tuple[str, Path]], exit_zero: bool) -> ExitCode:  # fmt: skip
     """Check the partitions of a real cluster, by its metadata log or by asking it.
@@ -143,6 +146,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
         bootstrap,
         client_config,
         workers,
+        repaired,
     )
     with shell.open_progress() as progress:
         report = run_audit(request, progress)

@@ -125,6 +125,14 @@ class AuditTimeline:
 
 
 @dataclass(frozen=True)
+class AuditRepair:
+    """A finding whose patch the cluster's build has (`--repaired`). left_out: rules that are not flagged."""
+
+    finding: str
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AuditedCluster:
     """A cluster that runs, as its brokers describe it. kafka: the line of releases, such as 4.1.
 
@@ -170,6 +178,7 @@ class AuditReport:
     interrupted: bool = False
     """The report is partial: it has what was read until then."""
     cluster: AuditedCluster | None = None
+    repaired: tuple[AuditRepair, ...] = ()
     schema: Literal["elrcheck.audit/1"] = "elrcheck.audit/1"
 
     @property

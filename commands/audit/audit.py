@@ -11,6 +11,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress, RecordsDone
 from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.findings import LogFindings, report_of
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.timelines import timelines_of, worst_partitions
@@ -43,20 +44,23 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
 
         return audit_on_spark(request, progress)
     started = time.monotonic()
+    repairs = Repairs.of(request.repaired)
     logs = logs_of([_local(path) for path in request.paths])
     timelines: list[AuditTimeline] = []
     with Interrupts() as interrupted:
         meter = _Meter(logs, progress, started)
         workers = _workers(request.workers, meter.total)
         if workers > 1:
-            findings = _by_processes(logs, workers, meter, interrupted)
+            findings = _by_processes(logs, repairs, workers, meter, interrupted)
         else:
-            findings = _by_one(logs, meter, interrupted)
+            findings = _by_one(logs, repairs, meter, interrupted)
         if not interrupted():
             for found, keys in worst_partitions(findings):
                 timelines += timelines_of(found, keys, read_log(found.log))
         stopped = interrupted()
-    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped)
+    return report_of(
+        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
+    )
 
 
 def _workers(asked: int | None, size: int) -> int:
@@ -67,12 +71,14 @@ def _workers(asked: int | None, size: int) -> int:
     return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
 
 
-def _by_one(logs: Sequence[MetadataLog], meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:
+def _by_one(
+    logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts
+) -> list[LogFindings]:
     """What this process finds in the logs, one after the other."""
     findings: list[LogFindings] = []
     for number, log in enumerate(logs, 1):
         meter.log(number, log)
-        audit = LogAudit(log)
+        audit = LogAudit(log, repairs)
         for last in audit.run(read_log(log)):
             meter.read(last, audit.history.read.records, len(audit.flags))
             if interrupted():
@@ -85,13 +91,13 @@ def _by_one(logs: Sequence[MetadataLog], meter: _Meter, interrupted: Interrupts)
 
 
 def _by_processes(
-    logs: Sequence[MetadataLog], workers: int, meter: _Meter, interrupted: Interrupts
+    logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _Meter, interrupted: Interrupts
 ) -> list[LogFindings]:
     """What several processes find, each in its share of the partitions."""
     from elrcheck.commands.audit.audit_crew import Crew
 
     findings: list[LogFindings] = []
-    with Crew(workers) as crew:
+    with Crew(workers, repairs) as crew:
         for number, log in enumerate(logs, 1):
             meter.log(number, log)
             records = 0

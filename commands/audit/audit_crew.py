@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.commands.audit.builds import NONE, Repairs
 from elrcheck.commands.audit.findings import LogFindings, add_share
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.entries import Item, Run
@@ -37,8 +38,8 @@ GRACE = 2.0
 class Crew:
     """The processes. `flags`: how many flags they have raised so far."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, repairs: Repairs = NONE) -> None:
+        self.count, self.repairs = count, repairs
         self._flags = [0] * count
         self._answers: list[LogFindings | None] = [None] * count
         self._pipes: list[Connection] = []
@@ -81,8 +82,8 @@ class Crew:
         read: Callable[[Item], None],
     ) -> LogFindings:  # fmt: skip
         """What is found in a log. read: told of each item; once interrupted, what was read is judged."""
-        self._tell(log)
-        whole = LogAudit(log)
+        self._tell((log, self.repairs))
+        whole = LogAudit(log, self.repairs)
         shared = Share(EVERY, self.count)
         for _ in whole.run(shared.of(self._spread(items, interrupted, read))):
             pass
@@ -165,7 +166,7 @@ def _serve(pipe: Connection, number: int, count: int) -> None:
     raised = 0
     with contextlib.suppress(OSError):  # the other side has ended
         while (message := messages.get()) is not None:
-            audit = LogAudit(pickle.loads(message))
+            audit = LogAudit(*pickle.loads(message))
             for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags, raised))):
                 pass
             raised += len(audit.flags)

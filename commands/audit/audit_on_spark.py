@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.findings import report_of
 from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
 from elrcheck.commands.audit.spark_files import Found, files_on_spark
@@ -66,7 +67,7 @@ def audit_in_session(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> AuditReport:
     """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
-    started = time.monotonic()
+    started, repairs = time.monotonic(), Repairs.of(request.repaired)
     progress.stage("listing files")
     found: dict[str, Found] = {}
     for path in request.paths:
@@ -75,14 +76,16 @@ def audit_in_session(
         else:
             found.update({each.path: each for each in files_on_spark(session, path)})
     logs = sorted_into_logs({name: each.dump for name, each in found.items()})
-    tasks = SparkAudit(session, logs, found, interrupted)
+    tasks = SparkAudit(session, logs, found, interrupted, repairs)
     try:
         findings, timelines, stopped = run_tasks(tasks, progress)
     except Stopped:
         raise KeyboardInterrupt from None
     finally:
         tasks.close()
-    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped)
+    return report_of(
+        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
+    )
 
 
 class SparkAudit(Tasks):
@@ -94,8 +97,9 @@ class SparkAudit(Tasks):
         logs: Sequence[MetadataLog],
         found: Mapping[str, Found],
         interrupted: Callable[[], bool],
+        repairs: Repairs,
     ) -> None:
-        super().__init__(logs)
+        super().__init__(logs, repairs)
         self.interrupted = interrupted
         self.session = session
         self.found = found
@@ -113,14 +117,14 @@ class SparkAudit(Tasks):
 
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
         assert self.records is not None
-        context, logs = self.session.sparkContext, self.logs
+        context, logs, repairs = self.session.sparkContext, self.logs, self.repairs
         width, buckets = self.width, BUCKETS * self.width
         told = context.broadcast(shared)
         bodies = (
             self.records.where(f"bucket <> {EVERY}")
             .repartitionByRange(buckets, "bucket")
             .sortWithinPartitions("bucket", "log", "part", "piece")
-            .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value), FOUND)
+            .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value, repairs), FOUND)
         ).rdd
         tasks = range(bodies.getNumPartitions())
         for start in range(0, len(tasks), width):  # what is found so far is kept after an interruption

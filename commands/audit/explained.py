@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from elrcheck.commands.audit.builds import Knobs, variants_of, with_repairs
 from elrcheck.commands.audit.known_broker import KnownBroker
-from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
@@ -54,7 +54,7 @@ class Question:
 
     brokers: as they are when the record is written. start: as they were before its batch, and partition: the
     partition then, from which all records of one event are built. zero: how many replicas the topic's
-    partition 0 has. settings, changed: before and after the batch.
+    partition 0 has. settings, changed: before and after the batch. repaired: knobs that the build repairs.
     """
 
     before: KafkaPartition | None
@@ -66,6 +66,7 @@ class Question:
     changed: Settings
     zero: int
     level: int
+    repaired: Knobs = ()
 
 
 class Answer(NamedTuple):
@@ -125,7 +126,7 @@ def _configs(asked: Question, befores: list[Partition], after: Partition) -> Ite
     """
     elects = any(p.leader != after.leader or is_reassigning(p) for p in befores)
     leaves = any(not p.isr | p.elr <= frozenset(after.replicas) for p in befores)
-    released = variants_of(asked.level)
+    released = with_repairs(variants_of(asked.level), asked.repaired)
     fixed = [replace(config, elr_intersect_replicas=True) for config in released] if leaves else []
     for config in (*released, *fixed):
         for unclean in (False, True) if elects else (False,):

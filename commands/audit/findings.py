@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.commands.audit.builds import NONE, Repairs
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.history import Counted, Read, UnreadKind
@@ -78,6 +79,7 @@ def report_of(
     *,
     strict: bool,
     interrupted: bool = False,
+    repairs: Repairs = NONE,
 ) -> AuditReport:
     """The report of all logs; raises UsageFault if no record could be read."""
     damage = tuple(AuditDamage(d.path, d.position, d.offset, d.message) for f in findings for d in f.damage)
@@ -108,6 +110,7 @@ def report_of(
         timelines=tuple(timelines),
         strict=strict,
         interrupted=interrupted,
+        repaired=repairs.reported(),
     )
 
 

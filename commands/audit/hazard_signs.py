@@ -52,6 +52,9 @@ def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Ju
         last = frozenset(p.last_known_elr) - {NO_LEADER}
         if not last:
             yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
+        elif not state.elr_enabled:
+            what = "no leader, and without the feature nobody may become one"
+            yield "switched-off-without-leader", f"{what}: {_lists(p)}"
         elif not last >= frozenset(p.replicas):
             yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
     for broken in judge.broken_of(state, key):

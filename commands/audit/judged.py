@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from elrcheck.commands.audit.builds import Knobs
 from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.commands.conform.model_side import Unheld, partition_of
 from elrcheck.invariants.membership import (
@@ -75,7 +76,9 @@ def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Setting
 class Judge:
     """Judges the partitions of one log, and remembers judgements until a broker or a setting changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, knobs: Knobs = ()) -> None:
+        """knobs: of the model, which the build of the cluster repairs."""
+        self._knobs = knobs
         self._known: dict[tuple[str, Shape], tuple[Broken, ...]] = {}
 
     def forget(self) -> None:
@@ -89,11 +92,11 @@ class Judge:
         if known is None:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            known = self._known[now] = broken_of(state, key)
+            known = self._known[now] = broken_of(state, key, self._knobs)
         return known
 
 
-def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
+def broken_of(state: ClusterState, key: Key, knobs: Knobs = ()) -> tuple[Broken, ...]:
     """The properties that do not hold of a partition now."""
     stored = state.partitions[key]
     p = stored.shape.lists
@@ -102,7 +105,7 @@ def broken_of(state: ClusterState, key: Key) -> tuple[Broken, ...]:
     number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}
     brokers = known_brokers(named, state.brokers, stored)
     settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
-    return _judge(_renumbered(p, number), brokers, settings)
+    return _judge(_renumbered(p, number), brokers, settings, knobs)
 
 
 def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
@@ -122,12 +125,14 @@ def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
 
 
 @lru_cache(maxsize=1 << 16)
-def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings) -> tuple[Broken, ...]:
+def _judge(
+    p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs
+) -> tuple[Broken, ...]:
     try:
         partition = partition_of(p)
     except Unheld:
         return ()
-    config, state = _start(max(len(brokers), 1))
+    config, state = _start(max(len(brokers), 1), knobs)
     state = replace(
         state,
         settings=settings,
@@ -146,8 +151,8 @@ def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settin
 
 
 @lru_cache
-def _start(brokers: int) -> tuple[Config, State]:
+def _start(brokers: int, knobs: Knobs) -> tuple[Config, State]:
     variant = variant_named(VARIANT)
     assert variant is not None
-    config = replace(Config(**variant.knobs), broker_count=brokers, spare_brokers=0)
+    config = replace(Config(**{**variant.knobs, **dict(knobs)}), broker_count=brokers, spare_brokers=0)
     return config, Init(config)

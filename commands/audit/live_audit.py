@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.progress import PartitionsDone, Progress
 from elrcheck.base.requests import AuditRequest
+from elrcheck.commands.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.commands.audit.findings import ORDER
 from elrcheck.commands.audit.hazard_signs import state_signs
 from elrcheck.commands.audit.judged import Judge
 from elrcheck.commands.audit.log_audit import time_of
 from elrcheck.commands.audit.next_step import Surroundings, next_signs
-from elrcheck.commands.audit.releases import line_in_words
 from elrcheck.commands.audit.rules import RULES
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
@@ -36,13 +37,16 @@ INTERVAL = 0.5
 def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
     """Audit the cluster at `request.bootstrap`; raises EnvironmentFault if it cannot be asked."""
     assert request.bootstrap is not None
+    repairs = Repairs.of(request.repaired)
     settings = read_settings(request.client_config)
     progress.stage(f"connecting to {request.bootstrap}")
     with open_client(request.bootstrap, settings) as client:
-        return audit_by(client, request.bootstrap, progress)
+        return audit_by(client, request.bootstrap, progress, repairs=repairs)
 
 
-def audit_by(client: ClusterClient, bootstrap: str, progress: Progress, again: float = AGAIN) -> AuditReport:
+def audit_by(
+    client: ClusterClient, bootstrap: str, progress: Progress, again: float = AGAIN, repairs: Repairs = NONE
+) -> AuditReport:
     """Audit by a client that is connected. again: seconds until the second look."""
     started = time.monotonic()
     name = f"kafka://{bootstrap}"
@@ -51,25 +55,27 @@ def audit_by(client: ClusterClient, bootstrap: str, progress: Progress, again: f
     if not found.state.partitions:
         raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
     progress.stage(f"judging {len(found.state.partitions):,} partitions")
-    flags = list(_flags(found, name))
+    flags = list(_flags(found, name, repairs))
     if flags:
         progress.stage(f"looking again at {len({(f.topic, f.partition) for f in flags}):,} partitions")
         time.sleep(again)
         topics = sorted({flag.topic for flag in flags})
         second = take_snapshot(client, topics=topics if len(topics) <= MOST_NAMED else ())
-        flags = _in_both(flags, _flags(second, name))
+        flags = _in_both(flags, _flags(second, name, repairs))
         found.unseen += [text for text in second.unseen if text not in found.unseen]
-    return _report(found, flags, name, started)
+    return replace(_report(found, flags, name, started), repaired=repairs.reported(live=True))
 
 
-def _flags(found: Snapshot, name: str) -> Iterator[AuditFlag]:
-    state, judge = found.state, Judge()
+def _flags(found: Snapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
+    state, judge = found.state, Judge(repairs.knobs)
     around = Surroundings(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
     for key, stored in sorted(state.partitions.items()):
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
         signs = (*state_signs(state, key, ghosts, judge), *next_signs(state, key, around))
         for sign, message in signs:
+            if repairs.harmless(sign):
+                continue
             rule = RULES[sign]
             yield AuditFlag(
                 rule=sign,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from elrcheck.commands.audit.builds import NONE, Repairs
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.commands.audit.judged import Judge
@@ -39,6 +40,7 @@ class LogAudit:
     """One log, from its first record to its last."""
 
     log: MetadataLog
+    repairs: Repairs = NONE
     history: History = field(init=False)
     flags: list[AuditFlag] = field(default_factory=list)
     flagged: list[Key] = field(default_factory=list)
@@ -46,8 +48,8 @@ class LogAudit:
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
     _signs: EventSigns = field(default_factory=EventSigns)
-    _check: RecordCheck = field(default_factory=RecordCheck)
-    _judge: Judge = field(default_factory=Judge)
+    _check: RecordCheck = field(init=False)
+    _judge: Judge = field(init=False)
     _open: dict[Key, dict[str, int]] = field(default_factory=dict)
     """The rules that a partition breaks now, each with the number of its flag."""
     _named_by: dict[int, set[int]] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class LogAudit:
 
     def __post_init__(self) -> None:
         self.history = History(self._take)
+        self._check, self._judge = RecordCheck(self.repairs.knobs), Judge(self.repairs.knobs)
         self._quiet = Quiet(self._open, self._signs.left, self._check, self._judge, self._note)
 
     def run(self, items: Iterable[Item]) -> Iterator[Applied | Run]:
@@ -112,7 +115,8 @@ class LogAudit:
         name = applied.record.name
         flags, explained = len(self.flags), self._check.counted.explained
         for key, sign in self._signs.seen(applied, state, self.history.in_snapshot):
-            self._flag(applied, key, sign)
+            if not self.repairs.harmless(sign[0]):
+                self._flag(applied, key, sign)
         for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
             self._flag(applied, key, sign)
         place = Place(applied.path, applied.offset, applied.time, applied.position)
@@ -190,12 +194,14 @@ class LogAudit:
         state = self.history.state
         news = self._check.news or state is not self._settled
         for applied, key, sign in self._signs.of_batch(state):
-            self._flag(applied, key, sign)
+            if not self.repairs.harmless(sign[0]):
+                self._flag(applied, key, sign)
         for key in sorted(keys):
             place = self._changed.get(key)
             at = offset if place is None else place.offset
             there = key in state.partitions
-            signs = dict(state_signs(state, key, self._signs.ghosts(key), self._judge)) if there else {}
+            found = state_signs(state, key, self._signs.ghosts(key), self._judge) if there else ()
+            signs = {rule: said for rule, said in found if not self.repairs.harmless(rule)}
             before = self._open.pop(key, {})
             for rule, number in before.items():
                 if rule not in signs:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from elrcheck.commands.audit.builds import variants_of
 from elrcheck.commands.audit.explained import Numbers
 from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
 from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.commands.audit.releases import variants_of
 from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.live.snapshot import BEHIND

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from elrcheck.commands.audit.builds import Knobs
 from elrcheck.commands.audit.explained import Numbers, Question, explain, unexplained
 from elrcheck.commands.audit.findings import Explained
 from elrcheck.commands.audit.hazard_signs import Sign
@@ -38,6 +39,8 @@ STRANGER = KnownBroker(registered=True, fenced=False)
 class RecordCheck:
     """Asks about the records of one log, in order; `settled` after each batch."""
 
+    knobs: Knobs = ()
+    """Of the model, which the build of the cluster repairs."""
     counted: Explained = field(default_factory=Explained)
     brokers: dict[int, StoredBroker] = field(default_factory=dict)
     """As they were before this batch."""
@@ -109,6 +112,7 @@ class RecordCheck:
             changed=settings,
             zero=_zero(state, changed.key),
             level=self.level_in(state),
+            repaired=self.knobs,
         )
         answer = explain(question)
         if answer is None:

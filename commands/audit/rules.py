@@ -16,12 +16,16 @@ from elrcheck.results.audit_report import Severity
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. hazard: an id of docs/findings.md, None without one."""
+    """A rule. hazard: an id of docs/findings.md, None without one.
+
+    harmless_if_repaired: a build with the patch of that finding leaves the same sign, and nothing follows.
+    """
 
     name: str
     severity: Severity
     remedy: str
     hazard: str | None = None
+    harmless_if_repaired: bool = False
 
 
 KEEP_THE_LEADER = (
@@ -40,7 +44,13 @@ GIVE_IT_A_LEADER = (
 )
 WAIT_FOR_IT = (
     "Start the broker in LastKnownELR: it becomes leader with what it has, and records that only others"
-    " have are lost. Do not delete or reassign other replicas before."
+    " have are lost. Do not delete or reassign other replicas before, and do not switch"
+    " eligible.leader.replicas.version off."
+)
+NOBODY_IS_WAITED_FOR = (
+    "Without the feature nobody becomes leader by itself. Start the replicas, the last known leader first,"
+    " and choose it with kafka-leader-election.sh --election-type UNCLEAN; records that it does not have are"
+    " lost."
 )
 FORGOTTEN = (
     "Do not stop the leader before the ISR has min.insync.replicas members again: the replicas that"
@@ -158,33 +168,34 @@ _RULES = (
     Rule("elr-wiped-by-directories", "high", FORGOTTEN, "F-23"),
     Rule("elr-wiped-by-configuration", "high", FORGOTTEN, "F-25"),
     Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26"),
-    Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28"),
-    Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56"),
+    Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28", True),
+    Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56", True),
     Rule("registered-without-directory", "critical", NO_DIRECTORY, "F-52"),
-    Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53"),
-    Rule("raised-while-fencing", "medium", RAISED_AND_FENCED, "F-24"),
-    Rule("deleted-after-clearing", "high", NO_INDEX, "F-64"),
+    Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53", True),
+    Rule("raised-while-fencing", "medium", RAISED_AND_FENCED, "F-24", True),
+    Rule("deleted-after-clearing", "high", NO_INDEX, "F-64", True),
     Rule("completed-with-few", "high", FEW_COPIES, "F-60"),
     Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
-    Rule("last-known-only", "medium", WAIT_FOR_IT),
-    Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62"),
+    Rule("last-known-only", "medium", WAIT_FOR_IT, "F-57", True),
+    Rule("switched-off-without-leader", "high", NOBODY_IS_WAITED_FOR, "F-57", True),
+    Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62", True),
     Rule("stored-none", "medium", NO_BROKER, "F-59"),
     Rule("unexplained-record", "low", UNEXPLAINED),
 )
 _NEXT_STEPS = (
-    Rule("leader-lags", "high", RESTART_IT, "F-51"),
-    Rule("cancel-leaves-elr", "high", AWAIT_REASSIGNMENT, "F-20"),
-    Rule("completion-leaves-elr", "high", CANCEL_IT, "F-20"),
-    Rule("directory-offline", "medium", KEEP_DIRECTORY, "F-52"),
-    Rule("upgrade-keeps-leaderless", "medium", NO_SWITCH, "F-26"),
-    Rule("downgrade-without-candidate", "medium", NO_SWITCH, "F-57"),
+    Rule("leader-lags", "high", RESTART_IT, "F-51", True),
+    Rule("cancel-leaves-elr", "high", AWAIT_REASSIGNMENT, "F-20", True),
+    Rule("completion-leaves-elr", "high", CANCEL_IT, "F-20", True),
+    Rule("directory-offline", "medium", KEEP_DIRECTORY, "F-52", True),
+    Rule("upgrade-keeps-leaderless", "medium", NO_SWITCH, "F-26", True),
+    Rule("downgrade-without-candidate", "medium", NO_SWITCH, "F-57", True),
     Rule("unclean-successor", "medium", NO_UNCLEAN),
-    Rule("reassignment-with-elr", "low", WATCH_IT, "F-20"),
-    Rule("rewrite-clears-elr", "low", NO_WRITE, "F-25"),
-    Rule("directories-clear-elr", "low", NO_DIRECTORIES, "F-23"),
-    Rule("unregistration-keeps-elr", "low", NO_UNREGISTRATION, "F-21"),
-    Rule("downgrade-keeps-elr", "low", NO_SWITCH, "F-28"),
+    Rule("reassignment-with-elr", "low", WATCH_IT, "F-20", True),
+    Rule("rewrite-clears-elr", "low", NO_WRITE, "F-25", True),
+    Rule("directories-clear-elr", "low", NO_DIRECTORIES, "F-23", True),
+    Rule("unregistration-keeps-elr", "low", NO_UNREGISTRATION, "F-21", True),
+    Rule("downgrade-keeps-elr", "low", NO_SWITCH, "F-28", True),
 )
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_RULES, *_NEXT_STEPS)})
 NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)

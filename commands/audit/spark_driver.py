@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from elrcheck.base.progress import Progress
+from elrcheck.commands.audit.builds import NONE, Repairs
 from elrcheck.commands.audit.findings import LogFindings, add_share
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.commands.audit.spark_tasks import Placed, Row, Shared, audited_whole, together
@@ -36,8 +37,8 @@ class Tasks(ABC):
     Each method raises Stopped after an interruption.
     """
 
-    def __init__(self, logs: Sequence[MetadataLog]) -> None:
-        self.logs = logs
+    def __init__(self, logs: Sequence[MetadataLog], repairs: Repairs = NONE) -> None:
+        self.logs, self.repairs = logs, repairs
 
     @abstractmethod
     def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
@@ -94,7 +95,7 @@ def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
         if log.dump is None:
-            audit = LogAudit(log)
+            audit = LogAudit(log, tasks.repairs)
             for _ in audit.run(together(number, log, shared, ())):
                 pass
             by_log[number] = audit.findings()
@@ -103,7 +104,7 @@ def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
     try:
         for number, body in tasks.judge(shared):
             add_share(by_log[number], pickle.loads(body), *alone[number])
-        for number, found in _dumps(tasks, audited_whole):
+        for number, found in _dumps(tasks, partial(audited_whole, repairs=tasks.repairs)):
             by_log[number] = found
     except Stopped:
         whole = False

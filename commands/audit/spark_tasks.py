@@ -20,6 +20,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.findings import LogFindings
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.blocks import Block, Values
@@ -146,13 +147,13 @@ def _block_of(piece: tuple[int, object]) -> object:
 
 
 def judge_bucket(
-    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared
+    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared, repairs: Repairs
 ) -> Iterator[pa.RecordBatch]:
     """Judge the partitions of buckets, whose rows stand in the order of the buckets, and of the logs."""
     import pyarrow as pa
 
     for (_, number), rows in groupby(_rows(batches), key=lambda row: (row.bucket, row.log)):
-        audit = LogAudit(logs[number])
+        audit = LogAudit(logs[number], repairs)
         for _ in audit.run(together(number, logs[number], shared, rows)):
             pass
         yield pa.RecordBatch.from_pylist(
@@ -253,8 +254,8 @@ def read_dumps(
             )
 
 
-def audited_whole(_: int, log: MetadataLog, items: Iterator[Item]) -> LogFindings:
-    audit = LogAudit(log)
+def audited_whole(_: int, log: MetadataLog, items: Iterator[Item], repairs: Repairs) -> LogFindings:
+    audit = LogAudit(log, repairs)
     for _event in audit.run(items):
         pass
     return audit.findings()

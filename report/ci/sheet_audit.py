@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elrcheck.report.ci.sheet import Case, Level, Sheet, Suite
+from elrcheck.report.text.text_audit import repair_in_words
 from elrcheck.results.audit_report import AuditedCluster, AuditedLog, AuditFlag, AuditReport, Severity
 
 LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
@@ -24,6 +25,7 @@ def audit_sheet(report: AuditReport) -> Sheet:
         suites = (_cluster(report.cluster, report),)
         summary = f"{report.partitions} partitions, {len(report.flags)} flags, {report.seconds:.1f} s"
         notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
+    notes += tuple(map(repair_in_words, report.repaired))
     return Sheet("audit", report.verdict, summary, report.exit_code, suites, notes)
 
 
@@ -40,6 +42,7 @@ def _suite(log: AuditedLog, report: AuditReport) -> Suite:
         ("records", str(log.records)),
         ("offsets", f"{log.first_offset} to {log.last_offset}"),
         ("partitions", str(log.partitions)),
+        *_repairs(report),
     )
     return Suite(log.name, tuple(cases), facts=facts)
 
@@ -52,9 +55,14 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Suite:
         ("metadata.version", str(cluster.metadata_version)),
         ("eligible.leader.replicas.version", str(cluster.elr_version)),
         ("partitions", str(report.partitions)),
+        *_repairs(report),
     )
     none = Case("no-flag", "no partition is flagged", "passed", "holds")
     return Suite(cluster.name, cases or (none,), facts=facts)
+
+
+def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
+    return tuple(("repaired", repair.finding) for repair in report.repaired)
 
 
 def _case(flag: AuditFlag) -> Case:

@@ -48,6 +48,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
         ("reassignments", f"{cluster.reassignments:,}"),
         ("seen", cluster.time),
         ("not seen", "; ".join(cluster.unseen) or "nothing"),
+        *_repairs(report),
     )
     rows = tuple(
         (f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message)
@@ -58,6 +59,12 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
     return Part("c1", cluster.name, facts, grids=tuple(grids))
 
 
+def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
+    left_out = {each.finding: ", ".join(each.left_out) or "nothing" for each in report.repaired}
+    told = "; ".join(f"{finding} (not flagged: {rules})" for finding, rules in left_out.items())
+    return (("repaired", told),) if told else ()
+
+
 def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
     span = "none" if log.first_offset is None else f"{log.first_offset} to {log.last_offset}"
     facts = [
@@ -65,6 +72,7 @@ def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
         ("offsets", span),
         ("partitions", f"{log.partitions:,}"),
         ("files", ", ".join(log.files)),
+        *_repairs(report),
     ]
     lines = [line for line in report.timelines if line.log == log.name]
     pictures = []

@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport, Severity
+from elrcheck.results.audit_report import (
+    WORST_FIRST,
+    AuditedCluster,
+    AuditFlag,
+    AuditRepair,
+    AuditReport,
+    Severity,
+)
 
 SHOWN = 5
 """Flags of a rule that are shown without --verbose."""
@@ -40,6 +47,8 @@ def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
         page.line("interrupted: this is a partial report, of what was read until then")
     if detail >= 0:
         _print_logs(report, page)
+    for repair in report.repaired:
+        page.line(repair_in_words(repair))
     if report.cluster is not None:
         _print_cluster(report.cluster, report, page, detail)
         return
@@ -50,6 +59,14 @@ def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
         f" {page.count(len(report.flags))} flags ({page.count(still)} not resolved),"
         f" {page.count(len(report.damage))} damaged places, {report.seconds:.1f} s",
     )
+
+
+def repair_in_words(repair: AuditRepair) -> str:
+    """What `--repaired` leaves out."""
+    if not repair.left_out:
+        return f"repaired: {repair.finding}; a build with its patch leaves no sign of it, so all are flagged"
+    verb = "is" if len(repair.left_out) == 1 else "are"
+    return f"repaired: {repair.finding}; {', '.join(repair.left_out)} {verb} not flagged"
 
 
 def _print_rule(flags: Sequence[AuditFlag], page: Page, detail: int) -> None:

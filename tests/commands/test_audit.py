@@ -177,6 +177,10 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
         ((change(isr=[], leader=-1, lastKnownElr=[0]), *FENCED),),
         [(8, "last-known-only", None)],
     ),
+    "ELR is switched off while the last known leader is awaited": (
+        ((change(isr=[], leader=-1, lastKnownElr=[0]), *FENCED), (feature(0),)),
+        [(8, "last-known-only", 12), (12, "switched-off-without-leader", None)],
+    ),
     "P-10": (((change(isr=[0], eligibleLeaderReplicas=[0, 1]),),), [(8, "P-10", None)]),
     "P-11": (((change(isr=[0, 2], eligibleLeaderReplicas=[1]),),), [(8, "P-11", None)]),
     "P-12": (((change(isr=[0, 1, 3]),),), [(8, "P-12", None)]),

@@ -50,7 +50,8 @@ class Here(Tasks):
             rows.sort(key=lambda row: (row["log"], row["part"], row["piece"]))
             if rows:
                 batch = pa.RecordBatch.from_pylist(rows)
-                for answer in judge_bucket([batch.slice(0, 5), batch.slice(5)], self.logs, shared):
+                halves = [batch.slice(0, 5), batch.slice(5)]
+                for answer in judge_bucket(halves, self.logs, shared, self.repairs):
                     yield from _answers(answer)
 
     def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:

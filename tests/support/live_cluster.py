@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from elrcheck.base.progress import Silent
+from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.live_audit import audit_by
 from elrcheck.kafka.live.admin_client import Answer, NotSeen
 from elrcheck.results.audit_report import AuditReport
@@ -131,8 +132,8 @@ class FakeCluster:
         unclean = {"value": self.unclean, "config_source": "DYNAMIC_TOPIC_CONFIG", "synonyms": []}
         return {name: dict(zip(names, (min_isr, unclean), strict=True)) for name in topics}
 
-    def audited(self) -> AuditReport:
-        return audit_by(self, "localhost:9092", Silent(), again=0.0)
+    def audited(self, *repaired: str) -> AuditReport:
+        return audit_by(self, "localhost:9092", Silent(), again=0.0, repairs=Repairs.of(repaired))
 
     def flagged(self) -> list[tuple[str, str | None]]:
         return [(flag.rule, flag.hazard) for flag in self.audited().flags]
