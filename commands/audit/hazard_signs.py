@@ -326,7 +326,8 @@ class EventSigns:
     ) -> Iterator[tuple[Key, Sign]]:
         name, fields = applied.record.name, applied.record.fields
         topic = state.name_of(changed.key)
-        if name == "CLEAR_ELR_RECORD" and _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic):
+        same = _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic)
+        if name == "CLEAR_ELR_RECORD" and state.elr_enabled and same:
             message = f"ELR {list(before.elr)} is cleared, though min.insync.replicas stays the same"
             yield changed.key, ("elr-wiped-by-configuration", message)
         if name == "PARTITION_CHANGE_RECORD" and _only_assigns(fields):

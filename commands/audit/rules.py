@@ -167,7 +167,7 @@ _RULES = (
     Rule("elr-unregistered", "high", UNREGISTERED, "F-21"),
     Rule("elr-wiped-by-directories", "high", FORGOTTEN, "F-23"),
     Rule("elr-wiped-by-configuration", "high", FORGOTTEN, "F-25"),
-    Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26"),
+    Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26", True),
     Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28", True),
     Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56", True),
     Rule("registered-without-directory", "critical", NO_DIRECTORY, "F-52"),

@@ -26,6 +26,8 @@ from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.junit_source import About, junit_source
 from elrcheck.commands.export_junit.leader_source import leader_source
 from elrcheck.commands.export_junit.leader_walk import leader_walk_of
+from elrcheck.commands.export_junit.told_tests import TOLD, told_source
+from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -91,10 +93,10 @@ def class_name(out: Path) -> str:
 
 def junit_test(what: str, property: str | None, name: str | None, progress: Progress) -> JunitTest:
     """The test of a finding's id or a trace's file."""
-    if FINDING.fullmatch(what) and not Path(what).exists():
-        subject = of_finding(what.upper(), property, progress)
-    else:
-        subject = of_trace(Path(what))
+    named = FINDING.fullmatch(what) is not None and not Path(what).exists()
+    if named and what.upper() in TOLD:
+        return _told(what.upper(), property, name)
+    subject = of_finding(what.upper(), property, progress) if named else of_trace(Path(what))
     trace, finding = subject.trace, subject.finding
     ident = property if property is not None and finding is None else trace.origin.property
     released = _released(trace.origin.variant)
@@ -117,6 +119,24 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
     test = _about(subject, fn, name, command, CONTROLLER, released)
     text = junit_source(subject.model, walk, assertion, test)
     return JunitTest(test.name, text, ident, None if finding is None else finding.id)
+
+
+def _told(ident: str, property: str | None, name: str | None) -> JunitTest:
+    """The test of a finding whose steps are told."""
+    told, finding = TOLD[ident], find_finding(ident)
+    if property not in (None, told.property):
+        message, help = f"{ident} does not break {property}", f"its test is of {told.property}"
+        raise UsageFault("junit-property", message, help=help)
+    fn = _property(load_checked_model(), told.property)
+    test = About(
+        name=name or f"{ident.replace('-', '')}{fn.name}Test",
+        method=f"test{fn.name}",
+        subject=f"{ident}, {told.property} ({fn.name})",
+        about=(f"{ident}: {finding.title}.", f"{fn.ident} ({fn.name}): {summary(fn.doc)}", told.how),
+        command=f"elrcheck export junit {ident}",
+        version=__version__,
+    )
+    return JunitTest(test.name, told_source(told, test), told.property, ident)
 
 
 def _about(subject: Subject, fn: Fn, name: str | None, command: str, how: str, released: bool) -> About:

@@ -62,7 +62,7 @@ def test_cells_say_what_is_recorded() -> None:
     assert found.words("model", "3.9.1") == "holds"
     assert found.words("brokers", "3.9.1") == "absent" and "isElrSupported" in found.prevented["3.9.1"]
     assert [row("F-23").words("classes", release) for release in ("4.2.1", "4.3.0")] == ["fails", "passes"]
-    assert row("F-52").words("brokers", "3.9.1") == "not tried"
+    assert row("F-52").words("brokers", "3.9.1") == "lost"
 
 
 def test_a_cell_without_a_record_says_so() -> None:

@@ -138,6 +138,10 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
         (SHRINK, (feature(0),), (feature(1),)),
         [(11, "elr-while-off", 12), (12, "elr-from-before", None)],
     ),
+    "an upgrade that clears every ELR, as with the patch of F-56": (
+        (SHRINK, (feature(0),), (CLEAR, feature(1))),
+        [(11, "elr-while-off", 12)],
+    ),
     "ELR is switched on without a leader": (
         (
             (feature(0),),

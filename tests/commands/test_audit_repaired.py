@@ -102,6 +102,8 @@ def test_raised_values_and_deleted_topics(tmp_path: Path) -> None:
     stories: dict[str, tuple[str, tuple[object, ...]]] = {
         "F-53": ("raised-while-shrinking", ((min_isr("2"),), (alone,))),
         "F-24": ("raised-while-fencing", ((min_isr("2"),), (alone, *FENCED[1:]))),
+        "F-26": ("leaderless-with-isr",
+                 ((feature(0),), (change(isr=[0], leader=-1), *FENCED), (feature(1),))),
         "F-62": ("last-known-outside-replicas",
                  ((change(replicas=[0], isr=[], leader=-1, lastKnownElr=[1]), *FENCED),)),
     }  # fmt: skip

@@ -200,6 +200,26 @@ def test_a_leader_s_walk_ends_where_it_commits_more() -> None:
     assert leader_walk_of(subject.model, subject.config, subject.trace, subject.config) is None
 
 
+def test_a_test_whose_steps_are_told() -> None:
+    test = made("F-63 P-2")
+    assert (test.name, test.property, test.finding) == ("F63CandidateCompletenessTest", "P-2", "F-63")
+    for line in (
+        LEADERS,
+        " * Made by elrcheck 0.1.0: elrcheck export junit F-63",
+        "Object answer = two.ask(zero);",
+        "zero.follow(one);",
+        "private static final class Follower {",
+        "import org.apache.kafka.common.network.TransferableChannel;",
+        "assertEquals(one.batches(), two.batches(),",
+    ):
+        assert f"{line}\n" in test.text, line
+    assert "Mockito" not in test.text and "BrokerMain" not in test.text
+    with pytest.raises(UsageFault, match="F-63 does not break P-4") as fault:
+        junit_test("F-63", "P-4", None, Silent())
+    assert "P-2" in str(fault.value.help)
+    assert junit_test("f-63", None, "MineTest", Silent()).name == "MineTest"
+
+
 # ---------------------------------------------------------------------------- what is refused
 
 
@@ -285,6 +305,10 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-61 P-29": changed("context.reassign(null)", "context.state()"),
     "F-62 P-12": changed("context.reassign(null)", "context.state()"),
     "F-62 V-1": changed("context.reassign(null)", "context.state()"),
+    # The answer is read before the leader truncates.
+    "F-63 P-2": lambda text: changed("= two.ask(zero);", "= two.ask(zero); two.takes(answer);")(
+        changed("\n        two.takes(answer);", "")(text)
+    ),
 }
 
 

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.network.TransferableChannel;
 
 /** A replica that also follows: what ReplicaFetcherThread does with an answer, without a network between. */
@@ -44,6 +45,15 @@ final class Follower {
         ByteBuffer sent = sent(records);
         if (sent.hasRemaining()) append(Reflected.callStatic(Replica.RECORDS, "readableRecords", sent));
         return false;
+    }
+
+    /** The answer comes in. ReplicaFetcherThread fetches again after records that are refused so. */
+    void takes(Object answer) {
+        try {
+            take(answer);
+        } catch (InvalidRecordException refused) {
+            // what a repaired append says
+        }
     }
 
     void follow(Follower leader) {
