@@ -23,16 +23,9 @@ from elrcheck.api.arguments import (
 )
 from elrcheck.api.result_types import AuditResult, ProofResult, RiskResult, WhatIfResult, as_result
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import (
-    DEFAULT_SCOPE,
-    DEFAULT_VARIANT,
-    AuditRequest,
-    ProofAssumption,
-    ProofSolver,
-    ProveRequest,
-    RiskRequest,
-    SparkRequest,
-)
+from elrcheck.base.kafka_requests import AuditRequest, RiskRequest
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, ProofAssumption, ProofSolver, SparkRequest
 
 
 def prove(

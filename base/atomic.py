@@ -18,8 +18,10 @@ from elrcheck.base.errors import EnvironmentFault
 _NAME = 40  # characters of the target's name in a draft's name, which must fit into 255 bytes
 
 
-def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
+def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | None = None) -> None:
     """Write a group of files into a folder, creating the folder if needed.
+
+    mode: the permissions of the files; by default those they have, and those of the umask for new ones.
 
     All files are complete on disk before the first one gets its name, so an error (a full disk, an
     interrupt) leaves the folder unchanged. The renames at the end follow the order of the mapping.
@@ -30,8 +32,8 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
-            mode = _mode(directory / name)
-            if mode is not None and not stat.S_ISREG(mode):
+            before = _mode(directory / name)
+            if before is not None and not stat.S_ISREG(before):
                 (directory / name).write_bytes(data)
                 continue
             place = Path(os.path.realpath(directory / name))
@@ -42,7 +44,8 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes]) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             # mkstemp creates files that only the owner can read
-            os.chmod(draft, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+            usual = 0o666 & ~_umask() if before is None else stat.S_IMODE(before)
+            os.chmod(draft, usual if mode is None else mode)
         while waiting:
             draft_path, place = waiting[0]
             os.replace(draft_path, place)
@@ -61,9 +64,9 @@ def write_file(path: Path, text: str) -> None:
     write_files(path.parent, {path.name: text})
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write one binary file atomically."""
-    write_files(path.parent, {path.name: data})
+def write_bytes(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Write one binary file atomically. mode: see `write_files`."""
+    write_files(path.parent, {path.name: data}, mode)
 
 
 def _mode(path: Path) -> int | None:

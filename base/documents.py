@@ -93,7 +93,8 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
     text, before, some = "", 0, False
     for number, part in enumerate(parts):
         text += _part(part, name, codes, first=number == 0, before=before + text.count("\n"))
-        while (position := _skip(text, 0)) < len(text):
+        position = _skip(text, 0)
+        while position < len(text):
             some = True
             try:
                 value, end = _decoded(text, position, name, codes, before, more=True)
@@ -102,11 +103,9 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
             if not isinstance(value, dict):
                 _refuse(text, position, name, codes, "expected a JSON object", before=before)
             yield Node(value, JsonSource(name, codes, text, position, root="", before=before))
-            before += text.count("\n", 0, end)
-            text = text[end:]
-        else:
-            before += text.count("\n")
-            text = ""
+            position = end
+        before += text.count("\n", 0, position)
+        text = text[position:]
     if text:
         _decoded(text, _skip(text, 0), name, codes, before)
     if not some:

@@ -108,10 +108,11 @@ class Node:
         """This node, if it is an object with the required keys and no unknown one; None: any other key."""
         if not isinstance(self.value, dict):
             self.expected(self.source.OBJECT)
-        if optional is not None:
+        if optional is not None and any(key not in required and key not in optional for key in self.value):
             self.reject_unknown((*required, *optional))
         for key in required:
-            self[key]
+            if key not in self.value:
+                self[key]
         return self
 
     def reject_unknown(self, known: Collection[str]) -> None:

@@ -35,8 +35,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from cluster_restarts import Cluster, written_restarts
 
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest, SparkRequest
+from elrcheck.base.requests import SparkRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.audit.log_audit import LogAudit
 from elrcheck.kafka.log.history import History

@@ -13,8 +13,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.conform import run_conform
 from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
 

@@ -57,12 +57,13 @@ def find(name: str, kind: str | None = None) -> Entry:
     """Return the full entry with this name or id; `kind` chooses where several match."""
     model = functools.cache(_load)
     few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
-    found = _found(name, {k: _members(k, model) for k in few})
+    found = _found(name, {k: _members(k, model, name) for k in few})
     if found is not None:
         return found
-    known = {k: _members(k, model) for k in (KINDS if kind is None else (kind,))}
-    found = _found(name, known)
+    kinds = KINDS if kind is None else (kind,)
+    found = _found(name, {k: _members(k, model, name) for k in kinds})
     if found is None:
+        known = {k: _members(k, model) for k in kinds}
         raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
     return found
 
@@ -123,22 +124,30 @@ def full_entries(kind: str) -> list[Entry]:
     return _members(kind, _load)
 
 
-def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
-    """`model` is called only for the kinds that need the compiled model."""
+def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> list[Entry]:
+    """`model` is called only for the kinds that need the compiled model.
+
+    name: of the parts of the model only those of this id or name are wanted, as each has to be compiled.
+    """
+
+    def wanted(fns: Iterable[Fn]) -> list[Fn]:
+        return [fn for fn in fns if name is None or name.lower() in (fn.ident.lower(), fn.name.lower())]
+
     match kind:
         case "variants":
             return variant_entries()
         case "scopes":
             return scope_entries()
         case "properties":
-            return _predicates((*model().always, *model().leads_to))
+            return _predicates(wanted((*model().always, *model().leads_to)))
         case "witnesses":
-            return _predicates(model().sometimes)
+            return _predicates(wanted(model().sometimes))
         case "actions":
             from elrcheck.invariants.fairness import fairness_of
 
-            fair = {fn.name: fairness_of(fn) for fn in model().actions}
-            return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(model())]
+            found = wanted(model().actions)
+            fair = {fn.name: fairness_of(fn) for fn in found}
+            return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(found)]
         case "knobs":
             return knob_entries()
         case "budgets":
@@ -148,11 +157,11 @@ def _members(kind: str, model: Callable[[], Model]) -> list[Entry]:
         case "hazards":
             return hazard_entries()
         case "findings":
-            return finding_entries()
+            return finding_entries(name)
         case "recipes":
             return recipe_entries()
         case "rules":
-            return _rules()
+            return _rules(wanted)
         case "errors":
             return [
                 {"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()
@@ -193,7 +202,7 @@ def _conjuncts(fn: Fn) -> list[str]:
     return [name for node in fn_nodes(fn) if isinstance(node, NamedConjunction) for name in node.names]
 
 
-def _rules() -> list[Entry]:
+def _rules(wanted: Callable[[Iterable[Fn]], list[Fn]]) -> list[Entry]:
     """The rules that `prove --controller` proves for single controller steps."""
     from elrcheck.invariants.modules import load_controller_model, rules_of
 
@@ -206,7 +215,7 @@ def _rules() -> list[Entry]:
             "from": fn.note,
             "source": fn.place,
         }
-        for fn in rules_of(load_controller_model())
+        for fn in wanted(rules_of(load_controller_model()))
     ]
 
 

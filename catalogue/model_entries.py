@@ -7,25 +7,23 @@ properties and looks names up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.conformance import SIDES, Compared, compared_with
-from elrcheck.catalogue.finding_file import ByHand, finding_files, read_finding
-from elrcheck.catalogue.finding_text import searches
-from elrcheck.catalogue.hazard import Hazard
-from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, packaged_recipes
-from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from elrcheck.lang.load import Model
+    from elrcheck.catalogue.finding_file import ByHand
+    from elrcheck.catalogue.hazard import Hazard
+    from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep
+    from elrcheck.catalogue.scenario_file import Scenario
+    from elrcheck.lang.ir import Fn
 
 Entry = dict[str, Any]
 
@@ -81,6 +79,8 @@ def scope_entries() -> list[Entry]:
 
 def scenario_entries() -> list[Entry]:
     """Every packaged scenario with its verdicts as the file states them, by number."""
+    from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
+
     found = []
     for file in scenario_files():
         scenario = read_scenario(file)
@@ -111,6 +111,8 @@ def verdicts(scenario: Scenario) -> str:
 
 def hazard_entries() -> list[Entry]:
     """Every hazard with its mutation and what that breaks, or why it is not run."""
+    from elrcheck.catalogue.hazards import HAZARDS
+
     return [
         {
             "id": hazard.id,
@@ -129,10 +131,17 @@ def hazard_entries() -> list[Entry]:
     ]
 
 
-def finding_entries() -> list[Entry]:
-    """Every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it."""
+def finding_entries(name: str | None = None) -> list[Entry]:
+    """Every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it.
+
+    name: if it is the id of a finding, only that one.
+    """
+    from elrcheck.catalogue.finding_file import finding_files, read_finding
+    from elrcheck.catalogue.finding_text import searches
+
     found = []
-    for file in finding_files():
+    every = finding_files()
+    for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
         finding = read_finding(file)
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
         found.append(
@@ -160,6 +169,8 @@ def by_hand(steps: ByHand) -> list[str]:
 
 def recipe_entries() -> list[Entry]:
     """Every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control."""
+    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+
     return [
         {
             "id": recipe.id,
@@ -204,9 +215,9 @@ def budget_entries() -> list[Entry]:
     return [knob.describe() for knob in knobs() if knob.is_budget]
 
 
-def action_entries(model: Model) -> list[Entry]:
+def action_entries(actions: Iterable[Fn]) -> list[Entry]:
     """Every action with its parameters and its guards, in the order they are evaluated."""
-    from elrcheck.lang.guards import guard_names
+    from elrcheck.lang.ir import guard_names
 
     return [
         {
@@ -217,5 +228,5 @@ def action_entries(model: Model) -> list[Entry]:
             "guards": list(guard_names(fn)),
             "source": fn.place,
         }
-        for fn in model.actions
+        for fn in actions
     ]

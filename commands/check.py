@@ -24,8 +24,7 @@ from elrcheck.commands.engines import explore
 from elrcheck.explorer.runs.folders import REPORT, place_of_run
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.guards import guard_names
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.results.check_report import (
     ActionReport,
@@ -42,15 +41,12 @@ from elrcheck.results.check_report import (
     Verdict,
 )
 from elrcheck.results.drawn_graph import MOST_STATES
-from elrcheck.traces.behaviour import Origin
-from elrcheck.traces.replay import Replayed, replay_finding
-from elrcheck.traces.tracefile import write_trace
-from elrcheck.traces.truth import with_truths
 
 if TYPE_CHECKING:
     from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
     from elrcheck.explorer.search.family import Family
     from elrcheck.lang.lowering.program import Program
+    from elrcheck.traces.replay import Replayed
 
 
 def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
@@ -100,9 +96,7 @@ def check_selected(
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
-    findings |= {
-        ident: with_truths(finding) for ident, finding in findings.items() if ident in shown
-    }
+    findings |= _with_truths({ident: each for ident, each in findings.items() if ident in shown})
     drawn = None
     if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
         from elrcheck.explorer.graph.small_graph import small_graph
@@ -164,11 +158,23 @@ def _explore(
         return open_folder(program, place, selected, chosen, request, saved)
 
     outcome = explore(model, config, chosen, request, progress, open_run, family)
+    if not outcome.traces:
+        return outcome, {}
+    from elrcheck.traces.replay import replay_finding
+
     return outcome, {
         fn.ident: replay_finding(model, config, fn, outcome.traces[fn.ident])
         for fn in chosen
         if fn.ident in outcome.traces
     }
+
+
+def _with_truths(findings: dict[str, Replayed]) -> dict[str, Replayed]:
+    if not findings:
+        return {}
+    from elrcheck.traces.truth import with_truths
+
+    return {ident: with_truths(finding) for ident, finding in findings.items()}
 
 
 def _property(fn: Fn, outcome: Outcome, finding: Replayed | None, stored: str | None) -> PropertyReport:
@@ -253,6 +259,9 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
 
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
     """Writes one trace file for each finding; returns their paths inside the folder."""
+    from elrcheck.traces.behaviour import Origin
+    from elrcheck.traces.tracefile import write_trace
+
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
         found = replace(finding.followed, origin=Origin.of(selected, ident))

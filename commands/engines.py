@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elrcheck.explorer.search.family import Family
     from elrcheck.explorer.search.result import SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
-    from elrcheck.lang.lowering.lower import Lowered
+    from elrcheck.lang.lowering.lowered import Lowered
     from elrcheck.lang.lowering.program import Program
 
 LEAST_ROOM = 16 * 2**20
@@ -80,6 +80,7 @@ def run_search(
     lowered: Lowered | None = None,
 ) -> Ended:
     """Run the local or the numpy engine. lowered: the program, if there is one already."""
+    from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
     from elrcheck.explorer.search.compiled import Search, default_workers
     from elrcheck.explorer.search.result import LevelStats, Limits
@@ -124,10 +125,11 @@ def run_search(
                 driver = Driver(workers, cache, stops, folder, interrupts)
                 search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
             else:
+                words = request.fingerprint // 64
+                native = kept_kernel(lowered, cache, words) if family is None else family.native
                 search = Search(
                     lowered.program, workers=workers, cache=cache, limits=stops,
-                    fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts,
-                    native=None if family is None else family.native,
+                    fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts, native=native,
                 )  # fmt: skip
             how = "kernel from the cache" if search.native.cached else "kernel compiled"
             how = how if family is None else "kernel shared"
@@ -152,11 +154,11 @@ def _lowered(
     family: Family | None,
     start: object,
 ) -> Lowered:
-    from elrcheck.lang.lowering.lower import lower
+    from elrcheck.explorer.kernel.kept_program import kept_lowering
 
     progress.stage("compiling the model")
     with no_collection():
-        lowered = lower(model, config, chosen) if family is None else family.member(config)
+        lowered = kept_lowering(model, config, chosen) if family is None else family.member(config)
         return lowered if start is None else lowered.started(start)
 
 

@@ -14,9 +14,8 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
-from elrcheck.traces.replay import ReplayError, replay_finding
 
 Rows: TypeAlias = Sequence[tuple[int, ...]]
 STOPPED = "--stop-at-first"
@@ -47,6 +46,8 @@ def find_outcome(
     limit = request.limits.max_states
     if answer is None or (limit is not None and answer.distinct >= limit):
         return None
+    from elrcheck.traces.replay import ReplayError, replay_finding
+
     said = [answer.checks[digest] for digest in asked.digest.checks]
     outcome = _outcome(answer, said, lowered.program)
     functions = {fn.ident: fn for fn in chosen}

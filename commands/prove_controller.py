@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import z3
 
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.base.requests import ControllerRequest
+from elrcheck.base.proof_requests import ControllerRequest
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import choose, resolve

@@ -24,7 +24,8 @@ from elrcheck.explorer.search.walk import WalkResult as Result
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.results.simulation_report import (
     SeenProperty,
     SeenVerdict,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, TlcRequest
+from elrcheck.base.proof_requests import TlcRequest
+from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.engines import explore
 from elrcheck.commands.export import write_trace_module

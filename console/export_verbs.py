@@ -9,9 +9,6 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.requests import (
-    TlcRequest,
-)
 from elrcheck.console.completion import completer, stored_traces, traced_runs
 from elrcheck.console.help import Commands, Verb
 from elrcheck.console.option_values import duration
@@ -113,6 +110,7 @@ def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_ze
     """Confirm the traces of a RUN with TLC, or compare state counts."""
     if run_path is None and not count:
         raise _missing("give a RUN to confirm, or --count", "tlc")
+    from elrcheck.base.proof_requests import TlcRequest
     from elrcheck.commands.tlc import run_tlc
 
     request = TlcRequest(chosen_selection(options), run_path, count, tla2tools, timeout)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import GATE_FAIL_ON, GateFailOn, GateRequest, NewEntry
+from elrcheck.base.requests import GATE_FAIL_ON, GateFailOn
 from elrcheck.console.completion import completer, configurations, entries
 from elrcheck.console.help import Verb
 from elrcheck.console.options import (
@@ -65,6 +65,7 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
     Runs every entry of the baseline again. Exits with 1 when a result differs from the baseline, with 2
     when there is no baseline, with 5 when it is empty. --update-baseline writes the results and exits with 0.
     """
+    from elrcheck.base.proof_requests import GateRequest, NewEntry
     from elrcheck.commands.gate.gate import run_gate
 
     if add is None:

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.requests import AuditRequest, ConformRequest, ReproduceRequest, SparkRequest
+from elrcheck.base.requests import SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import duration, worker_count
@@ -63,6 +63,7 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     events of the controller, and random walks.  A difference is shrunk, and shown side by side.  Needs a
     JDK, and Maven or a Kafka distribution.
     """
+    from elrcheck.base.kafka_requests import ConformRequest
     from elrcheck.commands.conform.conform import run_conform
     from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
     from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
@@ -121,6 +122,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
     partitions are judged as they are now, and by the next step with which a finding begins.  Nothing is
     changed.
     """
+    from elrcheck.base.kafka_requests import AuditRequest
     from elrcheck.commands.audit.audit import run_audit
 
     shell: Shell = ctx.obj
@@ -182,6 +184,7 @@ def reproduce(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], e
     whether records acknowledged with acks=all are lost, or a partition becomes unavailable; beside it the
     control.  Nothing is left running or on disk.  Needs a JDK, and Maven or a Kafka distribution.
     """
+    from elrcheck.base.kafka_requests import ReproduceRequest
     from elrcheck.commands.reproduce.reproduce import run_reproduce
 
     with shell.open_progress() as progress:

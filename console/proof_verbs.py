@@ -9,14 +9,7 @@ from typing import Any, get_args
 import click
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.requests import (
-    CertificateRequest,
-    ControllerRequest,
-    MutateRequest,
-    ProofAssumption,
-    ProofSolver,
-    ProveRequest,
-)
+from elrcheck.base.requests import ProofAssumption, ProofSolver
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
@@ -78,6 +71,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving",
                  "needed", "assumed")  # fmt: skip
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
+        from elrcheck.base.proof_requests import CertificateRequest
         from elrcheck.commands.prove.check_certificate import run_check_certificate
 
         asked = CertificateRequest(check_certificate, solver, workers, timeout)
@@ -85,6 +79,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
             checked = run_check_certificate(asked, progress)
         return shell.deliver(checked, form, outputs, exit_zero=exit_zero)
     if not controller:
+        from elrcheck.base.proof_requests import ProveRequest
         from elrcheck.commands.prove.prove import run_prove
 
         request = ProveRequest(
@@ -95,6 +90,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         return shell.deliver(proof, form, outputs, exit_zero=exit_zero)
     by_induction = ("certificate", "solver", "surviving", "needed", "assumed")
     reject_given(ctx, by_induction, "a proof by induction, without --controller")
+    from elrcheck.base.proof_requests import ControllerRequest
     from elrcheck.commands.prove_controller import run_controller
 
     if fresh:
@@ -123,6 +119,7 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     instead, and with --rules changes one expression at a time.  Exits with 1 when a hazard goes undetected,
     or a change of the rules for which there is no reason.
     """
+    from elrcheck.base.proof_requests import MutateRequest
     from elrcheck.commands.mutate.mutate import run_mutate
 
     survey = guards or bool(actions)

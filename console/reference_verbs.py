@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -176,7 +177,7 @@ def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode
     import json
 
     from elrcheck.base.documents import parse_objects
-    from elrcheck.commands.what_if.ask import both_sides
+    from elrcheck.commands.what_if.ask import reply
     from elrcheck.commands.what_if.question import CODES
 
     if template is not None:
@@ -186,14 +187,31 @@ def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode
         shell.note("Type a question, one JSON object; Ctrl-D ends. `what-if --template` prints a whole one,")
         shell.note('the least is {"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}}')
         form = form or "text"
-    for question in parse_objects(shell.lines(), "<stdin>", CODES):
-        before, answer = both_sides(question)
-        if form == "text":
-            from elrcheck.report.what_if_text import what_if_text
+    write, told = json.JSONEncoder(ensure_ascii=False).encode, list[str]()
 
-            shell.write(what_if_text(question["op"].value, before, answer))
-        else:
-            shell.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    def tell() -> None:
+        if told:
+            shell.write("".join(told))
+            told.clear()
+
+    def asked() -> Iterator[bytes]:
+        """The questions; those that are there together are answered together."""
+        for piece in shell.lines():
+            yield piece
+            tell()
+
+    try:
+        for question in parse_objects(asked(), "<stdin>", CODES):
+            if form == "text":
+                from elrcheck.commands.what_if.ask import both_sides
+                from elrcheck.report.what_if_text import what_if_text
+
+                before, answer = both_sides(question)
+                told.append(what_if_text(question["op"].value, before, answer))
+            else:
+                told.append(write(reply(question)) + "\n")
+    finally:
+        tell()
     return ExitCode.HOLDS
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import RiskRequest
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import duration
 from elrcheck.console.options import EXIT_CODES, page_options, reject_given, workers_option
@@ -61,6 +60,7 @@ def risk(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
     its cause, how far it was shown on the release itself, and what to do.  Exits with 1 if something can be
     lost that the settings should keep.
     """
+    from elrcheck.base.kafka_requests import RiskRequest
     from elrcheck.commands.risk.compared_requests import ON_OFF, compared, described
     from elrcheck.commands.risk.risk import run_risk
 

@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from elrcheck.results.any_report import Report
 
 LANGUAGE = "docs/reading-the-model.md describes the language"
+PIECE = 65536
 _MACHINE_FAULTS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
      errno.ENOMEM, errno.EIO, errno.EFBIG, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
@@ -65,8 +66,18 @@ class Shell:
             _give_up_stdout()
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of stdin, each as soon as it is there; none if the caller closed it."""
-        return iter(()) if sys.stdin is None else iter(sys.stdin.buffer.readline, b"")
+        """Stdin in pieces of whole lines: those that are there, at once. None if the caller closed it."""
+        stdin = None if sys.stdin is None else cast("io.BufferedReader", sys.stdin.buffer)
+        rest = b""
+        while stdin is not None and (part := stdin.read1(PIECE)):
+            whole, end, begun = part.rpartition(b"\n")
+            if end:
+                yield rest + whole + end
+                rest = begun
+            else:
+                rest += begun
+        if rest:
+            yield rest
 
     @property
     def typed(self) -> bool:

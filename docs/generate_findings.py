@@ -14,7 +14,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.cause_page import cause_page, causes
 from elrcheck.catalogue.evidence.hunt_page import hunt_page
 from elrcheck.catalogue.evidence.hunted import packaged_hunt
-from elrcheck.catalogue.evidence.released_search import packaged_searches
+from elrcheck.catalogue.evidence.searched import packaged_searches
 from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped

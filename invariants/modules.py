@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -30,7 +31,7 @@ from elrcheck.invariants import (
 from elrcheck.invariants.kept_model import kept_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed
-from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.runtime import ModelConfig, Role
 from elrcheck.model import timeouts
 from elrcheck.model.protocol import load_model
 
@@ -59,11 +60,15 @@ def load_proof_model() -> Model:
     return _load(*CHECKED, *LEMMAS)
 
 
+@functools.cache
 def _load(*modules: ModuleType) -> Model:
-    def load() -> Model:
-        every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
-        demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
-        return in_order(load_model(*modules))
+    """The model with these modules, which nothing changes: a changed one is a copy."""
+
+    def load(sound: bool) -> Model:
+        if not sound:
+            every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
+            demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
+        return in_order(load_model(*modules, lazily=sound))
 
     return kept_model(modules, load)
 
@@ -105,9 +110,11 @@ def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
 
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
-    return kept_model(CONTROLLER, lambda: load_model(*CONTROLLER))
+    return kept_model(CONTROLLER, lambda sound: load_model(*CONTROLLER, lazily=sound))
 
 
 def rules_of(model: Model) -> tuple[Fn, ...]:
     """Return the rules of `load_controller_model`, in the order of their ids."""
-    return tuple(sorted((fn for fn in model.fns.values() if fn.kind == "rule"), key=lambda fn: fn.line))
+    roles = {name: getattr(value, "__elr_role__", None) for name, value in vars(controller_rules).items()}
+    names = [name for name, role in roles.items() if isinstance(role, Role) and role.kind == "rule"]
+    return tuple(sorted((model.fns[name] for name in names), key=lambda fn: fn.line))

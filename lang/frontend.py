@@ -1,66 +1,40 @@
-"""Python source of a model function -> typed IR (`elrcheck.lang.ir`).
+"""The functions of a model, each compiled when it is first needed, and at most once.
 
-The accepted subset is what reads as a definition: assignments to fresh names, if/elif/else,
-`require`, `return`, conditional expressions and comprehensions. Everything else is refused when the
-model is loaded, with the place and what to write instead, so that a model that loads also runs in
-every reading. Functions call each other by plain name; a callee is compiled on first use.
+Functions call each other by plain name. What compiles one, `function_compiler`, is imported for the first.
 """
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import inspect
-from collections.abc import Callable, Sequence
-from typing import get_type_hints
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
-from elrcheck.lang.expressions import Expressions
-from elrcheck.lang.guards import label
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, state_view
-from elrcheck.lang.marks import mistake_in
-from elrcheck.lang.runtime import LeadsTo, Role
-from elrcheck.lang.scope import Env, Value
-from elrcheck.lang.source import ModelError, Source, error_at
-from elrcheck.lang.tree import free_names
-from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, record_fields, type_of
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.runtime import Role
+from elrcheck.lang.source import ModelError, error_at, line_of_function
+from elrcheck.lang.types import check_limits, record_fields, type_of
 
-# Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
-ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
-    "init": ((0,), "state", "the configuration, (c)"),
-    "bound": ((1,), "bool", "(c, s)"),
-    "action": ((1,), "", "one state, (c, s, ..)"),
-    "always": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
-    "sometimes": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
-    "lemma": ((1,), "bool", "(c, s)"),
-    "leads_to": ((1,), "", "one state, (c, s, ..)"),
-    "rule": ((0,), "bool", "no state of the model"),
-}
-CHOOSING = ("action", "leads_to")
-# Kind of statement that the language does not support -> its name, and what to write instead.
-STATEMENTS = {
-    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
-    "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
-    "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
-    "Return": ("return without a value", ""),
-    "Raise": ("raise", "a step that is not possible is refused by require(condition, name)"),
-    "Assert": ("assert", "a step that is not possible is refused by require(condition, name)"),
-    "FunctionDef": ("a function inside a function", "write it at the level of the module, with @op"),
-    "Pass": ("pass", ""),
-    "Try": ("try", "ask before: with if, or require()"),
-}
+if TYPE_CHECKING:
+    from elrcheck.lang.function_compiler import FunctionCompiler
 
 
 class Frontend:
-    """Compiles functions on demand and caches them by name."""
+    """Compiles functions on demand and caches them by name.
 
-    def __init__(self, state: type, config: type) -> None:
-        self.state, self.config = state, config
+    lazily: a function is compiled when its signature or its body is first used. That is for sources that
+    were compiled as a whole before: a mistake in a function that nobody uses goes unnoticed.
+    """
+
+    def __init__(self, state: type, config: type, lazily: bool = False) -> None:
+        self.state, self.config, self.lazily = state, config, lazily
         self.state_fields = record_fields(state)
         record_fields(config)
         check_limits(type_of(state), config)
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., object]] = {}
         self._busy: list[str] = []
+        self._called: dict[str, list[str]] = {}
 
     def adopt(self, fn: Fn) -> None:
         """Takes over a function that is compiled already."""
@@ -69,6 +43,8 @@ class Frontend:
     def fn(self, function: Callable[..., object]) -> Fn:
         """The compiled form of a decorated function; ModelError if it leaves the language."""
         name = function.__name__
+        if self._busy:
+            self._called.setdefault(self._busy[-1], []).append(name)
         if name in self._busy:
             chain = " -> ".join([*self._busy[self._busy.index(name) :], name])
             said = f"{chain}: model functions must not be recursive"
@@ -78,301 +54,77 @@ class Frontend:
                 said = f"two model functions are called {name}: names must be unique in a model"
                 raise _at(function, said, f"the other one is at {self.fns[name].place}")
             return self.fns[name]
-        self._busy.append(name)
-        try:
-            compiled = FunctionCompiler(self, function).run()
-        finally:
-            self._busy.pop()
-        self.fns[name], self._sources[name] = compiled, function
-        return compiled
-
-
-class FunctionCompiler(Expressions):
-    """Compiles the body of one function; expressions are handled by the base class."""
-
-    source: Source
-
-    def __init__(self, frontend: Frontend, function: Callable[..., object]) -> None:
-        super().__init__(frontend, Source(function), function.__globals__)
-        self.frontend = frontend
-        self.function = function
-        self.role: Role = function.__elr_role__  # type: ignore[attr-defined]
-
-    def state_made(
-        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
-    ) -> View:
-        """See `Calls.state_made`. The operator's body is compiled in place of the call.
-
-        So back ends meet no call that returns a state, and a step stays one expression for each field.
-        """
-        if fn.kind != "op":
-            self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
-        inner = FunctionCompiler(self.frontend, fn.source)
-        inner.used = self.used  # local names of the operator must not hide ours
-        made = inner.in_place(fn, views, values)
-        self.used = inner.used
+        made = _described(function, _Later(self))
+        if not self.lazily:
+            made.body  # noqa: B018  (compiled by asking for it)
+        self.fns[name], self._sources[name] = made, function
         return made
 
-    def in_place(self, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
-        """The state that this function returns for arguments of its caller."""
-        given: Env = dict(zip(fn.states, views, strict=True))
-        given |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
-        env = {arg.arg: given.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
-        return self._state_of(self._block(self._statements(), env, fn))
-
-    def _state_of(self, block: Block) -> View:
-        """A block that returns a state, as one expression for each field."""
-        match block:
-            case Let(name=name, value=value, rest=rest):
-                view = self._state_of(rest)
-                fields = {
-                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e
-                    for f, e in view.fields.items()
-                }
-                return View(view.moment, fields, False)
-            case If(condition=condition, then=then, orelse=orelse):
-                made = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
-                assert isinstance(made, View)
-                return made
-            case Ret(value=View() as view):
-                return view
-        raise AssertionError(block)
-
-    def run(self) -> Fn:
-        source, tree = self.source, self.source.tree
-        self._plain_parameters(tree.args)
-        fn = Fn(
-            name=self.function.__name__,
-            kind=self.role.kind,
-            ident=self.role.ident,
-            note=self.role.note,
-            doc=inspect.getdoc(self.function) or "",
-            source=self.function,
-            file=source.file,
-            line=source.line_of(tree),
-            marks=self.role.marks,
-        )
+    @contextlib.contextmanager
+    def busy(self, fn: Fn) -> Iterator[None]:
+        """While the body of a function is compiled."""
+        self._busy.append(fn.name)
         try:
-            hints = get_type_hints(self.function, include_extras=True)
-        except NameError as fault:
-            source.error(tree, f"{fault}: an annotation needs it", "import it")
-        env: Env = {}
-        for arg in tree.args.args:
-            if arg.arg not in hints:
-                source.error(arg, f"parameter '{arg.arg}' needs a type annotation")
-            self._parameter(fn, env, arg, hints[arg.arg])
-        if "return" not in hints:
-            source.error(tree, "the result needs a type annotation: -> bool, -> State, ...")
-        fn.ret = self._type(tree, hints["return"])
-        self._role(fn)
-        self.used = {name for name, _ in fn.params}
-        fn.body = self._block(self._statements(), env, fn)
-        return fn
+            yield
+        finally:
+            self._busy.pop()
 
-    def _statements(self) -> list[ast.stmt]:
-        """The body without its docstring."""
-        body = self.source.tree.body
-        return [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    def complete(self) -> dict[str, Fn]:
+        """All functions and those that they call, compiled; in the order of definitions before uses."""
+        ordered: dict[str, Fn] = {}
 
-    def _plain_parameters(self, given: ast.arguments) -> None:
-        """Only parameters that are passed by position and have no default."""
-        others = [*given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]
-        odd = next((arg for arg in others if arg is not None), None)
-        if odd is not None:
-            self.source.error(odd, f"'{odd.arg}': model functions have plain parameters, no *, / or **")
-        if given.defaults:
-            self.source.error(given.defaults[0], "parameters of model functions have no defaults")
+        def visit(fn: Fn) -> None:
+            if fn.name in ordered:
+                return
+            fn.body  # noqa: B018  (compiled by asking for it)
+            for callee in self._called.get(fn.name, ()):
+                visit(self.fns[callee])
+            ordered[fn.name] = fn
 
-    def _role(self, fn: Fn) -> None:
-        """What a function of its kind takes and returns."""
-        tree = self.source.tree
-        states, returns, shape = ROLES.get(fn.kind, ((0, 1, 2), "", ""))
-        if len(fn.states) not in states:
-            self.source.error(tree, f"@{fn.kind} takes {shape}; this has {len(fn.states)} states")
-        if fn.kind == "action" and fn.ret.kind != "state":
-            self.source.error(tree, f"an action returns the next state, not {fn.ret}")
-        if wrong := mistake_in(fn.marks, {name: ty.kind for name, ty in fn.params}):
-            self.source.error(tree, wrong)
-        if fn.kind == "leads_to" and fn.ret.cls is not LeadsTo:
-            said = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
-            self.source.error(tree, said)
-        if returns and fn.ret.kind != returns:
-            self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
-        if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
-            said = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
-            self.source.error(tree, said, "quantify: all(.. for b in c.brokers)")
-        if fn.kind in CHOOSING:
-            for arg in tree.args.args:
-                ty = dict(fn.params).get(arg.arg)
-                if ty is not None and not is_finite(ty):
-                    self.source.error(
-                        arg,
-                        f"every value of '{arg.arg}' is tried, and {ty} has no end",
-                        "choices are Replica, RSet, bool, an enum, T | None, or a nat(..) with hi=",
-                    )
+        for fn in list(self.fns.values()):
+            visit(fn)
+        return ordered
 
-    def _type(self, node: ast.AST, hint: object) -> Ty:
-        try:
-            ty = type_of(hint)
-        except ModelTypeError as error:
-            self.source.error(node, str(error), error.help)
-        if isinstance(ty.hi, str) and not hasattr(self.functions.config, ty.hi):
-            config = self.functions.config.__name__
-            self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
-        return ty
 
-    def _config(self) -> Configuration:
-        return Configuration(type_of(self.functions.config))
+class _Later:
+    """Compiles one function, in two steps."""
 
-    def _parameter(self, fn: Fn, env: Env, arg: ast.arg, hint: object) -> None:
-        ty = self._type(arg, hint)
-        if ty.kind == "config":
-            fn.has_config = True
-            env[arg.arg] = self._config()
-        elif ty.kind == "state":
-            fn.states.append(arg.arg)
-            moment: Moment = "next" if len(fn.states) == 2 else "now"
-            env[arg.arg] = state_view(moment, self.functions.state_fields)
-        else:
-            fn.params.append((arg.arg, ty))
-            env[arg.arg] = Variable(ty, arg.arg)
+    def __init__(self, frontend: Frontend) -> None:
+        self._frontend = frontend
+        self._begun: FunctionCompiler | None = None
 
-    # ------------------------------------------------------------------------- statements
+    def sign(self, fn: Fn) -> None:
+        """See `Later`."""
+        from elrcheck.lang.function_compiler import FunctionCompiler
 
-    def _block(self, statements: list[ast.stmt], env: Env, fn: Fn) -> Block:
-        if not statements:
-            self.source.error(self.source.tree, "a path through the function ends without return")
-        first, rest = statements[0], statements[1:]
-        match first:
-            case ast.Return(value=ast.expr() as value):
-                return Ret(self._result(value, env, fn))
-            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[_, *_]) as call):
-                condition, name = self._guard(call, env, fn)
-                return Require(condition, name, self._block(rest, env, fn))
-            case ast.Assign(targets=[ast.Name(id=name_)], value=value):
-                return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
-            case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
-                want = self._annotation(annotation)
-                made = self.coerce(self.ex(value, env), want, value)
-                return self._assign(name_, made, env, lambda e: self._block(rest, e, fn))
-            case ast.If():
-                return self._if(first, rest, env, fn)
-            case ast.Assign():
-                self.source.error(
-                    first, "only 'name = expression': values are immutable, use replace() or put()"
-                )
-            case ast.Expr():
-                self.ex(first.value, env)  # errors in the expression itself come first
-                self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
-            case _:
-                name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
-                self.source.error(
-                    first,
-                    f"{name} is not in the modelling language: "
-                    "write assignments, if/elif/else, require() and return",
-                    help,
-                )
+        self._begun = FunctionCompiler(self._frontend, fn.source)
+        self._begun.sign(fn)
 
-    def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[Expression, str]:
-        """The condition and the name of a guard."""
-        if fn.kind != "action":
-            self.source.error(
-                call,
-                f"require() is for actions, and this is @{fn.kind}",
-                "return a bool here, and let the action require it",
-            )
-        condition, *names = call.args
-        if call.keywords or len(names) > 1 or not all(_is_text(name) for name in names):
-            self.source.error(call, 'write require(condition, "what has to hold")')
-        return self.boolean(condition, env), label(call)
+    def fill(self, fn: Fn) -> None:
+        """See `Later`."""
+        fn.params  # noqa: B018  (signed by asking for it)
+        assert self._begun is not None
+        with self._frontend.busy(fn):
+            self._begun.fill(fn)
 
-    def _result(self, node: ast.expr, env: Env, fn: Fn) -> Value:
-        value = self.ex(node, env)
-        if fn.ret.kind == "state":
-            if not isinstance(value, View):
-                self.source.error(node, f"the next state is expected here, this is {value.ty}")
-            return value
-        return self.coerce(value, fn.ret, node)
 
-    def _annotation(self, node: ast.expr) -> Ty:
-        # Annotations of locals are names of the module, so evaluating them runs no foreign code.
-        return self._type(node, eval(ast.unparse(node), self.globals))
-
-    def _if(self, node: ast.If, rest: list[ast.stmt], env: Env, fn: Fn) -> Block:
-        condition = self.boolean(node.test, env)
-        then_returns, else_returns = _returns(node.body), _returns(node.orelse)
-        if then_returns or else_returns:
-            then = self._block(node.body + ([] if then_returns else rest), dict(env), fn)
-            orelse = self._block(node.orelse + ([] if else_returns else rest), dict(env), fn)
-            return If(condition, then, orelse)
-        env_then, env_else = dict(env), dict(env)
-        names = list(
-            dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else))
-        )
-
-        def join(index: int, env: Env) -> Block:
-            if index == len(names):
-                return self._block(rest, env, fn)
-            name = names[index]
-            if name not in env_then or name not in env_else:  # local to one branch
-                return join(index + 1, {k: v for k, v in env.items() if k != name})
-            value = self.either(condition, env_then[name], env_else[name], node)
-            return self._assign(name, value, env, lambda e: join(index + 1, e))
-
-        return join(0, env)
-
-    def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
-        """Names assigned by a branch that falls through; their values are left in env."""
-        names: list[str] = []
-        binds: list[tuple[str, Expression]] = []
-        for statement in body:
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    made = self.ex(value, env)
-                    names.append(name)
-                    if isinstance(made, View):
-                        env[name] = made
-                        continue
-                    local = self.fresh(name)
-                    binds.append((local, made))
-                    env[name] = Variable(made.ty, local)
-                case _:
-                    self.source.error(statement, "a branch that falls through may only assign names")
-        for name in set(names):
-            value_ = env[name]
-            if isinstance(value_, View):
-                continue
-            for local, made in reversed(binds):
-                if isinstance(value_, Variable) and value_.name == local:
-                    value_ = made
-                elif local in free_names(value_):
-                    value_ = LetIn(value_.ty, local, made, value_)
-            env[name] = value_
-        return names
-
-    def _assign(self, name: str, value: Value, env: Env, then: Callable[[Env], Block]) -> Block:
-        env = dict(env)
-        if isinstance(value, View):
-            env[name] = value
-            return then(env)
-        local = self.fresh(name)
-        env[name] = Variable(value.ty, local)
-        return Let(local, value, then(env))
+def _described(function: Callable[..., object], later: _Later) -> Fn:
+    """A decorated function with what is known of it before it is compiled."""
+    role: Role = function.__elr_role__  # type: ignore[attr-defined]
+    return Fn.uncompiled(
+        later,
+        name=function.__name__,
+        kind=role.kind,
+        ident=role.ident,
+        note=role.note,
+        doc=inspect.getdoc(function) or "",
+        source=function,
+        file=function.__code__.co_filename,
+        line=line_of_function(function),
+        marks=role.marks,
+    )
 
 
 def _at(function: Callable[..., object], message: str, help: str) -> ModelError:
     """An error about a whole function."""
     return error_at(function.__code__.co_filename, function.__code__.co_firstlineno + 1, message, help)
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _returns(body: list[ast.stmt]) -> bool:
-    if not body:
-        return False
-    last = body[-1]
-    return isinstance(last, ast.Return) or (
-        isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse)
-    )

@@ -14,27 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.lang.expr import Call, Expression, StateVariable, Variable
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, guard_names
 from elrcheck.lang.source import Source
 from elrcheck.lang.tree import walk
-
-
-def requires(block: Block) -> Iterator[Require]:
-    """The guards of a function, in source order."""
-    match block:
-        case Let(rest=rest):
-            yield from requires(rest)
-        case Require(rest=rest):
-            yield block
-            yield from requires(rest)
-        case If(then=then, orelse=orelse):
-            yield from requires(then)
-            yield from requires(orelse)
-
-
-def guard_names(fn: Fn) -> tuple[str, ...]:
-    """Return each guard name once: guards with the same name, in any branch, are one guard."""
-    return tuple(dict.fromkeys(guard.name for guard in requires(fn.body)))
 
 
 def guards_of_state(fn: Fn) -> tuple[str, ...]:

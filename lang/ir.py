@@ -3,7 +3,7 @@
 The IR keeps what a reader of the source would recognise: operator names, calls, binders, local
 names, docstrings, named guards. Back ends that need less (the kernel and Z3) unroll it through
 `elrcheck.lang.evaluate`; the TLA+ printer prints it nearly one to one. Its expressions are in
-`elrcheck.lang.expr`.
+`elrcheck.lang.expr`, which is imported when the first function is compiled: many commands compile none.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from elrcheck.lang.expr import Expression, Moment, NoneLiteral, StateVariable
 from elrcheck.lang.marks import NO_MARKS, Marks
-from elrcheck.lang.tree import walk
 from elrcheck.lang.types import NONE, Ty
+
+if TYPE_CHECKING:
+    from elrcheck.lang.expr import Expression, Moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class View:
 
 def state_view(moment: Moment, fields: Mapping[str, Ty]) -> View:
     """A state as it is."""
+    from elrcheck.lang.expr import StateVariable
+
     return View(moment, {name: StateVariable(ty, moment, name) for name, ty in fields.items()}, True)
 
 
@@ -63,6 +66,27 @@ class Ret:
 
 
 Block: TypeAlias = Let | Require | If | Ret
+LATER = "_later"
+SIGNATURE = ("params", "states", "has_config", "ret")
+
+
+def _nothing() -> Block:
+    """The body of a function that has none."""
+    from elrcheck.lang.expr import NoneLiteral
+
+    return Ret(NoneLiteral(NONE))
+
+
+class Later(Protocol):
+    """What compiles a function when it is first asked for."""
+
+    def sign(self, fn: Fn, /) -> None:
+        """Fill in what it takes and returns."""
+        ...
+
+    def fill(self, fn: Fn, /) -> None:
+        """Fill in its body."""
+        ...
 
 
 @dataclass(eq=False)
@@ -71,6 +95,7 @@ class Fn:
 
     params: the value parameters, without configuration and states; states: names of its state
     parameters (none, one, or two for a predicate on steps). marks: what an action says of itself.
+    What follows the marks may be compiled when somebody first asks for it (`uncompiled`).
     """
 
     name: str
@@ -81,12 +106,34 @@ class Fn:
     source: Callable[..., Any]
     file: str
     line: int
+    marks: Marks = NO_MARKS
     params: list[tuple[str, Ty]] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
-    has_config: bool = False
-    ret: Ty = field(default=NONE)
-    body: Block = field(default_factory=lambda: Ret(NoneLiteral(NONE)))
-    marks: Marks = NO_MARKS
+    has_config: bool = field(default_factory=bool)
+    ret: Ty = field(default_factory=lambda: NONE)
+    body: Block = field(default_factory=lambda: _nothing())
+    guards: tuple[str, ...] | None = field(default=None, init=False)
+    """Its guard names, if they are known from elsewhere; a changed copy has to look."""
+
+    @classmethod
+    def uncompiled(cls, later: Later, **known: Any) -> Fn:
+        """A function that `later` compiles. known: its attributes up to the marks."""
+        made = cls.__new__(cls)
+        made.__dict__.update(known)
+        made.__dict__[LATER] = later
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for an attribute that is not there yet."""
+        later = self.__dict__.get(LATER)
+        if later is not None and name in SIGNATURE:
+            later.sign(self)
+        elif later is not None and name == "body":
+            later.fill(self)
+            del self.__dict__[LATER]
+        else:
+            raise AttributeError(f"a function of the model has no {name!r}")
+        return self.__dict__[name]
 
     @property
     def is_step(self) -> bool:
@@ -119,5 +166,27 @@ def block_expressions(block: Block) -> Iterator[Expression]:
 
 def fn_nodes(fn: Fn) -> Iterator[Expression]:
     """Every node of a function's body."""
+    from elrcheck.lang.tree import walk
+
     for root in block_expressions(fn.body):
         yield from walk(root)
+
+
+def requires(block: Block) -> Iterator[Require]:
+    """The guards of a function, in source order."""
+    match block:
+        case Let(rest=rest):
+            yield from requires(rest)
+        case Require(rest=rest):
+            yield block
+            yield from requires(rest)
+        case If(then=then, orelse=orelse):
+            yield from requires(then)
+            yield from requires(orelse)
+
+
+def guard_names(fn: Fn) -> tuple[str, ...]:
+    """Return each guard name once: guards with the same name, in any branch, are one guard."""
+    if fn.guards is None:
+        fn.guards = tuple(dict.fromkeys(guard.name for guard in requires(fn.body)))
+    return fn.guards

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,7 +33,14 @@ class Model:
     sometimes: tuple[Fn, ...]
     lemmas: tuple[Fn, ...]
     leads_to: tuple[Fn, ...]
-    fns: dict[str, Fn]
+    fns: Mapping[str, Fn]
+    origin: str = field(default="", init=False)
+    """A digest of what the model was read from, if it is as its files have it: a changed copy has none."""
+
+    def read_from(self, origin: str) -> Model:
+        """This model, with its origin."""
+        object.__setattr__(self, "origin", origin)
+        return self
 
     @property
     def state_ty(self) -> Ty:
@@ -43,9 +51,33 @@ class Model:
         return record_fields(self.state)
 
 
-def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
-    """Compile the decorated functions of the modules; ModelError names the place of a mistake."""
-    frontend = Frontend(state, config)
+class Functions(Mapping[str, Fn]):
+    """The functions of a model that is compiled as it is used; whoever lists them has all compiled."""
+
+    def __init__(self, frontend: Frontend) -> None:
+        self._frontend = frontend
+
+    @cached_property
+    def _all(self) -> dict[str, Fn]:
+        return self._frontend.complete()
+
+    def __getitem__(self, name: str) -> Fn:
+        found = self._frontend.fns.get(name)
+        return self._all[name] if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False) -> Model:
+    """Compile the decorated functions of the modules; ModelError names the place of a mistake.
+
+    lazily: see `Frontend`.
+    """
+    frontend = Frontend(state, config, lazily)
     found: dict[str, list[Fn]] = {}
     for module in modules:
         for function in _decorated(module):
@@ -65,7 +97,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType]) -> Model:
         sometimes=tuple(found.get("sometimes", ())),
         lemmas=tuple(found.get("lemma", ())),
         leads_to=tuple(found.get("leads_to", ())),
-        fns=frontend.fns,
+        fns=Functions(frontend) if lazily else frontend.fns,
     )
 
 

@@ -91,6 +91,16 @@ class Source:
         )
 
 
+def line_of_function(function: Callable[..., object]) -> int:
+    """The line of a function's `def`, below its decorators, without reading what it says."""
+    first = function.__code__.co_firstlineno
+    lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
+    for number in range(first, len(lines) + 1):
+        if lines[number - 1].lstrip().startswith("def "):
+            return number
+    return first
+
+
 def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
     """The source of a function, the line it begins at, and what it says.
 

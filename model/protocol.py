@@ -6,7 +6,6 @@ from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
-from elrcheck.lang.expr import Update
 from elrcheck.lang.ir import fn_nodes
 from elrcheck.lang.load import Model, demand_documents, demand_listed, load
 from elrcheck.lang.source import error_in_field
@@ -79,8 +78,13 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 
-def load_model(*extra: ModuleType) -> Model:
-    """The protocol, with modules of properties or lemmas added by the caller."""
+def load_model(*extra: ModuleType, lazily: bool = False) -> Model:
+    """The protocol, with modules of properties or lemmas added by the caller.
+
+    lazily: the sources have been loaded before and were in order, so functions are compiled as they are used.
+    """
+    if lazily:
+        return load(state.State, Config, [*MODULES, *extra], lazily)
     demand_listed(Path(__file__).parent, ("action", "init", "bound"), MODULES, "MODULES of model/protocol.py")
     model = load(state.State, Config, [*MODULES, *extra])
     demand_documents(model)
@@ -90,6 +94,8 @@ def load_model(*extra: ModuleType) -> Model:
 
 def demand_counted(model: Model) -> None:
     """That some rule counts each budget: what nothing counts bounds nothing."""
+    from elrcheck.lang.expr import Update
+
     nodes = (node for fn in model.fns.values() for node in fn_nodes(fn))
     updates = (node for node in nodes if isinstance(node, Update) and node.ty.cls is Spent)
     counted = {name for update in updates for name in update.names}

@@ -17,7 +17,6 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.results.drawn_graph import SmallGraph
-from elrcheck.results.exploration_report import Projection
 from elrcheck.results.trace_view import Scalar, TraceView
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
@@ -42,6 +41,14 @@ class Overflow:
 
     leaf: str
     count: int
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Projected size of an incomplete search (`explorer.search.growth`): distinct states and levels."""
+
+    states: int
+    levels: int
 
 
 @dataclass(frozen=True)

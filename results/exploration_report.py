@@ -8,18 +8,11 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import GraphFormat
+from elrcheck.results.check_report import Projection
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
 
 ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Projected size of an incomplete search (`explorer.search.growth`): distinct states and levels."""
-
-    states: int
-    levels: int
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,7 @@ from elrcheck.lang.expr import (
     Variable,
     VectorGet,
 )
-from elrcheck.lang.guards import requires
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, requires
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.tree import children

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from elrcheck.lang.guards import guard_names, guards_of_state
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.guards import guards_of_state
+from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from elrcheck.catalogue.evidence.released_search import RELEASED, FindingSearch, packaged_searches
+from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packaged_searches
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from elrcheck.catalogue.evidence.released_search import RELEASED, FindingSearch
+from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import release_numbers

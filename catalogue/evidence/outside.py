@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.events import missing
-from elrcheck.catalogue.evidence.released_search import RELEASED, packaged_searches
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.select import resolve
 from elrcheck.model.config import Config
 
@@ -37,8 +36,7 @@ def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
         needs = missing(config, searched)
         if needs:
             found.append((len(needs), finding, needs))
-    told = _told() if found else {}
-    return tuple(Outside(finding, *told[finding], needs) for _, finding, needs in sorted(found))
+    return tuple(Outside(finding, *_told(finding), needs) for _, finding, needs in sorted(found))
 
 
 @cache
@@ -49,10 +47,12 @@ def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
 
 
 @cache
-def _told() -> dict[str, tuple[str, str]]:
-    """Finding -> its title, and what is lost."""
-    every = (read_finding(file) for file in finding_files())
-    return {finding.id: (finding.title, finding.lost) for finding in every}
+def _told(ident: str) -> tuple[str, str]:
+    """The title of a finding, and what is lost."""
+    from elrcheck.catalogue.finding_file import find_finding
+
+    finding = find_finding(ident)
+    return finding.title, finding.lost
 
 
 def _config(command: str) -> Config:

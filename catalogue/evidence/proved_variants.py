@@ -20,7 +20,8 @@ from elrcheck.catalogue.configuration import (
     config_values,
     find_scope,
 )
-from elrcheck.catalogue.evidence.released_search import BUDGETS, packaged_searches, released_searches
+from elrcheck.catalogue.evidence.released_search import released_searches
+from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun, finding_files, read_finding
 from elrcheck.catalogue.finding_text import command
 from elrcheck.catalogue.select import find_variant

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress, RecordsDone
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.findings import LogFindings, report_of
 from elrcheck.commands.audit.log_audit import LogAudit

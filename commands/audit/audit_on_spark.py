@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.builds import Repairs
 from elrcheck.commands.audit.findings import report_of
 from elrcheck.commands.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks

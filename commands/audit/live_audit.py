@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from elrcheck.base.errors import NothingChecked
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.commands.audit.findings import ORDER
 from elrcheck.commands.audit.hazard_signs import state_signs

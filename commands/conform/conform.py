@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import ConformRequest
 from elrcheck.base.worker_pool import useful_workers
 from elrcheck.commands.conform.block import Group
 from elrcheck.commands.conform.builder_space import builder_spaces

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import ConformRequest
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
 from elrcheck.catalogue.conformance import Compared, Conformance, Explained, Side, model_digest
 from elrcheck.results.conform_report import ConformReport

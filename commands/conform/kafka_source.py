@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import ConformRequest, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import release_numbers, resolve
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.kafka.controller_oracle import open_oracle

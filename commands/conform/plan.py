@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from elrcheck.base.requests import ConformLevel
+from elrcheck.base.kafka_requests import ConformLevel
 from elrcheck.commands.conform.block import BUILDER, Block, Kind, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
 from elrcheck.commands.conform.event_space import event_spaces

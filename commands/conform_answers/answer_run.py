@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.block import ask_block
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.commands.conform.kafka_source import class_path_of

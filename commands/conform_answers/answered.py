@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.requests import ConformRequest, Selection
+from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.conform.compare import (
     Counted,

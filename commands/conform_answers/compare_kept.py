@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.block import VersionResult
 from elrcheck.commands.conform.compare import Counted
 from elrcheck.commands.conform.conform import group_report, projection_reports

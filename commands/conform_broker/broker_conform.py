@@ -16,8 +16,8 @@ from itertools import count, islice
 from typing import TypeAlias
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.commands.conform.kafka_source import class_path_of
 from elrcheck.commands.conform_broker.broker_compare import BROKER_CLASSES, BrokerDisagreement, compare

@@ -11,15 +11,8 @@ from typing import TypeAlias
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import ElrError, NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import (
-    CheckRequest,
-    ControllerRequest,
-    GateRequest,
-    Limits,
-    MutateRequest,
-    NewEntry,
-    ProveRequest,
-)
+from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
+from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.commands.check import run_check
 from elrcheck.commands.gate.baseline import Baseline, Entry, check_name, read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text

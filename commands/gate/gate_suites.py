@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import GateRequest
+from elrcheck.base.proof_requests import GateRequest
 from elrcheck.commands.gate.suite_diff import suite_differences
 from elrcheck.commands.gate.suite_entry import SuiteEntry, found_in_suite
 from elrcheck.commands.suite.suite import run_suite

@@ -16,7 +16,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import MutateRequest
+from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import build_config, config_fields, find_scope
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
@@ -28,8 +28,7 @@ from elrcheck.commands.mutate.mutation_run import Searches, dropped, lassos_of, 
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.guards import guard_names
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain

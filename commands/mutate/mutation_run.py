@@ -16,13 +16,14 @@ from elrcheck.base.progress import (
     RecordsDone,
     WalksDone,
 )
-from elrcheck.base.requests import CheckRequest, Limits, MutateRequest
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.commands.engines import explore
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.mutation_report import Unmutated
 from elrcheck.traces.replay import Replayed

@@ -37,7 +37,8 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
 from elrcheck.results.mutation_report import MutantVerdict, ProofAnswer

@@ -21,7 +21,8 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import EnvironmentFault, NothingChecked, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
-from elrcheck.base.requests import MutateRequest, SuiteRequest
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.requests import SuiteRequest
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.worker_pool import each, useful_workers

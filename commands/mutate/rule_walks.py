@@ -18,7 +18,8 @@ from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import Walked
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
 
 CHUNK = 4096

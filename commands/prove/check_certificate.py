@@ -15,7 +15,8 @@ from typing import Any, get_args
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.base.requests import CertificateRequest, ProofAssumption, ProofSolver
+from elrcheck.base.proof_requests import CertificateRequest
+from elrcheck.base.requests import ProofAssumption, ProofSolver
 from elrcheck.base.version import __version__
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import build_config, check_value, config_fields

@@ -12,7 +12,7 @@ from typing import Any
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.catalogue.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
-from elrcheck.catalogue.evidence.released_search import BUDGETS
+from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.select import find_variant
 from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.transition import Excluded, Transitions

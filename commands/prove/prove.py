@@ -18,7 +18,7 @@ import z3
 
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.base.requests import CertificateRequest, ProveRequest
+from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.worker_pool import useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.reproduce.driven_cluster import Cluster

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.requests import RiskRequest, Selection
-from elrcheck.catalogue.evidence.released_search import RELEASED
+from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.select import of_release, release_numbers, resolve
 from elrcheck.commands.risk.event_kinds import KINDS, EventKind, Events, budgets_of
 from elrcheck.model.config import Config

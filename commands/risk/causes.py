@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from elrcheck.catalogue.evidence.released_search import BUDGETS, OPERATORS
+from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.commands.risk.asked_settings import Asked
 from elrcheck.commands.risk.event_kinds import LOSING, UNCLEAN, Events

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.requests import RiskRequest
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.commands.risk.describe_text import TopicSettings, read_description, settings_of
 
 ON_OFF = {"on": True, "off": False}

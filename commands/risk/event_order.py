@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.evidence.released_search import BUDGETS
+from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.commands.risk.causes import repair_of
 from elrcheck.commands.risk.event_kinds import KINDS, Events

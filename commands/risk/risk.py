@@ -13,8 +13,8 @@ from pathlib import Path
 
 from elrcheck.base.errors import Interrupted
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import RiskRequest
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
 from elrcheck.commands.risk.asked_settings import Asked, asked
 from elrcheck.commands.risk.event_kinds import in_words

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import PointsDone, Progress
-from elrcheck.base.requests import RiskRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.risk.asked_settings import Asked
 from elrcheck.commands.risk.event_kinds import BY_NAME, Events, budgets_of

@@ -9,8 +9,8 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.invariants.fairness import fair_actions
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.guards import guard_names, guards_of_state
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.guards import guards_of_state
+from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel

@@ -28,7 +28,15 @@ from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
 from elrcheck.commands.what_if.controller_ops import find_operation
-from elrcheck.commands.what_if.question import CODES, brokers_json, knob_names, partition_json, read_request
+from elrcheck.commands.what_if.outcome_json import Outcome
+from elrcheck.commands.what_if.question import (
+    CODES,
+    Request,
+    brokers_json,
+    partition_json,
+    question_keys,
+    read_request,
+)
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:
@@ -38,26 +46,35 @@ def answer(given: dict[str, Any]) -> dict[str, Any]:
 
 def reply(question: Node) -> dict[str, Any]:
     """`answer` to a question that knows where it was read."""
-    return both_sides(question)[1]
+    return _told(*_decided(question))
 
 
 def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
     """The partition and the brokers as the question has them, with its defaults; the answer."""
-    question.object(("op",), ("brokers", "partition", "variant", *knob_names()))
-    operation = find_operation(question["op"])
-    fields = question["op"].object(("type", *operation.required), operation.optional)
-    request = read_request(question, needs_partition=operation.needs_partition)
-    outcome = operation.apply(request, fields)
-    after, before = outcome.partition, request.partition
-    unchanged = after is None or after == before
-    orders = request.lists if unchanged else {**request.lists, **outcome.orders}
+    request, outcome = _decided(question)
+    before = request.partition
     given = {
         "partition": None if before is None else partition_json(request.ids, before, request.lists),
         "brokers": brokers_json(request, request.registration),
     }
-    answered = {
+    return given, _told(request, outcome)
+
+
+def _decided(question: Node) -> tuple[Request, Outcome]:
+    """The question as it was understood, and what comes of it."""
+    question.object(("op",), question_keys())
+    operation = find_operation(question["op"])
+    fields = question["op"].object(("type", *operation.required), operation.optional)
+    request = read_request(question, needs_partition=operation.needs_partition)
+    return request, operation.apply(request, fields)
+
+
+def _told(request: Request, outcome: Outcome) -> dict[str, Any]:
+    after, before = outcome.partition, request.partition
+    unchanged = after is None or after == before
+    orders = request.lists if unchanged else {**request.lists, **outcome.orders}
+    return {
         "error": outcome.error,
         "partition": None if after is None else partition_json(request.ids, after, orders),
         "brokers": brokers_json(request, outcome.registration),
     }
-    return given, answered

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from elrcheck.base.errors import did_you_mean
-from elrcheck.base.strict import Codes, Node
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.strict import Codes, JsonSource, Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import LklStorage
@@ -27,6 +27,7 @@ CODES = Codes(
     malformed="json-malformed",
 )  # fmt: skip
 NOBODY = -1
+NO_KNOBS = frozenset(("op", "brokers", "partition"))
 NEEDED = ("replicas",)
 """All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
@@ -85,9 +86,8 @@ class Request:
 
 def read_request(given: Node, *, needs_partition: bool) -> Request:
     """Everything but the operation."""
-    knobs = _read_knobs(given)
     ids, keys, registration = _read_brokers(_brokers(given))
-    config = _config(knobs, len(keys))
+    config = _read_config(given, len(keys))
     settings = Settings(
         topic_min_isr=config.min_isr,
         cluster_min_isr=config.min_isr,
@@ -107,8 +107,28 @@ def knob_names() -> tuple[str, ...]:
     return tuple(knob.name for knob in fields(Config) if knob.name not in left_out)
 
 
-def _read_knobs(given: Node) -> tuple[tuple[str, Any], ...]:
-    """Names and values of the knobs, those of the variant included."""
+@functools.cache
+def question_keys() -> Mapping[str, None]:
+    """What a question may say besides its operation."""
+    return dict.fromkeys(("brokers", "partition", "variant", *knob_names()))
+
+
+def _read_config(given: Node, brokers: int) -> Config:
+    """The configuration of a question; the questions of one program have few of them."""
+    said = given.value
+    try:
+        return _config(tuple((k, said[k].__class__, said[k]) for k in said if k not in NO_KNOBS), brokers)
+    except (TypeError, UsageFault):  # a value that is no setting: the fault says where it is written
+        return _config_of(given, brokers)
+
+
+@functools.lru_cache(maxsize=64)
+def _config(said: tuple[tuple[str, type, Any], ...], brokers: int) -> Config:
+    """`_config_of` what was said. It has types because 1 and true are equal, and one of them is no number."""
+    return _config_of(Node({key: value for key, _, value in said}, JsonSource("", CODES, root="")), brokers)
+
+
+def _config_of(given: Node, brokers: int) -> Config:
     knobs: dict[str, Any] = given.maybe("variant", _knobs_of_variant, {})
     kinds = _kinds()
     for name in knob_names():
@@ -116,13 +136,7 @@ def _read_knobs(given: Node) -> tuple[tuple[str, Any], ...]:
             knobs[name] = config_value(kinds[name], given[name])
     if knobs.get("min_isr", 1) < 1:
         given["min_isr"].expected("a whole number, 1 or more")
-    return tuple(knobs.items())
-
-
-@functools.lru_cache(maxsize=64)
-def _config(knobs: tuple[tuple[str, Any], ...], brokers: int) -> Config:
-    """Questions of one program differ in their partitions; of its configurations there are a few."""
-    return replace(Config(**dict(knobs)), broker_count=brokers)
+    return replace(Config(**knobs), broker_count=brokers)
 
 
 @functools.cache
@@ -161,18 +175,28 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
         broker.object((), ("fenced", "in_controlled_shutdown", "epoch", "directory"))
-        found[int(key)] = Registration(
-            registered=True,
-            fenced=broker.get("fenced", False).boolean(),
-            in_controlled_shutdown=broker.get("in_controlled_shutdown", False).boolean(),
-            shutdown_offset=0,
-            epoch=broker.get("epoch", 0).natural() + 1,
-            directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
+        found[int(key)] = _registered(
+            broker.get("fenced", False).boolean(),
+            broker.get("in_controlled_shutdown", False).boolean(),
+            broker.get("epoch", 0).natural() + 1,
+            broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
     if not found:
         brokers.fail("there is no broker")
     ids = Ids(tuple(sorted(found)))
     return ids, tuple(found), tuple(found[b] for b in ids.outside)
+
+
+@functools.lru_cache(maxsize=4096)
+def _registered(fenced: bool, in_controlled_shutdown: bool, epoch: int, directory: Directory) -> Registration:
+    return Registration(
+        registered=True,
+        fenced=fenced,
+        in_controlled_shutdown=in_controlled_shutdown,
+        shutdown_offset=0,
+        epoch=epoch,
+        directory=directory,
+    )
 
 
 def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
@@ -233,7 +257,7 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
         members: frozenset[int] = getattr(p, name)
         order = orders.get(name, ())
         kept = order if name == "isr" or frozenset(order) == members else ()
-        lists[name] = [ids.outside[b] for b in _ordered(members, kept)]
+        lists[name] = [ids.outside[b] for b in _ordered(members, kept)] if members else []
     if p.last_known_none:
         lists["last_known_elr"] = [NOBODY]
     last = (

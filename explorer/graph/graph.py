@@ -19,7 +19,7 @@ from elrcheck.explorer.kernel.word_layout import Words
 from elrcheck.explorer.search.result import Searched
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.plain import Label, PlainModel
 

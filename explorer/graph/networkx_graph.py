@@ -24,7 +24,7 @@ from elrcheck.explorer.graph.graph import Graph
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 from elrcheck.results.trace_view import Step
 from elrcheck.traces.describe import arguments, leaves

@@ -27,7 +27,7 @@ from elrcheck.explorer.kernel.expand_ir import (
     flag_words,
 )
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
-from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
+from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.table_ir import table_functions
 from elrcheck.explorer.kernel.word_layout import Layout, make_layout
@@ -79,19 +79,15 @@ class Blueprint(Shapes):
 
     def compile(self, cache: KernelCache | None = None) -> Kernel:
         """Compile for this processor."""
-        signatures = SIGNATURES | (FINGERPRINTS if self.fingerprint else EXACT)
-        code = compile_modules(self.texts, signatures, cache)
-        return Kernel(
-            self.layout, self.record, self.counters, self.lanes, self.state_checks, self.fingerprint,
-            code.functions, code.seconds, code.cached, code.engine, self,
-        )  # fmt: skip
+        return kernel_of(self, compile_modules(self.texts, signatures_of(self.fingerprint), cache), self)
 
 
 @dataclass(frozen=True)
 class Kernel(Shapes):
     """The functions of one program.
 
-    Calls take addresses and counts as plain integers and release Python's global lock.
+    Calls take addresses and counts as plain integers and release Python's global lock. plan: what was
+    compiled, unless the machine code was found without it.
     """
 
     functions: dict[str, Callable[..., int]] = field(default_factory=dict)
@@ -101,27 +97,56 @@ class Kernel(Shapes):
     plan: Blueprint | None = None
 
 
-def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0) -> Kernel:
-    """Compile a program."""
-    return blueprint(program, fingerprint).compile(cache)
+def kernel_of(shapes: Shapes, code: Native, plan: Blueprint | None) -> Kernel:
+    """The kernel of these shapes with this code."""
+    return Kernel(
+        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, shapes.fingerprint,
+        code.functions, code.seconds, code.cached, code.engine, plan,
+    )  # fmt: skip
+
+
+def signatures_of(fingerprint: int) -> dict[str, int]:
+    return SIGNATURES | (FINGERPRINTS if fingerprint else EXACT)
+
+
+def build(
+    program: Program, cache: KernelCache | None = None, fingerprint: int = 0, name: str | None = None
+) -> Kernel:
+    """Compile a program. name: equal names stand for equal kernels; the cache is asked for it first."""
+    if name is None or cache is None:
+        return blueprint(program, fingerprint).compile(cache)
+    code = cached_modules(name, signatures_of(fingerprint), cache)
+    if code is not None:
+        return kernel_of(shapes_of(program, fingerprint), code, None)
+    plan = blueprint(program, fingerprint)
+    code = compile_modules(plan.texts, signatures_of(fingerprint), cache)
+    cache.list_modules(name, code.keys)
+    return kernel_of(plan, code, plan)
+
+
+def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
+    """Return the layouts of a program's kernel."""
+    if len(program.instances) >= 1 << INSTANCE_BITS:
+        raise ValueError(f"{len(program.instances)} action instances do not fit into a record")
+    layout = make_layout(program.leaves)
+    return Shapes(
+        layout=layout,
+        record=Record(layout.words, flag_words(program)),
+        counters=Counters(len(program.instances), len(program.leaves)),
+        lanes=choose_lanes(program),
+        state_checks=tuple(state_checks(program)),
+        fingerprint=fingerprint,
+    )
 
 
 def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
     """Return everything of a kernel except its machine code."""
-    if len(program.instances) >= 1 << INSTANCE_BITS:
-        raise ValueError(f"{len(program.instances)} action instances do not fit into a record")
-    layout = make_layout(program.leaves)
-    record = Record(layout.words, flag_words(program))
-    lanes = choose_lanes(program)
+    shapes = shapes_of(program, fingerprint)
+    texts = module_texts(program, shapes.layout, shapes.record, shapes.lanes, fingerprint)
     return Blueprint(
-        layout=layout,
-        record=record,
-        counters=Counters(len(program.instances), len(program.leaves)),
-        lanes=lanes,
-        state_checks=tuple(state_checks(program)),
-        fingerprint=fingerprint,
-        texts=tuple(module_texts(program, layout, record, lanes, fingerprint)),
-    )
+        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, fingerprint,
+        tuple(texts),
+    )  # fmt: skip
 
 
 def module_texts(

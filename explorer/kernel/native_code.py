@@ -1,14 +1,13 @@
 """Machine code from LLVM IR, with a cache on disk.
 
 A kernel consists of one or more modules (compiled by `object_code`), which are linked when loaded. Object
-code is cached under the SHA-256 of the IR, the llvmlite version and the processor. Every entry carries a
-checksum; a damaged entry is ignored and compiled again. Nothing else is read from the cache, and files are
-written atomically.
+code is cached under the SHA-256 of the IR, the llvmlite version and the processor. Where a program has a
+name that says all it was made from (`kept_program`), the cache also lists its modules under that name, so
+that their IR need not be written to find them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
 import os
@@ -16,16 +15,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
-from elrcheck.base.atomic import write_bytes
-from elrcheck.base.caches import cache_directory
-from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.caches import KeptFiles, cache_directory
 from elrcheck.explorer.kernel.object_code import object_codes, processor, target_machine
 
 MAGIC = b"elrcheck-kernel/1\n"
+LIST_MAGIC = b"elrcheck-modules/1\n"
 PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached kernel
 
 
@@ -38,32 +37,38 @@ class KernelCache:
     """Object code by key. If the folder is not writable, kernels are merely compiled again."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self._codes = KeptFiles(folder, MAGIC, ".o")
+        self._lists = KeptFiles(folder, LIST_MAGIC, ".list")
 
     def load(self, key: str) -> bytes | None:
-        try:
-            data = (self.folder / f"{key}.o").read_bytes()
-        except OSError:
-            return None
-        head = len(MAGIC) + 32
-        body = data[head:]
-        if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : head] != hashlib.sha256(body).digest():
-            return None
-        return body
+        return self._codes.load(key)
 
     def store(self, key: str, body: bytes) -> None:
-        with contextlib.suppress(EnvironmentFault):
-            write_bytes(self.folder / f"{key}.o", MAGIC + hashlib.sha256(body).digest() + body)
+        self._codes.store(key, body)
+
+    def listed(self, name: str) -> list[bytes] | None:
+        """The object code of all modules of a named kernel; None if a part is missing."""
+        keys = self._lists.load(name)
+        codes = [] if keys is None else [self.load(key) for key in keys.decode("ascii").split()]
+        whole = [code for code in codes if code is not None]
+        return whole if whole and len(whole) == len(codes) else None
+
+    def list_modules(self, name: str, keys: Sequence[str]) -> None:
+        self._lists.store(name, " ".join(keys).encode("ascii"))
 
 
 @dataclass
 class Native:
-    """Callable native functions; keeps the machine code alive. Calls release Python's global lock."""
+    """Callable native functions; keeps the machine code alive. Calls release Python's global lock.
+
+    keys: of the modules in the cache.
+    """
 
     functions: dict[str, Callable[..., int]]
     engine: object
     seconds: float
     cached: bool
+    keys: tuple[str, ...] = ()
 
 
 def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
@@ -80,6 +85,24 @@ def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: 
         codes[k] = made
         if cache is not None:
             cache.store(keys[k], made)
+    functions, engine = _linked([code for code in codes if code is not None], signatures, machine)
+    return Native(functions, engine, time.perf_counter() - started, not missing, tuple(keys))
+
+
+def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache) -> Native | None:
+    """The functions of a named kernel, if its whole object code is in the cache."""
+    started = time.perf_counter()
+    codes = cache.listed(name)
+    if codes is None:
+        return None
+    functions, engine = _linked(codes, signatures, target_machine())
+    return Native(functions, engine, time.perf_counter() - started, True)
+
+
+def _linked(
+    codes: Sequence[bytes], signatures: Mapping[str, int], machine: Any
+) -> tuple[dict[str, Callable[..., int]], object]:
+    """The functions of object code, and the engine that keeps them."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     for code in codes:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -88,9 +111,13 @@ def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: 
     for name, count in signatures.items():
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, *([ctypes.c_int64] * count))
         functions[name] = kind(engine.get_function_address(name))
-    return Native(functions, engine, time.perf_counter() - started, not missing)
+    return functions, engine
+
+
+def compiler_identity() -> tuple[str, ...]:
+    """What object code depends on besides its IR."""
+    return (llvmlite.__version__, PIPELINE, *processor(), llvm.get_default_triple())
 
 
 def _key(text: str) -> str:
-    identity = "\0".join((llvmlite.__version__, PIPELINE, *processor(), llvm.get_default_triple(), text))
-    return hashlib.sha256(identity.encode()).hexdigest()
+    return hashlib.sha256("\0".join((*compiler_identity(), text)).encode()).hexdigest()

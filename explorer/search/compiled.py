@@ -171,7 +171,7 @@ class Search:
 
     def _explore(self, stop: str) -> str | None:
         if not self.space.sizes:
-            self.space.start(np.unique(self.layout.pack_rows(self.program.init), axis=0), self._judge)
+            self.space.start(self.layout.pack_rows(sorted(set(self.program.init))), self._judge)
         while True:
             depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
             self._depth, self._level_size = depth, size

@@ -21,14 +21,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from elrcheck.explorer.kernel.kernel import Kernel, build
+from elrcheck.explorer.kernel.kept_program import kept_kernel, kept_lowering
+from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Progress, Search
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.explorer.search.retrace import Order, Retrace, as_packed
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
@@ -55,13 +56,14 @@ class Family:
     ) -> None:
         names = dict.fromkeys(budgets_of(model), 0) if least is None else least
         self.model, self.widest = model, widest
-        self.lowered: Lowered = lower(model, widest, properties, names)
+        checks = (*model.always, *model.sometimes) if properties is None else properties
+        self.lowered: Lowered = kept_lowering(model, widest, checks, names)
         self._cache = cache
 
     @cached_property
     def native(self) -> Kernel:
         """The kernel, compiled when it is first needed: where every answer is kept, it never is."""
-        return build(self.program, self._cache)
+        return kept_kernel(self.lowered, self._cache)
 
     @property
     def program(self) -> Program:
@@ -88,7 +90,7 @@ class Family:
 
         It lowers that configuration without its checks, so only ask where the very same trace matters.
         """
-        return as_packed(self.native.layout, self.lowered.slots, lower(self.model, config, ()).slots)
+        return as_packed(self.native.layout, self.lowered.slots, kept_lowering(self.model, config, ()).slots)
 
     def search(
         self,

@@ -48,9 +48,15 @@ def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> See
         hits={index for place, index in enumerate(checks) if any(found[place] for found in hits)},
         narrow=np.bitwise_or.reduce(seen),
         wide={
-            leaf: set(np.unique(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)
+            leaf: set(_distinct(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)
         },
     )
+
+
+def _distinct(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return each value once, like `np.unique`, which imports masked arrays to do so."""
+    ordered = np.sort(column)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 
 def rows_at(address: int, first: int, last: int, words: int) -> npt.NDArray[np.uint64]:

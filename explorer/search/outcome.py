@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from elrcheck.explorer.search.growth import project
-from elrcheck.results.exploration_report import Projection
+from elrcheck.results.check_report import Projection
 
 if TYPE_CHECKING:
     from elrcheck.explorer.search.result import SearchResult

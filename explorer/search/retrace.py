@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.explorer.search.result import Searched
-from elrcheck.lang.lowering.lower import Slot
+from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
 
 Row = tuple[int, ...]

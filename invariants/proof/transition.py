@@ -29,7 +29,8 @@ from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
-from elrcheck.lang.lowering.lower import Slot, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty, type_of

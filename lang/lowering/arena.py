@@ -8,6 +8,13 @@ from elrcheck.lang.lowering.nodes import LIMIT, Node
 
 Term = Node | int
 WIDEST_FLAT_AND = 12
+ARITY = {
+    **dict.fromkeys(("not", "card", "shl1"), range(1, 2)),
+    **dict.fromkeys(("add", "sub", "min", "max", "band", "bor", "andnot", "lt", "eq", "bit"), range(2, 3)),
+    "ite": range(3, 4),
+    "and": range(2, WIDEST_FLAT_AND + 1),
+}
+"""How many operands the operations have."""
 DEPTH = 1
 
 
@@ -66,6 +73,16 @@ class Arena:
         if (node.lo, node.hi) != (lo, hi):
             raise ValueError(f"leaf {leaf_index} was declared with bounds {node.lo}..{node.hi}")
         return node
+
+    def restore(self, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> Node:
+        """A node of another arena, which was simplified there. ValueError if it cannot be one."""
+        if op == "const" and lo == hi and not args:
+            return self.const(lo)
+        if op == "var" and lo < hi and not args:
+            return self.var(leaf, lo, hi)
+        if op not in ARITY or len(args) not in ARITY[op] or lo >= hi:
+            raise ValueError(f"{op!r} with {len(args)} operands in {lo}..{hi} is no node")
+        return self._make(op, args, lo, hi)
 
     def renumber(self, numbers: Mapping[int, int]) -> None:
         """Give leaves other numbers: the leaf that was k becomes numbers[k]."""

@@ -18,140 +18,24 @@ Booleans are 0/1, enum values positions, optionals one more than None = -1, sets
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Env
 from elrcheck.lang.expr import Junction, NamedConjunction
 from elrcheck.lang.ir import Fn, Ret
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
+from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, initial_scalars, slots_at
 from elrcheck.lang.lowering.nodes import Node
-from elrcheck.lang.lowering.open_numbers import OpenEvaluator, Parameter, limits_of, parameters
+from elrcheck.lang.lowering.open_numbers import OpenEvaluator
+from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
-
-Scalar: TypeAlias = int | list[bool]
-"""A scalar of a plain state: a set of brokers is one boolean for each broker."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One scalar of the whole state. `index` is its leaf in the program, or None for a constant."""
-
-    path: str
-    ty: Ty
-    lo: int
-    hi: int
-    initial: int
-    index: int | None
-
-
-class Lowered:
-    """A program and the way back from its leaf values to plain states.
-
-    parameters: the numbers of `config` that are open; the program starts in the configuration itself.
-    """
-
-    def __init__(self, attempt: Attempt, program: Program) -> None:
-        self.model, self.config, self.program = attempt.model, attempt.config, program
-        self.slots = tuple(attempt.slots)
-        self.attempt = attempt
-        self.parameters = attempt.parameters
-        self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
-
-    def at(self, values: Mapping[str, int]) -> Lowered:
-        """The same program, started with these values of the open numbers; the others keep their greatest.
-
-        ValueError for a value outside its range, or a number that is not open.
-        """
-        ranges = {parameter.name: range(parameter.lo, parameter.hi + 1) for parameter in self.parameters}
-        for name, value in values.items():
-            if value not in ranges.get(name, [getattr(self.config, name, None)]):
-                raise ValueError(f"{name} cannot be {value} here")
-        closed: Any = replace(self.config, **values)
-        for name in sorted(limits_of(self.model.state_ty)):
-            if getattr(closed, name) > getattr(self.attempt.config, name):
-                raise ValueError(f"{name} is larger there than in the configuration that was lowered")
-        state = self.model.init.source(closed)
-        if not self.model.bound.source(closed, state):
-            raise ValueError("the initial state is outside the bound")
-        made = copy.copy(self)
-        made.config = closed
-        made.program = replace(self.program, init=(made.encode(state),))
-        return made
-
-    def started(self, state: object) -> Lowered:
-        """The same program, started in another state of it; ValueError if that does not fit the program."""
-        made = copy.copy(self)
-        made.program = replace(self.program, init=(self.encode(state),))
-        return made
-
-    def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
-        """What a function says of the current state, as nodes over the leaves: the fields of a record.
-
-        args: the choice of its parameters. A function that returns a scalar has one field named "".
-        """
-        return self.attempt.said(fn, args)
-
-    def decode(self, leaves: Sequence[int]) -> Any:
-        """The plain state of the leaf values of the program."""
-        scalars = (self._scalar(slot, leaves) for slot in self.slots)
-        return self._plain.lower(self._plain.rebuild(scalars, self.model.state_ty), self.model.state_ty)
-
-    def encode(self, state: object) -> tuple[int, ...]:
-        """Leaf values of a plain state; ValueError if it does not fit the program."""
-        values: list[int] = []
-        leaves = self._plain.leaves(self._plain.lift(state, self.model.state_ty), self.model.state_ty)
-        for slot, (path, _, scalar) in zip(self.slots, leaves, strict=True):
-            number = _encoded(scalar)
-            if slot.index is None:
-                if number != slot.initial:
-                    raise ValueError(
-                        f"{path} is {number}, but it is always {slot.initial} in this configuration"
-                    )
-            elif not slot.lo <= number <= slot.hi:
-                raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
-            else:
-                values.append(number)
-        return (*values, *(getattr(self.config, parameter.name) for parameter in self.parameters))
-
-    def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Scalar:
-        number = slot.initial if slot.index is None else leaves[slot.index]
-        if slot.ty.kind == "set":
-            return [bool(number >> i & 1) for i in range(self.config.broker_count)]
-        return number
-
-
-def _encoded(scalar: Scalar) -> int:
-    if isinstance(scalar, list):
-        return sum(1 << i for i, flag in enumerate(scalar) if flag)
-    return int(scalar)
-
-
-def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
-    """Least and greatest encoded value of a scalar type in a compiled search."""
-    match ty.kind:
-        case "bool":
-            return 0, 1
-        case "replica":
-            return 0, structure.alg.brokers - 1
-        case "set":
-            return 0, (1 << structure.alg.brokers) - 1
-        case "enum":
-            return 0, len(ty.members) - 1
-        case "opt":
-            return -1, bounds(structure, ty.elem)[1]
-        case _:
-            return ty.lo, structure.limit(ty.hi if ty.hi is not None else ty.cap)
 
 
 def lower(
@@ -166,7 +50,7 @@ def lower(
     has the greatest. ValueError for a field that cannot.
     """
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
-    start = _initial(model, config)
+    start = initial_scalars(model, config)
     opened = parameters(config, open_numbers or {})
     evaluator = _evaluator(model, config, opened, len(start))
     varying = _differing(model, evaluator)
@@ -177,12 +61,6 @@ def lower(
         if written <= varying:
             return attempt.finish(checks)
         varying |= written
-
-
-def _initial(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Scalar]]:
-    plain = Structure(config, ConcreteAlgebra(config.broker_count))
-    state = model.init.source(config)
-    return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
 
 
 def _evaluator(
@@ -249,7 +127,7 @@ class Attempt:
         self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
         self._sizes: dict[int, tuple[int, Ty]] = {}
-        self.slots = self._slots(start)
+        self.slots = slots_at(self.structure, start, varying)
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
@@ -257,17 +135,6 @@ class Attempt:
         for fn in model.actions:
             for args in instances(fn, config):
                 self.evaluate(fn, args)
-
-    def _slots(self, start: list[tuple[str, Ty, Scalar]]) -> list[Slot]:
-        slots: list[Slot] = []
-        used = 0
-        for position, (path, ty, scalar) in enumerate(start):
-            lo, hi = bounds(self.structure, ty)
-            initial = _encoded(scalar)
-            index = used if position in self.varying else None
-            used += index is not None
-            slots.append(Slot(path, ty, lo, hi, initial, index))
-        return slots
 
     def _state(self) -> dict[str, Any]:
         def scalar(position: int, slot: Slot) -> Term:
@@ -356,7 +223,7 @@ class Attempt:
             init=((*initial, *(p.hi for p in self.parameters)),),
             parameters=tuple(range(len(written), len(leaves))),
         )
-        return Lowered(self, program)
+        return Lowered(self.model, self.config, program, self.slots, self.parameters, self)
 
     def check(self, fn: Fn) -> Check:
         kind: Any = fn.kind

@@ -13,7 +13,8 @@ from typing import Any
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
-from elrcheck.lang.lowering.lower import Lowered, Step
+from elrcheck.lang.lowering.lower import Attempt, Step
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
 from elrcheck.lang.lowering.remember import RememberingEvaluator
@@ -58,17 +59,18 @@ class _Changed(RememberingEvaluator):
 
 def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
     """None if the change writes a part of the state that was constant: then everything must be lowered."""
-    if lowered.parameters:
-        raise ValueError("only a closed program is changed")
-    attempt = copy.copy(lowered.attempt)
+    original = lowered.attempt
+    if lowered.parameters or not isinstance(original, Attempt):
+        raise ValueError("only a closed program that was lowered in this process is changed")
+    attempt = copy.copy(original)
     attempt.model = model
-    attempt.evaluator = _Changed(lowered.attempt.evaluator, model.fns, affected)
-    old = {(step.fn.name, step.args): step for step in lowered.attempt.raw}
+    attempt.evaluator = _Changed(original.evaluator, model.fns, affected)
+    old = {(step.fn.name, step.args): step for step in original.raw}
     raw: list[Step] = []
     changed: set[tuple[str, tuple[object, ...]]] = set()
     for fn in model.actions:
         if fn.name not in affected:
-            raw += [step for step in lowered.attempt.raw if step.fn.name == fn.name]
+            raw += [step for step in original.raw if step.fn.name == fn.name]
             continue
         attempt.raw = []
         for args in instances(fn, lowered.config):
@@ -144,6 +146,3 @@ def _same_checks(old: Instance, new: Instance) -> bool:
     return old.step_checks.keys() == new.step_checks.keys() and all(
         node is new.step_checks[k] for k, node in old.step_checks.items()
     )
-
-
-

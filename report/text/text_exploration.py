@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.exploration_report import ExploreReport, Projection, SpaceReport
+from elrcheck.results.check_report import Projection
+
+if TYPE_CHECKING:  # `check` prints levels with this module, and knows no other part of that report
+    from elrcheck.results.exploration_report import ExploreReport, SpaceReport
 
 
 def print_exploration(report: ExploreReport, page: Page, detail: int = 0) -> None:

@@ -21,7 +21,8 @@ from report_samples import CHECK, PROVE
 import elrcheck
 from elrcheck.api.result_types import as_result
 from elrcheck.api.tables import tables_of
-from elrcheck.base.requests import CheckRequest, Limits, ProveRequest, Selection, SweepRequest
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow

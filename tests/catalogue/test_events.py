@@ -11,7 +11,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.configuration import KAFKA_NAMES, config_fields, parse_overrides
 from elrcheck.catalogue.events import EVENTS, NETWORK, missing, not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
-from elrcheck.catalogue.evidence.released_search import RELEASED
+from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.select import find_variant, resolve
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config

@@ -14,13 +14,8 @@ from places import ROOT, SCHEMAS
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
 from elrcheck.catalogue.evidence.cause_page import causes, spans
-from elrcheck.catalogue.evidence.released_search import (
-    RELEASED,
-    ReleasedSearch,
-    commands_of,
-    packaged_searches,
-    released_searches,
-)
+from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
+from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli

@@ -11,7 +11,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import MutateRequest
+from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
@@ -20,8 +20,7 @@ from elrcheck.commands.mutate.mutate import demand_known, run_hazard, select_haz
 from elrcheck.commands.mutate.mutation_run import Searches, dropped, lassos_of, outcome_of
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.lang.guards import guard_names
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config

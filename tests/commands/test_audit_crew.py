@@ -18,8 +18,8 @@ from log_writer import record_value, varlong
 from random_logs import written_at_random
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import RecordsDone, Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.audit.audit_crew import Crew
 from elrcheck.commands.audit.findings import LogFindings, add_share, report_of

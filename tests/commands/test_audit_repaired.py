@@ -26,8 +26,8 @@ from log_stories import registered
 from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.cli import cli
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.audit.builds import Repairs

@@ -14,7 +14,8 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import CertificateRequest, ProveRequest, Selection
+from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
+from elrcheck.base.requests import Selection
 from elrcheck.commands.prove import check_certificate
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.prove import run_prove

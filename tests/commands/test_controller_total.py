@@ -11,7 +11,8 @@ from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ControllerRequest, Selection
+from elrcheck.base.proof_requests import ControllerRequest
+from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.commands.prove_controller import replayed, run_controller
 from elrcheck.console.shell import run

@@ -12,7 +12,8 @@ from following import refused_step
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import Selection, TlcRequest
+from elrcheck.base.proof_requests import TlcRequest
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export import export_spec, export_trace, write_trace_module
 from elrcheck.commands.tlc import run_tlc

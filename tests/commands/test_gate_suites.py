@@ -11,7 +11,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import GateRequest, NewEntry
+from elrcheck.base.proof_requests import GateRequest, NewEntry
 from elrcheck.commands.gate.baseline import read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate import run_gate

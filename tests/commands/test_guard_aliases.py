@@ -11,7 +11,7 @@ import pytest
 from elrcheck.commands.gate.baseline import read_baseline
 from elrcheck.commands.gate.guard_aliases import RENAMED, guard_now
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.guards import guard_names
+from elrcheck.lang.ir import guard_names
 
 Invoke = Callable[..., tuple[int, str, str]]
 OLD, NEW = "b is up", "b is running or starting"

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import CheckRequest, Limits, MutateRequest, Selection
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.commands import engines, kept_outcomes
 from elrcheck.commands.check import run_check
 from elrcheck.commands.kept_outcomes import may_be_kept

@@ -14,7 +14,8 @@ from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import MutateRequest, Selection
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.cli import cli
 from elrcheck.commands.export import write_trace_module

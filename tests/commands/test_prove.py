@@ -11,7 +11,8 @@ import pytest
 from planted_rules import planted_rule
 
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ProveRequest, Selection
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
 from elrcheck.commands.prove.covered import coverage, skipped
 from elrcheck.commands.prove.prove import Proof, run_prove
 from elrcheck.commands.prove.step_failure import step_failure

@@ -13,7 +13,8 @@ from planted_rules import planted_rule
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import CertificateRequest, ProofAssumption, ProveRequest, Selection
+from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
+from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.commands.prove import check_certificate
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import ASSUMED

@@ -10,7 +10,8 @@ import pytest
 from planted_rules import planted_rule, refuted
 
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ProveRequest, Selection
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
 from elrcheck.commands.prove.prove import run_prove
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import lemmas_of, load_proof_model

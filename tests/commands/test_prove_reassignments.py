@@ -9,7 +9,8 @@ import pytest
 from planted_rules import planted_rule, refuted
 
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ProveRequest, Selection
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
 from elrcheck.commands.prove.prove import run_prove
 from elrcheck.invariants.acknowledgements import acked_now
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model

@@ -14,8 +14,8 @@ from junitparser import JUnitXml
 from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.commands.reproduce import reproduce

@@ -17,7 +17,8 @@ import pytest
 
 from elrcheck import __version__
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
-from elrcheck.base.requests import CheckRequest, ProveRequest, TlcRequest
+from elrcheck.base.proof_requests import ProveRequest, TlcRequest
+from elrcheck.base.requests import CheckRequest
 from elrcheck.lang.source import ModelError
 from elrcheck.results.check_report import CheckReport, EngineReport, SearchReport
 

@@ -14,7 +14,8 @@ from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
 
 FUNCTIONS = ("fence_target", "may_join", "ShrinkIsr")

@@ -9,7 +9,7 @@ from elrcheck.explorer.search.growth import growth_of, project
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.report.terminal import plain_text
 from elrcheck.report.text.text_exploration import print_levels, projected
-from elrcheck.results.exploration_report import Projection
+from elrcheck.results.check_report import Projection
 
 
 def bell(depth: int) -> int:

@@ -15,7 +15,8 @@ from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 
 SMALL = Selection("kip_full", "two-brokers-quiet", ("fences=1", "clean_stops=1"))
 

@@ -1,4 +1,4 @@
-"""The compiled model that an earlier run has kept: the same model, and never one of other sources."""
+"""Models that are compiled as they are used: the same models, and only after all of them was in order."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from elrcheck.invariants import kept_model, modules
-from elrcheck.lang.ir import fn_nodes
+from elrcheck.lang.ir import LATER, Fn, fn_nodes
 from elrcheck.lang.load import Model
+from elrcheck.model.protocol import load_model
 
 
 @pytest.fixture
@@ -17,36 +18,62 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "models"
 
 
-def never() -> Model:
-    raise AssertionError("the kept model is not used")
+def compiled(fn: Fn) -> bool:
+    return LATER not in vars(fn)
 
 
-def test_what_is_kept_is_what_was_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = modules.load_checked_model()  # perhaps of an earlier test, so it is kept here
-    kept_model.kept_model(modules.CHECKED, lambda: made)
-    (file,) = folder.iterdir()
-    kept = kept_model.kept_model(modules.CHECKED, never)
-    assert kept is not made
-    assert [(n, fn.params, fn.marks, fn.doc) for n, fn in kept.fns.items()] == [
-        (n, fn.params, fn.marks, fn.doc) for n, fn in made.fns.items()
-    ]
-    for name, fn in kept.fns.items():
-        mine, others = list(fn_nodes(fn)), list(fn_nodes(made.fns[name]))
-        assert [(type(e), e.ty, e.line) for e in mine] == [(type(e), e.ty, e.line) for e in others]
-    assert all(fn.source is made.fns[name].source for name, fn in kept.fns.items())
-    assert all(kept.fns[fn.name] is fn for fn in (kept.init, *kept.actions, *kept.always))
+def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
 
-    damaged = file.read_bytes()[:-1] + b"?"
-    file.write_bytes(damaged)
-    assert kept_model.kept_model(modules.CHECKED, lambda: made) is made
-    assert file.read_bytes() != damaged
+    def load(sound: bool) -> Model:
+        asked.append(sound)
+        return load_model(*modules.CHECKED, lazily=sound)
 
+    first = kept_model.kept_model(modules.CHECKED, load)
+    second = kept_model.kept_model(modules.CHECKED, load)
+    assert asked == [False, True]
+    assert first.origin == second.origin != ""
+    assert all(compiled(fn) for fn in first.fns.values())
+    assert not any(compiled(fn) for fn in (*second.actions, *second.always))
+
+    action = next(fn for fn in second.actions if fn.name == "Fence")
+    assert action.params and not compiled(action), "what it takes is known without its body"
+    assert list(fn_nodes(action)) and compiled(action)
+    assert not all(compiled(fn) for fn in second.actions)
+
+    assert list(second.fns) == list(first.fns), "definitions come before uses in both"
+    for name, fn in second.fns.items():
+        other = first.fns[name]
+        assert compiled(fn) and fn.source is other.source
+        assert (fn.params, fn.states, fn.ret, fn.marks, fn.doc) == (
+            other.params, other.states, other.ret, other.marks, other.doc,
+        )  # fmt: skip
+        assert (fn.line, fn.place) == (other.line, other.place)
+        mine, theirs = list(fn_nodes(fn)), list(fn_nodes(other))
+        assert [(type(e), e.ty, e.line) for e in mine] == [(type(e), e.ty, e.line) for e in theirs]
+
+    (mark,) = folder.iterdir()
+    mark.write_bytes(b"?")
+    kept_model.kept_model(modules.CHECKED, load)
+    assert asked == [False, True, False], "a mark that is none marks nothing"
+    kept_model.sources.cache_clear()
     monkeypatch.setattr(kept_model, "ROOMS", ("model",))  # as if other sources had been read
-    assert kept_model.kept_model(modules.CHECKED, lambda: made) is made
+    try:
+        assert kept_model.kept_model(modules.CHECKED, load).origin != first.origin
+    finally:
+        kept_model.sources.cache_clear()
+    assert asked == [False, True, False, False]
+
+
+def test_a_line_is_that_of_the_definition(folder: Path) -> None:
+    model = load_model(*modules.CHECKED)
+    for fn in (*model.actions, *model.always):
+        text = Path(fn.file).read_text(encoding="utf-8").splitlines()[fn.line - 1]
+        assert text.startswith(f"def {fn.name}(")
 
 
 def test_without_a_folder_the_model_is_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setattr(kept_model, "cache_directory", lambda _: tmp_path / "file")
-    model = kept_model.kept_model(modules.CHECKED, modules.load_checked_model)
-    assert model.init.name
+    model = kept_model.kept_model(modules.CHECKED, lambda sound: load_model(*modules.CHECKED, lazily=sound))
+    assert compiled(model.init)

@@ -9,8 +9,8 @@ from kafka_jars import ONE
 from wire_broker import library_or_skip
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.kafka.cluster.cluster import KafkaCluster, start_cluster, wait_for
 from elrcheck.kafka.cluster.node_settings import ClusterShape

@@ -11,8 +11,8 @@ from live_cluster import FakeCluster, partition, shrunk, topic
 from wire_broker import WireBroker, library_or_skip, listening
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit import live_audit
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport

@@ -25,8 +25,8 @@ from kafka_jars import ONE
 from processes import ended_in_time
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.kafka_requests import AuditRequest, ReproduceRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest, ReproduceRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.reproduce.reproduce import run_reproduce
 from elrcheck.kafka.jars import Jars, from_maven, kept_versions

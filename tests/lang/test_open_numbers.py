@@ -15,7 +15,8 @@ from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.nodes import Node, evaluate
-from elrcheck.lang.lowering.open_numbers import OpenEvaluator, parameters
+from elrcheck.lang.lowering.open_numbers import OpenEvaluator
+from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.runtime import Universe, config
 from elrcheck.lang.types import BOOL, INT
 from elrcheck.model.choices import Propagation

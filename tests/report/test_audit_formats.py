@@ -14,8 +14,8 @@ from html_pages import EVIL, Page, assert_sound, html
 from places import TESTS
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import RecordsDone, Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit import audit, timelines
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.report.formats import render

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.lang.guards import guard_names
+from elrcheck.lang.ir import guard_names
 from elrcheck.model.protocol import load_model
 from elrcheck.report.plain_words import LETTERS, several, unbound
 

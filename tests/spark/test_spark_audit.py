@@ -13,8 +13,8 @@ from log_stories import MADE, SEGMENT
 from random_logs import written_at_random
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.audit.audit_on_spark import audit_in_session
 from elrcheck.results.audit_report import AuditReport

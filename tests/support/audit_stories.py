@@ -8,8 +8,8 @@ from log_stories import SEGMENT, T, broker, registered
 from log_writer import Told, told_batch
 from places import TESTS
 
+from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import AuditRequest
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
 

@@ -23,7 +23,8 @@ from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.model.config import Config

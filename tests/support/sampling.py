@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from elrcheck.lang.lowering.lower import Lowered
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 
 

@@ -22,7 +22,8 @@ from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.lowering.lower import Lowered, lower
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.spark.distributed_search import SparkSearch
 from elrcheck.spark.tasks import Tasks
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 import pytest
 from kafka_jars import ALL, ONE, jars_or_skip
 
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ConformRequest, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.commands.conform_broker.broker_compare import BROKER_CLASSES, compare

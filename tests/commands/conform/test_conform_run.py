@@ -9,8 +9,8 @@ from fake_kafka import config_of, open_differing, open_faithful
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Silent
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.comparison import Opener, Team
 from elrcheck.commands.conform.conform import run_conform
 from elrcheck.report.formats import render

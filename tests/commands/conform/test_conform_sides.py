@@ -12,7 +12,7 @@ import pytest
 from fake_kafka import FakeKafka, config_of, kafka_of
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import ConformRequest
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text
 from elrcheck.catalogue.conformance import Conformance
 from elrcheck.catalogue.select import release_numbers

@@ -6,8 +6,8 @@ import pytest
 from fake_kafka import config_of, open_faithful
 from planted_knobs import PLANTED
 
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import ConformRequest
 from elrcheck.commands.conform.comparison import Team
 from elrcheck.commands.conform.conform import run_conform
 from elrcheck.results.conform_report import ConformReport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.base.requests import RiskRequest
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.causes import BY_STEP, recognised, repair_of, repairs

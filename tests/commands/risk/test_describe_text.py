@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pytest
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import RiskRequest
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.commands.risk.compared_requests import compared, described
 from elrcheck.commands.risk.describe_text import read_description, settings_of
 

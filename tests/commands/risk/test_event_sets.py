@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from elrcheck.base.requests import RiskRequest
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.finding_file import finding_files, read_finding
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words

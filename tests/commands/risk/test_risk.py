@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import RiskRequest
 from elrcheck.commands.risk import kept_risks
 from elrcheck.commands.risk.asked_settings import asked, release_named
 from elrcheck.commands.risk.risk import run_risk

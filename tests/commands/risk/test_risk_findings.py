@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import RiskRequest
 from elrcheck.commands.risk import kept_risks
 from elrcheck.commands.risk.risk import run_risk
 from elrcheck.results.risk.risk_report import RiskPart

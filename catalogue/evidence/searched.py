@@ -1,0 +1,52 @@
+"""The recorded answers of `released_search`: which findings a search shows under the rules of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.resources import files
+
+from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.model.budgets import Spent
+from elrcheck.model.variants import VARIANTS, Variant
+
+NAME = "searched.json"
+SCHEMA = "elrcheck.finding-searches/1"
+BUDGETS = frozenset(budget.name for budget in fields(Spent))
+OPERATORS = frozenset(("elr_enabled",))
+"""What an operator sets, so that it is not a rule of a release."""
+RELEASED: tuple[Variant, ...] = tuple(variant for variant in VARIANTS if variant.kafka)
+
+
+class FindingSearch(Record, frozen=True):
+    """A search of a finding under a released variant, with its control.
+
+    breaks: property -> depth, of the properties that the finding breaks; control: those of them that break
+    there as well. states: distinct ones of the search. model: digest of its source then.
+    """
+
+    finding: str
+    variant: str
+    command: str
+    control_command: str
+    breaks: Mapping[str, int]
+    control: tuple[str, ...]
+    states: int
+    day: str
+    model: str
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The properties that break because of the finding."""
+        return tuple(name for name in self.breaks if name not in self.control)
+
+
+class FindingSearches(Record, frozen=True):
+    """The whole file."""
+
+    schema: str = SCHEMA
+    searches: tuple[FindingSearch, ...] = ()
+
+
+def packaged_searches() -> tuple[FindingSearch, ...]:
+    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), FindingSearches).searches

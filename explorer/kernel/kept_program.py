@@ -1,0 +1,264 @@
+"""Lowered programs of earlier runs, and their kernels, kept in the cache folder.
+
+Lowering a model takes longer than searching a small configuration, and it always comes to the same. So its
+result is kept under a name: a digest of the sources of the model and its language, the configuration, the
+properties and the open numbers. The file has the leaves, instances and checks of a program, and the nodes
+that they need, as a table of numbers; it is read strictly, and what does not fit is lowered again. Only
+models as their source files have them are kept (`Model.origin`), never one that was changed in memory.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Literal
+
+import msgspec
+
+from elrcheck.base.caches import KeptFiles, cache_directory
+from elrcheck.base.package_files import files_of
+from elrcheck.base.roundtrip import Record
+from elrcheck.explorer.kernel.kernel import Kernel, build
+from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
+from elrcheck.lang.ir import Fn, guard_names
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.lowered import Evaluated, Lowered, slots_of
+from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.parameters import parameters
+from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
+from elrcheck.lang.runtime import ModelConfig
+
+MAGIC = b"elrcheck-program/1\n"
+
+Row = tuple[str, tuple[int, ...], int, int, int]
+"""A node: operation, places of its operands above it in the table, least and greatest value, leaf."""
+Written = bool | int | None | tuple[int, ...] | str
+"""A value of a parameter: as it is, the brokers of a set, or `Acks.ALL` for the member of an enum."""
+
+
+class KeptInstance(Record, frozen=True, array_like=True):
+    """args: the choices of the action's parameters (`_written`); the rest are places of nodes."""
+
+    action: str
+    args: tuple[Written, ...]
+    guards: tuple[int, ...]
+    updates: tuple[tuple[int, int], ...]
+    within: tuple[int, ...]
+    steps: tuple[tuple[int, int], ...]
+
+
+class KeptCheck(Record, frozen=True, array_like=True):
+    """See `program.Check`; node is the place of its node."""
+
+    name: str
+    kind: Literal["always", "sometimes"]
+    scope: Literal["state", "step"]
+    node: int | None
+
+
+class KeptProgram(Record, frozen=True, array_like=True):
+    """A program as a file has it.
+
+    varying: the scalars of the state that are leaves; guards: names, action by action.
+    """
+
+    guards: tuple[tuple[str, ...], ...]
+    nodes: tuple[Row, ...]
+    varying: tuple[int, ...]
+    leaves: tuple[tuple[str, int, int], ...]
+    instances: tuple[KeptInstance, ...]
+    checks: tuple[KeptCheck, ...]
+    init: tuple[int, ...]
+
+
+def kept_lowering(
+    model: Model,
+    config: ModelConfig,
+    properties: Sequence[Fn],
+    open_numbers: Mapping[str, int] | None = None,
+) -> Lowered:
+    """Like `lower`; what an earlier run has kept, if there is something."""
+    name = _name(model, config, properties, open_numbers or {})
+    if not name:
+        return _lowered(model, config, properties, open_numbers)
+    files = KeptFiles(cache_directory(os.environ) / "programs", MAGIC, ".program")
+    body = files.load(name)
+    if body is not None:
+        try:
+            kept = msgspec.msgpack.decode(body, type=KeptProgram)
+            return _restored(kept, name, model, config, open_numbers or {})
+        except (ValueError, LookupError):
+            pass  # an intact file that does not fit can only be of a faulty version: it is written again
+    made = _lowered(model, config, properties, open_numbers)
+    made.name = name
+    files.store(name, msgspec.msgpack.encode(_kept(made)))
+    return made
+
+
+def _lowered(
+    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None
+) -> Lowered:
+    """What `lower` makes; a run that finds what it needs does not import it."""
+    from elrcheck.lang.lowering.lower import lower
+
+    return lower(model, config, properties, open_numbers)
+
+
+def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0) -> Kernel:
+    """The kernel of a lowered program. fingerprint: see `build`."""
+    if not lowered.name or cache is None:
+        return build(lowered.program, cache, fingerprint)
+    parts = ("kernel", lowered.name, str(fingerprint), _writer(), *compiler_identity())
+    return build(lowered.program, cache, fingerprint, hashlib.sha256("\0".join(parts).encode()).hexdigest())
+
+
+@functools.cache
+def _writer() -> str:
+    """A digest of the modules that write the IR of a kernel."""
+    digest = hashlib.sha256()
+    for name, file in files_of("explorer"):
+        if name.startswith("explorer/kernel/"):
+            digest.update(f"{name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def _name(
+    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]
+) -> str:
+    """What the result of lowering depends on, as a digest; empty if that is more than sources say."""
+    known = all(model.fns.get(fn.name) is fn for fn in properties)
+    if not model.origin or not known:
+        return ""
+    settings = [(part.name, repr(getattr(config, part.name))) for part in fields(config)]
+    names = [fn.name for fn in properties]
+    identity = repr((model.origin, settings, names, sorted(open_numbers.items())))
+    return hashlib.sha256(identity.encode()).hexdigest()
+
+
+# ---------------------------------------------------------------------------- to the file, and back
+
+
+def _kept(lowered: Lowered) -> KeptProgram:
+    program = lowered.program
+    nodes = cone(
+        [node for check in program.checks if (node := check.node) is not None]
+        + [node for instance in program.instances for node in _nodes(instance)]
+    )
+    place = {node.id: number for number, node in enumerate(nodes)}
+
+    def of(found: Mapping[int, Node]) -> tuple[tuple[int, int], ...]:
+        return tuple((key, place[node.id]) for key, node in found.items())
+
+    return KeptProgram(
+        guards=tuple(guard_names(fn) for fn in lowered.model.actions),
+        nodes=tuple(
+            (node.op, tuple(place[arg.id] for arg in node.args), node.lo, node.hi, node.leaf)
+            for node in nodes
+        ),
+        varying=tuple(k for k, slot in enumerate(lowered.slots) if slot.index is not None),
+        leaves=tuple((leaf.path, leaf.lo, leaf.hi) for leaf in program.leaves),
+        instances=tuple(
+            KeptInstance(
+                one.action,
+                tuple(_written(arg) for arg in one.args),
+                tuple(place[node.id] for node in one.guards),
+                of(one.updates),
+                tuple(place[node.id] for node in one.within),
+                of(one.step_checks),
+            )
+            for one in program.instances
+        ),
+        checks=tuple(
+            KeptCheck(one.name, one.kind, one.scope, None if one.node is None else place[one.node.id])
+            for one in program.checks
+        ),
+        init=program.init[0],
+    )
+
+
+def _nodes(instance: Instance) -> list[Node]:
+    return [*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values()]
+
+
+def _restored(
+    kept: KeptProgram, name: str, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]
+) -> Lowered:
+    """The program of a table. ValueError or LookupError if the table is none."""
+    dag = Dag()
+    nodes: list[Node] = []
+    for op, args, lo, hi, leaf in kept.nodes:
+        nodes.append(dag.restore(op, tuple(nodes[arg] for arg in args), lo, hi, leaf))
+    enums = {fn.name: fn.source.__globals__ for fn in model.actions}
+    opened = parameters(config, open_numbers)
+    written = len(kept.leaves) - len(opened)
+    program = Program(
+        dag=dag,
+        leaves=tuple(Leaf(path, lo, hi) for path, lo, hi in kept.leaves),
+        instances=tuple(
+            Instance(
+                one.action,
+                tuple(_read(arg, enums[one.action]) for arg in one.args),
+                tuple(nodes[place] for place in one.guards),
+                {leaf: nodes[place] for leaf, place in one.updates},
+                tuple(nodes[place] for place in one.within),
+                {check: nodes[place] for check, place in one.steps},
+            )
+            for one in kept.instances
+        ),
+        checks=tuple(
+            Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node])
+            for one in kept.checks
+        ),
+        init=(kept.init,),
+        parameters=tuple(range(written, len(kept.leaves))),
+    )
+    slots = slots_of(model, config, frozenset(kept.varying))
+    made = Lowered(model, config, program, slots, opened, _Again(model, config, open_numbers))
+    made.name = name
+    for fn, names in zip(model.actions, kept.guards, strict=True):
+        fn.guards = names
+    return made
+
+
+def _written(value: object) -> Written:
+    match value:
+        case None | int():
+            return value
+        case frozenset():
+            return tuple(sorted(value))
+        case enum.Enum():
+            return f"{type(value).__name__}.{value.name}"
+    raise TypeError(f"no choice of a parameter: {value!r}")
+
+
+def _read(value: Written, names: Mapping[str, object]) -> object:
+    """The value that was written; the module of the action knows the enum by its name."""
+    if isinstance(value, tuple):
+        return frozenset(value)
+    if not isinstance(value, str):
+        return value
+    name, _, member = value.partition(".")
+    kind = names[name]
+    if not isinstance(kind, type) or not issubclass(kind, enum.Enum):
+        raise ValueError(f"{name} is no enum")
+    return kind[member]
+
+
+class _Again(Evaluated):
+    """Lowers the model after all, for those who ask what a function says of a state."""
+
+    def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:
+        self._asked = (model, config, (), open_numbers)
+
+    @functools.cached_property
+    def _again(self) -> Lowered:
+        return _lowered(*self._asked)
+
+    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+        """See `Lowered.nodes`."""
+        return self._again.nodes(fn, args)

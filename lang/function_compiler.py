@@ -1,0 +1,327 @@
+"""Python source of a model function -> typed IR (`elrcheck.lang.ir`).
+
+The accepted subset is what reads as a definition: assignments to fresh names, if/elif/else,
+`require`, `return`, conditional expressions and comprehensions. Everything else is refused when the
+model is loaded, with the place and what to write instead, so that a model that loads also runs in
+every reading. Functions call each other by plain name; a callee is compiled on first use.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import get_type_hints
+
+from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
+from elrcheck.lang.expressions import Expressions
+from elrcheck.lang.guards import label
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, state_view
+from elrcheck.lang.marks import mistake_in
+from elrcheck.lang.runtime import LeadsTo
+from elrcheck.lang.scope import Env, Functions, Value
+from elrcheck.lang.source import Source
+from elrcheck.lang.tree import free_names
+from elrcheck.lang.types import ModelTypeError, Ty, is_finite, type_of
+
+# Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
+ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
+    "init": ((0,), "state", "the configuration, (c)"),
+    "bound": ((1,), "bool", "(c, s)"),
+    "action": ((1,), "", "one state, (c, s, ..)"),
+    "always": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
+    "sometimes": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
+    "lemma": ((1,), "bool", "(c, s)"),
+    "leads_to": ((1,), "", "one state, (c, s, ..)"),
+    "rule": ((0,), "bool", "no state of the model"),
+}
+CHOOSING = ("action", "leads_to")
+# Kind of statement that the language does not support -> its name, and what to write instead.
+STATEMENTS = {
+    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
+    "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
+    "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
+    "Return": ("return without a value", ""),
+    "Raise": ("raise", "a step that is not possible is refused by require(condition, name)"),
+    "Assert": ("assert", "a step that is not possible is refused by require(condition, name)"),
+    "FunctionDef": ("a function inside a function", "write it at the level of the module, with @op"),
+    "Pass": ("pass", ""),
+    "Try": ("try", "ask before: with if, or require()"),
+}
+
+
+class FunctionCompiler(Expressions):
+    """Compiles the body of one function; expressions are handled by the base class."""
+
+    source: Source
+
+    def __init__(self, functions: Functions, function: Callable[..., object]) -> None:
+        super().__init__(functions, Source(function), function.__globals__)
+        self.function = function
+        self.env: Env = {}
+
+    def state_made(
+        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
+    ) -> View:
+        """See `Calls.state_made`. The operator's body is compiled in place of the call.
+
+        So back ends meet no call that returns a state, and a step stays one expression for each field.
+        """
+        if fn.kind != "op":
+            self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
+        inner = FunctionCompiler(self.functions, fn.source)
+        inner.used = self.used  # local names of the operator must not hide ours
+        made = inner.in_place(fn, views, values)
+        self.used = inner.used
+        return made
+
+    def in_place(self, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
+        """The state that this function returns for arguments of its caller."""
+        given: Env = dict(zip(fn.states, views, strict=True))
+        given |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
+        env = {arg.arg: given.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
+        return self._state_of(self._block(self._statements(), env, fn))
+
+    def _state_of(self, block: Block) -> View:
+        """A block that returns a state, as one expression for each field."""
+        match block:
+            case Let(name=name, value=value, rest=rest):
+                view = self._state_of(rest)
+                fields = {
+                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e
+                    for f, e in view.fields.items()
+                }
+                return View(view.moment, fields, False)
+            case If(condition=condition, then=then, orelse=orelse):
+                made = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
+                assert isinstance(made, View)
+                return made
+            case Ret(value=View() as view):
+                return view
+        raise AssertionError(block)
+
+    def sign(self, fn: Fn) -> None:
+        """Fills in what the function takes and returns."""
+        source, tree = self.source, self.source.tree
+        self._plain_parameters(tree.args)
+        try:
+            hints = get_type_hints(self.function, include_extras=True)
+        except NameError as fault:
+            source.error(tree, f"{fault}: an annotation needs it", "import it")
+        fn.params, fn.states, fn.has_config = [], [], False
+        for arg in tree.args.args:
+            if arg.arg not in hints:
+                source.error(arg, f"parameter '{arg.arg}' needs a type annotation")
+            self._parameter(fn, arg, hints[arg.arg])
+        if "return" not in hints:
+            source.error(tree, "the result needs a type annotation: -> bool, -> State, ...")
+        fn.ret = self._type(tree, hints["return"])
+        self._role(fn)
+
+    def fill(self, fn: Fn) -> None:
+        """Fills in the body of a function that is signed."""
+        self.used = {name for name, _ in fn.params}
+        fn.body = self._block(self._statements(), self.env, fn)
+
+    def _statements(self) -> list[ast.stmt]:
+        """The body without its docstring."""
+        body = self.source.tree.body
+        return [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+
+    def _plain_parameters(self, given: ast.arguments) -> None:
+        """Only parameters that are passed by position and have no default."""
+        others = [*given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]
+        odd = next((arg for arg in others if arg is not None), None)
+        if odd is not None:
+            self.source.error(odd, f"'{odd.arg}': model functions have plain parameters, no *, / or **")
+        if given.defaults:
+            self.source.error(given.defaults[0], "parameters of model functions have no defaults")
+
+    def _role(self, fn: Fn) -> None:
+        """What a function of its kind takes and returns."""
+        tree = self.source.tree
+        states, returns, shape = ROLES.get(fn.kind, ((0, 1, 2), "", ""))
+        if len(fn.states) not in states:
+            self.source.error(tree, f"@{fn.kind} takes {shape}; this has {len(fn.states)} states")
+        if fn.kind == "action" and fn.ret.kind != "state":
+            self.source.error(tree, f"an action returns the next state, not {fn.ret}")
+        if wrong := mistake_in(fn.marks, {name: ty.kind for name, ty in fn.params}):
+            self.source.error(tree, wrong)
+        if fn.kind == "leads_to" and fn.ret.cls is not LeadsTo:
+            said = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
+            self.source.error(tree, said)
+        if returns and fn.ret.kind != returns:
+            self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
+        if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
+            said = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
+            self.source.error(tree, said, "quantify: all(.. for b in c.brokers)")
+        if fn.kind in CHOOSING:
+            for arg in tree.args.args:
+                ty = dict(fn.params).get(arg.arg)
+                if ty is not None and not is_finite(ty):
+                    self.source.error(
+                        arg,
+                        f"every value of '{arg.arg}' is tried, and {ty} has no end",
+                        "choices are Replica, RSet, bool, an enum, T | None, or a nat(..) with hi=",
+                    )
+
+    def _type(self, node: ast.AST, hint: object) -> Ty:
+        try:
+            ty = type_of(hint)
+        except ModelTypeError as error:
+            self.source.error(node, str(error), error.help)
+        if isinstance(ty.hi, str) and not hasattr(self.functions.config, ty.hi):
+            config = self.functions.config.__name__
+            self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
+        return ty
+
+    def _config(self) -> Configuration:
+        return Configuration(type_of(self.functions.config))
+
+    def _parameter(self, fn: Fn, arg: ast.arg, hint: object) -> None:
+        env = self.env
+        ty = self._type(arg, hint)
+        if ty.kind == "config":
+            fn.has_config = True
+            env[arg.arg] = self._config()
+        elif ty.kind == "state":
+            fn.states.append(arg.arg)
+            moment: Moment = "next" if len(fn.states) == 2 else "now"
+            env[arg.arg] = state_view(moment, self.functions.state_fields)
+        else:
+            fn.params.append((arg.arg, ty))
+            env[arg.arg] = Variable(ty, arg.arg)
+
+    # ------------------------------------------------------------------------- statements
+
+    def _block(self, statements: list[ast.stmt], env: Env, fn: Fn) -> Block:
+        if not statements:
+            self.source.error(self.source.tree, "a path through the function ends without return")
+        first, rest = statements[0], statements[1:]
+        match first:
+            case ast.Return(value=ast.expr() as value):
+                return Ret(self._result(value, env, fn))
+            case ast.Expr(value=ast.Call(func=ast.Name(id="require"), args=[_, *_]) as call):
+                condition, name = self._guard(call, env, fn)
+                return Require(condition, name, self._block(rest, env, fn))
+            case ast.Assign(targets=[ast.Name(id=name_)], value=value):
+                return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
+            case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
+                want = self._annotation(annotation)
+                made = self.coerce(self.ex(value, env), want, value)
+                return self._assign(name_, made, env, lambda e: self._block(rest, e, fn))
+            case ast.If():
+                return self._if(first, rest, env, fn)
+            case ast.Assign():
+                self.source.error(
+                    first, "only 'name = expression': values are immutable, use replace() or put()"
+                )
+            case ast.Expr():
+                self.ex(first.value, env)  # errors in the expression itself come first
+                self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
+            case _:
+                name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
+                self.source.error(
+                    first,
+                    f"{name} is not in the modelling language: "
+                    "write assignments, if/elif/else, require() and return",
+                    help,
+                )
+
+    def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[Expression, str]:
+        """The condition and the name of a guard."""
+        if fn.kind != "action":
+            self.source.error(
+                call,
+                f"require() is for actions, and this is @{fn.kind}",
+                "return a bool here, and let the action require it",
+            )
+        condition, *names = call.args
+        if call.keywords or len(names) > 1 or not all(_is_text(name) for name in names):
+            self.source.error(call, 'write require(condition, "what has to hold")')
+        return self.boolean(condition, env), label(call)
+
+    def _result(self, node: ast.expr, env: Env, fn: Fn) -> Value:
+        value = self.ex(node, env)
+        if fn.ret.kind == "state":
+            if not isinstance(value, View):
+                self.source.error(node, f"the next state is expected here, this is {value.ty}")
+            return value
+        return self.coerce(value, fn.ret, node)
+
+    def _annotation(self, node: ast.expr) -> Ty:
+        # Annotations of locals are names of the module, so evaluating them runs no foreign code.
+        return self._type(node, eval(ast.unparse(node), self.globals))
+
+    def _if(self, node: ast.If, rest: list[ast.stmt], env: Env, fn: Fn) -> Block:
+        condition = self.boolean(node.test, env)
+        then_returns, else_returns = _returns(node.body), _returns(node.orelse)
+        if then_returns or else_returns:
+            then = self._block(node.body + ([] if then_returns else rest), dict(env), fn)
+            orelse = self._block(node.orelse + ([] if else_returns else rest), dict(env), fn)
+            return If(condition, then, orelse)
+        env_then, env_else = dict(env), dict(env)
+        names = list(
+            dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else))
+        )
+
+        def join(index: int, env: Env) -> Block:
+            if index == len(names):
+                return self._block(rest, env, fn)
+            name = names[index]
+            if name not in env_then or name not in env_else:  # local to one branch
+                return join(index + 1, {k: v for k, v in env.items() if k != name})
+            value = self.either(condition, env_then[name], env_else[name], node)
+            return self._assign(name, value, env, lambda e: join(index + 1, e))
+
+        return join(0, env)
+
+    def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
+        """Names assigned by a branch that falls through; their values are left in env."""
+        names: list[str] = []
+        binds: list[tuple[str, Expression]] = []
+        for statement in body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    made = self.ex(value, env)
+                    names.append(name)
+                    if isinstance(made, View):
+                        env[name] = made
+                        continue
+                    local = self.fresh(name)
+                    binds.append((local, made))
+                    env[name] = Variable(made.ty, local)
+                case _:
+                    self.source.error(statement, "a branch that falls through may only assign names")
+        for name in set(names):
+            value_ = env[name]
+            if isinstance(value_, View):
+                continue
+            for local, made in reversed(binds):
+                if isinstance(value_, Variable) and value_.name == local:
+                    value_ = made
+                elif local in free_names(value_):
+                    value_ = LetIn(value_.ty, local, made, value_)
+            env[name] = value_
+        return names
+
+    def _assign(self, name: str, value: Value, env: Env, then: Callable[[Env], Block]) -> Block:
+        env = dict(env)
+        if isinstance(value, View):
+            env[name] = value
+            return then(env)
+        local = self.fresh(name)
+        env[name] = Variable(value.ty, local)
+        return Let(local, value, then(env))
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    if not body:
+        return False
+    last = body[-1]
+    return isinstance(last, ast.Return) or (
+        isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse)
+    )

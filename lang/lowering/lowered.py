@@ -1,0 +1,179 @@
+"""A lowered model: the program, and the way between its leaf values and plain states."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.parameters import Parameter, limits_of
+from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.types import Ty
+
+Scalar: TypeAlias = int | list[bool]
+"""A scalar of a plain state: a set of brokers is one boolean for each broker."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One scalar of the whole state. `index` is its leaf in the program, or None for a constant."""
+
+    path: str
+    ty: Ty
+    lo: int
+    hi: int
+    initial: int
+    index: int | None
+
+
+class Evaluated(Protocol):
+    """A model evaluated over the graph of a program."""
+
+    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+        """See `Lowered.nodes`."""
+        ...
+
+
+class Lowered:
+    """A program and the way back from its leaf values to plain states.
+
+    parameters: the numbers of `config` that are open; the program starts in the configuration itself.
+    widest: the configuration that was lowered. attempt: what answers `nodes`. name: equal names stand for
+    equal programs, apart from the state they start in; empty if it has none.
+    """
+
+    name = ""
+
+    def __init__(
+        self,
+        model: Model,
+        config: ModelConfig,
+        program: Program,
+        slots: Sequence[Slot],
+        parameters: tuple[Parameter, ...],
+        attempt: Evaluated,
+    ) -> None:
+        self.model, self.config, self.program = model, config, program
+        self.slots, self.parameters = tuple(slots), parameters
+        self.widest, self.attempt = config, attempt
+        self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+
+    def at(self, values: Mapping[str, int]) -> Lowered:
+        """The same program, started with these values of the open numbers; the others keep their greatest.
+
+        ValueError for a value outside its range, or a number that is not open.
+        """
+        ranges = {parameter.name: range(parameter.lo, parameter.hi + 1) for parameter in self.parameters}
+        for name, value in values.items():
+            if value not in ranges.get(name, [getattr(self.config, name, None)]):
+                raise ValueError(f"{name} cannot be {value} here")
+        closed: Any = replace(self.config, **values)
+        for name in sorted(limits_of(self.model.state_ty)):
+            if getattr(closed, name) > getattr(self.widest, name):
+                raise ValueError(f"{name} is larger there than in the configuration that was lowered")
+        state = self.model.init.source(closed)
+        if not self.model.bound.source(closed, state):
+            raise ValueError("the initial state is outside the bound")
+        made = copy.copy(self)
+        made.config = closed
+        made.program = replace(self.program, init=(made.encode(state),))
+        return made
+
+    def started(self, state: object) -> Lowered:
+        """The same program, started in another state of it; ValueError if that does not fit the program."""
+        made = copy.copy(self)
+        made.program = replace(self.program, init=(self.encode(state),))
+        return made
+
+    def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
+        """What a function says of the current state, as nodes over the leaves: the fields of a record.
+
+        args: the choice of its parameters. A function that returns a scalar has one field named "".
+        """
+        return self.attempt.said(fn, args)
+
+    def decode(self, leaves: Sequence[int]) -> Any:
+        """The plain state of the leaf values of the program."""
+        scalars = (self._scalar(slot, leaves) for slot in self.slots)
+        return self._plain.lower(self._plain.rebuild(scalars, self.model.state_ty), self.model.state_ty)
+
+    def encode(self, state: object) -> tuple[int, ...]:
+        """Leaf values of a plain state; ValueError if it does not fit the program."""
+        values: list[int] = []
+        leaves = self._plain.leaves(self._plain.lift(state, self.model.state_ty), self.model.state_ty)
+        for slot, (path, _, scalar) in zip(self.slots, leaves, strict=True):
+            number = encoded(scalar)
+            if slot.index is None:
+                if number != slot.initial:
+                    raise ValueError(
+                        f"{path} is {number}, but it is always {slot.initial} in this configuration"
+                    )
+            elif not slot.lo <= number <= slot.hi:
+                raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
+            else:
+                values.append(number)
+        return (*values, *(getattr(self.config, parameter.name) for parameter in self.parameters))
+
+    def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Scalar:
+        number = slot.initial if slot.index is None else leaves[slot.index]
+        if slot.ty.kind == "set":
+            return [bool(number >> i & 1) for i in range(self.config.broker_count)]
+        return number
+
+
+def encoded(scalar: Scalar) -> int:
+    """A scalar as the number that a leaf stores."""
+    if isinstance(scalar, list):
+        return sum(1 << i for i, flag in enumerate(scalar) if flag)
+    return int(scalar)
+
+
+def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
+    """Least and greatest encoded value of a scalar type in a compiled search."""
+    match ty.kind:
+        case "bool":
+            return 0, 1
+        case "replica":
+            return 0, structure.alg.brokers - 1
+        case "set":
+            return 0, (1 << structure.alg.brokers) - 1
+        case "enum":
+            return 0, len(ty.members) - 1
+        case "opt":
+            return -1, bounds(structure, ty.elem)[1]
+        case _:
+            return ty.lo, structure.limit(ty.hi if ty.hi is not None else ty.cap)
+
+
+def slots_of(model: Model, config: ModelConfig, varying: Set[int]) -> list[Slot]:
+    """The scalars of the state, of which those in `varying` are leaves; LookupError if there are fewer."""
+    start = initial_scalars(model, config)
+    if not varying <= set(range(len(start))):
+        raise LookupError(f"the state has {len(start)} scalars")
+    return slots_at(Structure(config, ConcreteAlgebra(config.broker_count)), start, varying)
+
+
+def slots_at(
+    structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], varying: Set[int]
+) -> list[Slot]:
+    slots: list[Slot] = []
+    used = 0
+    for position, (path, ty, scalar) in enumerate(start):
+        lo, hi = bounds(structure, ty)
+        index = used if position in varying else None
+        used += index is not None
+        slots.append(Slot(path, ty, lo, hi, encoded(scalar), index))
+    return slots
+
+
+def initial_scalars(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Scalar]]:
+    plain = Structure(config, ConcreteAlgebra(config.broker_count))
+    state = model.init.source(config)
+    return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))

@@ -1,0 +1,48 @@
+"""Which numbers of a configuration stay open (`open_numbers`), and which ones limit the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import Ty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An open number: a field of the configuration, with the least and the greatest value it may have."""
+
+    name: str
+    lo: int
+    hi: int
+
+
+def parameters(config: ModelConfig, least: Mapping[str, int]) -> tuple[Parameter, ...]:
+    """The open numbers of a lowering, in the order of the configuration's fields.
+
+    least: the smallest value of each; the configuration has the greatest. With one value, it is not open.
+    """
+    names = [part.name for part in fields(config)]
+    for name, lo in least.items():
+        value = getattr(config, name, None)
+        if name not in names or type(value) is not int or name == "broker_count":
+            raise ValueError(f"{name} cannot stay open: it is no number that rules read")
+        if lo > value:
+            raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")
+    chosen = (name for name in names if name in least)
+    made = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
+    return tuple(parameter for parameter in made if parameter.lo < parameter.hi)
+
+
+def limits_of(ty: Ty, seen: set[object] | None = None) -> set[str]:
+    """The fields of the configuration that limit a number or a sequence inside a type."""
+    seen = set() if seen is None else seen
+    found = {limit for limit in (ty.hi, ty.cap) if isinstance(limit, str)}
+    if ty.arg is not None:
+        found |= limits_of(ty.arg, seen)
+    if ty.kind in ("record", "state") and ty.cls not in seen:
+        seen.add(ty.cls)
+        for part in ty.fields.values():
+            found |= limits_of(part, seen)
+    return found

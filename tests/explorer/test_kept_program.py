@@ -1,0 +1,166 @@
+"""Lowered programs of earlier runs: the same programs, with the same kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import resolve
+from elrcheck.explorer.kernel import kept_program
+from elrcheck.explorer.kernel.kept_program import KeptProgram, kept_kernel, kept_lowering
+from elrcheck.explorer.kernel.kernel import blueprint
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.runs.checkpoint import program_digest
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.guards import without_guard
+from elrcheck.lang.ir import guard_names
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.lowered import Lowered
+
+QUIET = Selection(variant="legacy", scope="two-brokers-quiet")
+OPEN = {"crashes": 0, "min_isr": 1}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(kept_program, "cache_directory", lambda _: tmp_path)
+    return tmp_path / "programs"
+
+
+@pytest.fixture
+def lowerings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for every model that is really lowered."""
+    found: list[object] = []
+
+    def counted(*given: Any) -> Lowered:
+        found.append(given)
+        return lower(*given)
+
+    monkeypatch.setattr(kept_program, "_lowered", counted)
+    return found
+
+
+def again(**open_numbers: int) -> Lowered:
+    model = load_whole_model()
+    return kept_lowering(model, resolve(QUIET).config, (*model.always, *model.sometimes), open_numbers)
+
+
+@pytest.mark.parametrize("open_numbers", [{}, OPEN], ids=["closed", "open"])
+def test_a_kept_program_is_the_program(
+    folder: Path, lowerings: list[object], open_numbers: dict[str, int]
+) -> None:
+    made, kept = again(**open_numbers), again(**open_numbers)
+    assert len(lowerings) == 1
+    assert made.name == kept.name != ""
+    assert program_digest(kept.program) == program_digest(made.program)
+    assert (kept.slots, kept.parameters, kept.config) == (made.slots, made.parameters, made.config)
+    assert kept.program.leaves == made.program.leaves and kept.program.parameters == made.program.parameters
+    assert [(one.action, one.args) for one in kept.program.instances] == [
+        (one.action, one.args) for one in made.program.instances
+    ]
+    assert blueprint(kept.program).texts == blueprint(made.program).texts
+    state = made.decode(made.program.init[0])
+    assert kept.decode(kept.program.init[0]) == state
+    assert kept.encode(state) == made.program.init[0]
+
+
+def test_what_a_function_says_is_asked_of_the_model(folder: Path, lowerings: list[object]) -> None:
+    made, kept = again(), again()
+    fn = made.model.always[0]
+    (mine,), (theirs,) = kept.nodes(fn).values(), made.nodes(fn).values()
+    assert (mine.op, mine.lo, mine.hi, len(mine.args)) == (theirs.op, theirs.lo, theirs.hi, len(theirs.args))
+    assert len(lowerings) == 2, "it is lowered for that, and not before"
+
+
+def test_another_question_is_another_program(folder: Path) -> None:
+    model, config = load_whole_model(), resolve(QUIET).config
+    one = kept_lowering(model, config, model.always)
+    assert kept_lowering(model, config, model.always[1:]).name != one.name
+    assert kept_lowering(model, config, model.always, {"crashes": 0}).name != one.name
+    assert kept_lowering(model, dataclasses.replace(config, min_isr=1), model.always).name != one.name
+
+
+def test_a_changed_model_is_never_kept(folder: Path) -> None:
+    """A model with a guard less is another one, whatever the sources say."""
+    model, config = load_whole_model(), resolve(QUIET).config
+    action = model.actions[0]
+    fewer = without_guard(action, guard_names(action)[0])
+    changed = dataclasses.replace(model, actions=(fewer, *model.actions[1:]))
+    assert changed.origin == ""
+    assert kept_lowering(changed, config, model.always).name == ""
+    renamed = dataclasses.replace(model.lemmas[0] if model.lemmas else model.always[0], ident="X-1")
+    assert kept_lowering(model, config, [renamed]).name == ""
+    assert not folder.exists()
+
+
+def test_names_of_guards_are_kept_and_forgotten_by_a_change(folder: Path) -> None:
+    model = again().model
+    fence = next(fn for fn in model.actions if fn.name == "Fence")
+    names = guard_names(fence)
+    again()
+    assert fence.guards == names
+    assert guard_names(without_guard(fence, names[0])) == names[1:]
+
+
+def _longer(kept: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(kept, nodes=(*kept.nodes, ("add", (10**6, 0), 0, 1, -1)))
+
+
+def _unknown(kept: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(kept, nodes=(*kept.nodes, ("power", (0, 1), 0, 1, -1)))
+
+
+def _many(kept: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(kept, varying=(*kept.varying, 10**6))
+
+
+def _other(kept: KeptProgram) -> KeptProgram:
+    (first, *rest) = kept.instances
+    return msgspec.structs.replace(
+        kept, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest)
+    )
+
+
+@pytest.mark.parametrize("change", [_longer, _unknown, _many, _other])
+def test_a_table_that_does_not_fit_is_written_again(
+    folder: Path, lowerings: list[object], change: Callable[[KeptProgram], KeptProgram]
+) -> None:
+    made = again()
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    files = kept_program.KeptFiles(folder, kept_program.MAGIC, ".program")
+    body = files.load(made.name)
+    assert body is not None
+    files.store(made.name, msgspec.msgpack.encode(change(msgspec.msgpack.decode(body, type=KeptProgram))))
+    assert file.read_bytes() != whole
+    assert program_digest(again().program) == program_digest(made.program)
+    assert len(lowerings) == 2
+    assert file.read_bytes() == whole
+
+
+def test_a_named_kernel_is_found_without_its_text(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, lowered = KernelCache(tmp_path / "kernels"), again()
+
+    def searched() -> tuple[bool, bool, int]:
+        native = kept_kernel(lowered, cache)
+        search = Search(lowered.program, workers=1, cache=cache, limits=Limits(), native=native)
+        return native.cached, native.plan is None, search.run(None, "complete").distinct
+
+    first = searched()
+    assert first[:2] == (False, False)
+    assert searched() == (True, True, first[2])
+    for file in (tmp_path / "kernels").glob("*.o"):
+        file.unlink()
+    assert searched() == (False, False, first[2]), "a list whose modules are gone is none"
+    monkeypatch.setattr(kept_program, "_writer", lambda: "another version")
+    assert searched() == (True, False, first[2]), "then the text is written, and its code is in the cache"
