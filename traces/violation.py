@@ -3,7 +3,7 @@
 A witness is a list of `name=value` pairs, collected by descending into the false parts of the property:
 
 * for a false `all`, the first element that fails: `b=1`;
-* for a false `any`, the elements that satisfied it before the step: `b=none (0 before the step)`;
+* for a false `any`, the elements that satisfied it before the step: `b=nobody (0 before the step)`;
 * for a false inclusion, the excess elements: `partition.isr - replicas={2}`; for a count, its elements;
 * for other comparisons, the values compared, unless a broker or offset has been named already;
 * for an implication, also the elements that the premise is about.
@@ -149,7 +149,8 @@ class _Finder:
         ]
         texts = (text for value in held for _, text in self._bound(e, value))
         before = f" ({','.join(texts)} before the step)" if held else ""
-        return ((self._variable(e), f"none{before}"),)
+        nothing = "nobody" if e.variable.ty.kind == "replica" else "none"
+        return ((self._variable(e), nothing + before),)
 
     # --------------------------------------------------------------------------------- true
 

@@ -101,7 +101,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "b=0",
         ),
         "P-7b": ((case.broker(1, high_watermark=1),), "within_log", "b=1"),
-        "P-8": ((committed,), "kept_somewhere", "k=0, b=none (0,1,2 before the step)"),
+        "P-8": ((committed,), "kept_somewhere", "k=0, b=nobody (0,1,2 before the step)"),
         "P-9": (
             (start, case.partition(isr=ISR({0}))),
             "stays",
@@ -184,7 +184,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "enough_copies",
             "k=0",
         ),
-        "P-30": ((committed,), "survives", "k=0, b=none (0,1,2 before the step)"),
+        "P-30": ((committed,), "survives", "k=0, b=nobody (0,1,2 before the step)"),
         "P-31": ((asked, case.partition(asked, leader=2, isr=ISR({2}))), "all_answered", "b=1"),
         "P-32": ((case.broker(0, log=(FIRST,), high_watermark=1),), "never_rewritten", "b=0"),
         "P-33": ((replace(start, acked=(FIRST,)),), "committed", "e=r1@1(all)"),

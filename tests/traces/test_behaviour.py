@@ -93,7 +93,7 @@ def test_an_engine_s_finding_says_what_broke(story: Loaded[Label]) -> None:
     fn, states = named(story, "P-8"), story.behaviour.states
     found = replay_finding(story.model, story.config, fn, states)
     assert (found.broken.conjunct, found.broken.witness) == (
-        "kept_somewhere", "k=0, b=none (0 before the step)",
+        "kept_somewhere", "k=0, b=nobody (0 before the step)",
     )  # fmt: skip
     assert (found.followed.labels, found.behaviour.origin.property) == (STORY, "P-8")
     with pytest.raises(ReplayError, match="P-8 is not hit at the end"):

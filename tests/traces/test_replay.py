@@ -94,7 +94,7 @@ def test_every_notation_is_told_from_its_contents_and_accepted(
     assert (report.states, report.accepted) == (5, 5)
     assert tuple(step.label for step in report.trace.steps) == CALLS
     hits = [(hit.id, hit.step, hit.witness) for hit in report.violated]
-    assert hits == [("P-8", 4, "k=0, b=none (0 before the step)")]
+    assert hits == [("P-8", 4, "k=0, b=nobody (0 before the step)")]
 
 
 def test_our_own_files_name_their_model(story: Loaded[Label], tmp_path: Path) -> None:
