@@ -8,10 +8,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # which type checkers know; importing `typing` for it would cost more than all the rest
 if TYPE_CHECKING:
-    from elrcheck.api.questions import audit, prove, risk, what_if
+    from elrcheck.api.proofs import check_certificate, prove, prove_controller
+    from elrcheck.api.questions import audit, risk, what_if
     from elrcheck.api.result_types import (
         AuditResult,
+        CertificateResult,
         CheckResult,
+        ControllerResult,
         ProofResult,
         Result,
         RiskResult,
@@ -33,7 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditResult",
+    "CertificateResult",
     "CheckResult",
+    "ControllerResult",
     "ElrError",
     "EnvironmentFault",
     "ExitCode",
@@ -50,7 +55,9 @@ __all__ = [
     "__version__",
     "audit",
     "check",
+    "check_certificate",
     "prove",
+    "prove_controller",
     "risk",
     "simulate",
     "sweep",
@@ -59,7 +66,8 @@ __all__ = [
 
 if not TYPE_CHECKING:  # a type checker would take it to mean that every name exists
     _PLACES = {
-        "api.questions": ("audit", "prove", "risk", "what_if"),
+        "api.proofs": ("check_certificate", "prove", "prove_controller"),
+        "api.questions": ("audit", "risk", "what_if"),
         "api.searches": ("check", "simulate", "sweep"),
         "base.errors": (
             "ElrError", "EnvironmentFault", "ExitCode", "Interrupted", "NothingChecked", "UsageFault",
@@ -67,8 +75,8 @@ if not TYPE_CHECKING:  # a type checker would take it to mean that every name ex
         "base.requests": ("SparkRequest",),
         "base.version": ("__version__",),
         "api.result_types": (
-            "AuditResult", "CheckResult", "ProofResult", "Result", "RiskResult", "SimulationResult",
-            "SweepResult", "WhatIfResult",
+            "AuditResult", "CertificateResult", "CheckResult", "ControllerResult", "ProofResult", "Result",
+            "RiskResult", "SimulationResult", "SweepResult", "WhatIfResult",
         ),
     }  # fmt: skip
 

@@ -1,69 +1,28 @@
-"""`prove`, `risk`, `audit` and `what_if`: the other questions of the command line, asked from Python."""
+"""`risk`, `audit` and `what_if`: the questions of the command line about a cluster, asked from Python."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from elrcheck.api.arguments import (
     Place,
     Setting,
-    Settings,
     Words,
     at_least,
     more_than_nothing,
     one_of,
     path,
-    selection,
     setting,
     told,
     words,
 )
-from elrcheck.api.result_types import AuditResult, ProofResult, RiskResult, WhatIfResult, as_result
+from elrcheck.api.result_types import AuditResult, RiskResult, WhatIfResult, as_result
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import AuditRequest, RiskRequest
-from elrcheck.base.proof_requests import ProveRequest
-from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, ProofAssumption, ProofSolver, SparkRequest
-
-
-def prove(
-    variant: str = DEFAULT_VARIANT,
-    scope: Place = DEFAULT_SCOPE,
-    settings: Settings | None = None,
-    *,
-    properties: Words = (),
-    workers: int | None = None,
-    timeout: float | None = None,
-    fresh: bool = False,
-    certificate: Place | None = None,
-    solver: ProofSolver | None = None,
-    surviving: bool = False,
-    needed: bool = False,
-    assumed: Iterable[ProofAssumption] = (),
-    progress: bool = False,
-) -> ProofResult:
-    """Prove the properties by induction, with unbounded epochs, as `elrcheck prove` does.
-
-    timeout: seconds for each obligation. fresh: prove again what an earlier run has proved. assumed: what
-    `--assume` names.
-    """
-    from elrcheck.commands.prove.prove import run_prove
-
-    chosen = tuple(assumed)
-    for name in chosen:
-        one_of("assumed", name, get_args(ProofAssumption))
-    if solver is not None:
-        one_of("solver", solver, get_args(ProofSolver))
-    at_least("workers", workers, 1)
-    more_than_nothing("timeout", timeout)
-    request = ProveRequest(
-        selection(variant, scope, settings), words(properties), workers, timeout, fresh, path(certificate),
-        solver, surviving, needed, chosen,
-    )  # fmt: skip
-    with told(progress) as shown:
-        return as_result(ProofResult, run_prove(request, shown))
+from elrcheck.base.requests import SparkRequest
 
 
 def risk(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from elrcheck.api.tables import rows_of, tables_of, to_frame
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.controller_report import ControllerReport, VariantReport
+from elrcheck.results.prove_report import CertificateReport, ProveReport
 from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.sweep_report import SweepReport
@@ -88,6 +89,30 @@ class ProofResult(Result, ProveReport):
     """What `prove` found. Tables: `implication` (the properties), `cells`, `initiation`, `phases`, .."""
 
     TABLE = "implication"
+
+
+class ControllerResult(Result, ControllerReport):
+    """What `prove_controller` found. Tables: `cells` (event by rule, of all variants), `rules`, .."""
+
+    TABLE = "cells"
+
+    def tables(self) -> tuple[str, ...]:
+        return (self.TABLE, *super().tables())
+
+    def to_pandas(self, table: str | None = None) -> DataFrame:
+        """As of every result; the cells have a column for the variant."""
+        if table not in (None, self.TABLE):
+            return super().to_pandas(table)
+        rows = [
+            {"variant": each.variant, **row} for each in self.variants for row in rows_of(each, self.TABLE)
+        ]
+        return to_frame(rows, ["variant", *tables_of(VariantReport)[self.TABLE]])
+
+
+class CertificateResult(Result, CertificateReport):
+    """What `check_certificate` found. Table: `scripts`."""
+
+    TABLE = "scripts"
 
 
 class AuditResult(Result, AuditReport):

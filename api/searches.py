@@ -46,19 +46,25 @@ def check(
     time_budget: float | None = None,
     memory: int | None = None,
     stop_at_first: bool = False,
+    fingerprint: Literal[0, 64, 128] = 0,
     drawn: bool = False,
+    fresh: bool = False,
     run_dir: Place | None = None,
+    resume: Place | None = None,
     spark: SparkRequest | None = None,
     progress: bool = False,
 ) -> CheckResult:
     """Explore every reachable state and check the properties, as `elrcheck check` does.
 
     settings: what `--set` overrides. properties: ids, names or globs; all by default. time_budget: seconds;
-    memory: bytes. drawn: put the state graph into the page if it is small. run_dir: folder for traces.
+    memory: bytes. fingerprint: bits kept of each state, 0 for the whole state. drawn: put the state graph
+    into the page if it is small. fresh: search again what an earlier run has found. run_dir: folder for
+    traces. resume: folder of a run that stopped, whose variant, scope and settings need not be said again.
     """
     from elrcheck.commands.check import run_check
 
     one_of("engine", engine, get_args(EngineName))
+    one_of("fingerprint", str(fingerprint), ("0", "64", "128"))
     at_least("workers", workers, 1)
     request = CheckRequest(
         selection(variant, scope, settings),
@@ -69,8 +75,13 @@ def check(
         stop_at_first,
         path(run_dir),
         liveness,
+        fingerprint,
+        path(resume),
+        selected=(variant, scope, settings) != (DEFAULT_VARIANT, DEFAULT_SCOPE, None),
         drawn=drawn,
         spark=spark or SparkRequest(),
+        kept=True,
+        fresh=fresh,
     )
     with told(progress) as shown:
         return as_result(CheckResult, run_check(request, shown))
@@ -112,7 +123,7 @@ def simulate(
 
 
 def sweep(
-    axes: Mapping[str, Setting | Iterable[Setting]],
+    axes: Mapping[str, Setting | Iterable[Setting]] | None = None,
     variant: str = DEFAULT_VARIANT,
     scope: Place = DEFAULT_SCOPE,
     settings: Settings | None = None,
@@ -128,12 +139,14 @@ def sweep(
     workers: int | None = None,
     master: str | None = None,
     run_dir: Place | None = None,
+    resume: Place | None = None,
     progress: bool = False,
 ) -> SweepResult:
     """Check a grid of configurations, as `elrcheck sweep` does; the limits apply to each of them.
 
     axes: a key of `settings`, `variant` or `scope`, and its values: a list, or the text that `--sweep` takes,
-    such as `1..3` or `code_*`. workers: processes, by default one a processor.
+    such as `1..3` or `code_*`. workers: processes, by default one a processor. resume: folder of a sweep that
+    stopped, whose axes need not be said again.
     """
     from elrcheck.commands.sweep.sweep import run_sweep
 
@@ -141,7 +154,7 @@ def sweep(
     at_least("workers", workers, 1)
     request = SweepRequest(
         selection(variant, scope, settings),
-        tuple(f"{key}={_axis(key, values)}" for key, values in axes.items()),
+        tuple(f"{key}={_axis(key, values)}" for key, values in (axes or {}).items()),
         path(grid),
         words(properties),
         limits(max_depth, max_states, time_budget, memory),
@@ -150,6 +163,8 @@ def sweep(
         workers,
         master=master,
         run_dir=path(run_dir),
+        resume=path(resume),
+        named=resume is None or bool(axes) or grid is not None,
     )
     with told(progress) as shown:
         return as_result(SweepResult, run_sweep(request, shown))

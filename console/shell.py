@@ -125,7 +125,7 @@ class Shell:
         """Renders the report in one format, without colours."""
         from elrcheck.report.formats import render
 
-        return render(report, form, self.detail)
+        return render(report, form, self.detail, Path(os.environ.get("GITHUB_WORKSPACE") or "."))
 
 
 def _annotates() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ SUFFIXES: Mapping[str, str] = {
 }
 
 
-def render(report: Report, form: str, detail: int = 0) -> str:
-    """Renders the report in one format, without colours."""
+def render(report: Report, form: str, detail: int = 0, workspace: Path = Path()) -> str:
+    """Renders the report in one format, without colours. workspace: for `github`, the job's repository."""
     match form:
         case "json":
             from elrcheck.report.json_report import to_json
@@ -65,14 +66,14 @@ def render(report: Report, form: str, detail: int = 0) -> str:
 
             return to_html(report)
         case "junit" | "github" | "markdown" | "sarif":
-            return _render_sheet(report, form)
+            return _render_sheet(report, form, workspace)
     from elrcheck.report.terminal import plain_text
     from elrcheck.report.text.text_report import print_report
 
     return plain_text(lambda page: print_report(report, page, detail))
 
 
-def _render_sheet(report: Report, form: str) -> str:
+def _render_sheet(report: Report, form: str, workspace: Path) -> str:
     from elrcheck.report.ci.sheets import sheet_of
 
     sheet = sheet_of(report)
@@ -84,7 +85,7 @@ def _render_sheet(report: Report, form: str) -> str:
         case "github":
             from elrcheck.report.ci.github import to_github
 
-            return to_github(sheet)
+            return to_github(sheet, workspace)
         case "sarif":
             from elrcheck.report.ci.sarif import to_sarif
 

@@ -7,7 +7,6 @@ Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message, al
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from elrcheck.base.errors import ExitCode
@@ -16,10 +15,13 @@ from elrcheck.report.ci.sheet import Case, Sheet, split_place
 _NAMED = 20
 
 
-def to_github(sheet: Sheet) -> str:
-    """Renders the commands, and a last line that the log shows verbatim."""
+def to_github(sheet: Sheet, workspace: Path = Path()) -> str:
+    """Renders the commands, and a last line that the log shows verbatim.
+
+    workspace: the folder with the job's repository.
+    """
     lines = [
-        _annotation(suite.name, case)
+        _annotation(suite.name, case, workspace)
         for suite in sheet.suites
         for case in suite.cases
         if case.outcome == "failed"
@@ -34,12 +36,12 @@ def to_github(sheet: Sheet) -> str:
     return "\n".join([*lines, f"{sheet.verdict.upper()}  {summary}"]) + "\n"
 
 
-def _annotation(suite: str, case: Case) -> str:
+def _annotation(suite: str, case: Case, workspace: Path) -> str:
     fields, said = [], case.text or case.message or case.verdict
     place = case.place or case.source
     if place is not None:
         file, line = split_place(place)
-        if (Path(os.environ.get("GITHUB_WORKSPACE") or ".") / file).is_file():
+        if (workspace / file).is_file():
             fields += [f"file={value(file)}", f"line={line}"]
         else:
             said = f"{said.rstrip()}\n{place} of elrcheck"

@@ -126,7 +126,11 @@ def prove_sheet(report: ProveReport) -> Sheet:
     )
     total = len(report.initiation) + len(report.cells) + len(report.implication)
     proved = sum(phase.proved for phase in report.phases)
-    summary = f"{report.variant}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
+    about, covered = "", report.coverage
+    if covered is not None:
+        about = f" about {covered.properties} of {covered.all_properties} properties"
+        about += f" and {covered.actions} of {covered.all_actions} actions"
+    summary = f"{report.variant}: {proved} of {total} obligations{about} proved, {report.seconds:.1f} s"
     summary += given(report)
     return Sheet("prove", report.verdict, summary, report.exit_code, suites)
 

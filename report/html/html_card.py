@@ -27,6 +27,10 @@ MUTATE_TONES = {
 }  # fmt: skip
 MOST_DIFFERENCES = 3
 """Differences from a baseline that the card names."""
+MOST_LEFT = 6
+"""Of what a proof does not cover, so many names are on its card."""
+NO_IDS = ("action", "arguments")
+"""What stands in place of an id where a proof leaves out an action."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,10 @@ def _prove(report: ProveReport) -> Card:
     figures = tuple(_figure(number, label, tone) for number, label, tone in counts if number)
     open_cells = [f"{cell.action} does not preserve {cell.lemma}." for cell in report.cells
                   if cell.verdict == "refuted"]  # fmt: skip
-    return Card(tuple(open_cells[:1]), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
+    left = [skipped.id if skipped.id not in NO_IDS else skipped.name for skipped in report.skipped]
+    more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
+    said = open_cells[:1] or ([f"Not covered: {', '.join(left[:MOST_LEFT])}{more}."] if left else [])
+    return Card(tuple(said), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
 
 
 def _audit(report: AuditReport) -> Card:

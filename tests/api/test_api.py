@@ -21,18 +21,36 @@ from report_samples import CHECK, PROVE
 import elrcheck
 from elrcheck.api.result_types import as_result
 from elrcheck.api.tables import tables_of
-from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli
+from elrcheck.results.controller_report import (
+    ControllerReport,
+    RuleReport,
+    SolverSettings,
+    StepReport,
+    VariantReport,
+)
+from elrcheck.results.prove_report import CertificateReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 
-RESULTS = ("CheckResult", "SimulationResult", "SweepResult", "ProofResult", "RiskResult", "AuditResult")
+RESULTS = (
+    "CheckResult", "SimulationResult", "SweepResult", "ProofResult", "CertificateResult", "RiskResult",
+    "AuditResult",
+)  # fmt: skip
 SWEEP = SweepReport(
     "violated", (SweepAxis("min_isr", (1, 2)),), ("min_isr",),
     (SweepRow(1, {"min_isr": 1}, "legacy", "tiny", "violated", None, "P-1", 9, ("P-1",), distinct=70),),
     0, 1.5, SweepEngine("local", 2, 1000),
 )  # fmt: skip
+
+CELL = StepReport("Fence", "CT-1", "proved", 1.0)
+CONTROLLER = ControllerReport(
+    "proved", 3, SolverSettings("z3", "4.13", 5.0), 1.0, (RuleReport("CT-1", "Rule", "a rule", "KIP-966"),),
+    (VariantReport("kip_full", "proved", 1, 0, 0, 1.0, {}, (), (), (CELL,)),),
+)  # fmt: skip
+FITS = CertificateReport("fits", "kip_full", "there", "0.1.0", True, None, (), (), 1.0)
 
 
 def test_importing_the_package_loads_nothing_else() -> None:
@@ -59,10 +77,10 @@ def test_every_exported_name_is_there_and_no_other() -> None:
 # What a function does without: it prints nothing, and what it returns is written by the caller.
 PRINTED = {"form", "outputs", "html", "exit_zero", "every", "fail_on"}
 LEFT_OUT = {
-    "check": {"resume", "fingerprint", "checkpoint_every", "reduce", "master", "spark_conf", "partitions",
+    "check": {"checkpoint_every", "reduce", "master", "spark_conf", "partitions",
               "handover", "storage"},
-    "sweep": {"resume", "reduce", "large", "spark_conf", "storage"},
-    "prove": {"controller", "all_variants", "brokers", "check_certificate"},
+    "sweep": {"reduce", "large", "spark_conf", "storage"},
+    "prove": {"controller", "all_variants", "brokers", "check_certificate"},  # functions of their own
     "audit": {"master", "spark_conf"},
 }  # fmt: skip
 RENAMED = {"overrides": "settings", "sweeps": "axes"}
@@ -96,6 +114,13 @@ def test_a_function_has_the_options_of_its_command(name: str) -> None:
         (lambda: elrcheck.sweep({"crash": [1, 2]}), "unknown-knob", "crashes"),
         (lambda: elrcheck.sweep({"crashes": [1, 1]}), "sweep-bad-value", "twice"),
         (lambda: elrcheck.prove(assumed=["luck"]), "usage-bad-value", "complete-winners"),  # type: ignore[list-item]
+        (lambda: elrcheck.prove_controller(rules="CT-99"), "unknown-rule", "CT-"),
+        (lambda: elrcheck.prove_controller(brokers=0), "usage-bad-value", "brokers"),
+        (lambda: elrcheck.check_certificate("nowhere"), "certificate-damaged", "nowhere"),
+        (lambda: elrcheck.check_certificate("x", solver="z4"), "usage-bad-value", "z3"),  # type: ignore[arg-type]
+        (lambda: elrcheck.check(fingerprint=32), "usage-bad-value", "64"),  # type: ignore[arg-type]
+        (lambda: elrcheck.check(resume="nowhere"), "no-checkpoint", "nowhere"),
+        (lambda: elrcheck.sweep(resume="nowhere"), "no-checkpoint", "nowhere"),
         (lambda: elrcheck.risk("4.1", most=9), "usage-bad-value", "most"),
         (lambda: elrcheck.risk("4.1", compare=[{"colour": "red"}]), "risk-compare", "colour"),
         (lambda: elrcheck.risk("4.1", describe="x", min_insync_replicas=2), "usage-option", "describe"),
@@ -126,6 +151,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
 
         return run
 
+    there = Path("there")
     chosen = Selection("legacy", "two-brokers", ("min_isr=1", "unclean_leader_election_enable=true"))
     settings = {"min_isr": 1, "unclean_leader_election_enable": True}
     monkeypatch.setattr("elrcheck.commands.prove.prove.run_prove", answers(PROVE))
@@ -133,12 +159,26 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(proof, elrcheck.ProofResult) and proof.cells is PROVE.cells
     monkeypatch.setattr("elrcheck.commands.check.run_check", answers(CHECK))
     elrcheck.check("legacy", "two-brokers", settings, properties=["P-1", "P-2"], max_depth=3, run_dir="there")
+    elrcheck.check(resume="there", fingerprint=64, fresh=True)
     monkeypatch.setattr("elrcheck.commands.sweep.sweep.run_sweep", answers(SWEEP))
     elrcheck.sweep({"crashes": [0, 1], "fences": "0..2"}, "legacy", "two-brokers", settings, workers=2)
+    elrcheck.sweep(resume="there")
+    monkeypatch.setattr("elrcheck.commands.prove_controller.run_controller", answers(CONTROLLER))
+    result = elrcheck.prove_controller("legacy", rules="CT-1", all_variants=True, timeout=5)
+    assert result.tables()[0] == "cells" and list(result.to_pandas()["variant"]) == ["kip_full"]
+    assert list(result.to_pandas("rules")["id"]) == ["CT-1"]
+    monkeypatch.setattr("elrcheck.commands.prove.check_certificate.run_check_certificate", answers(FITS))
+    assert elrcheck.check_certificate("there", solver="z3").verdict == "fits"
     assert asked == [
         ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),
-        CheckRequest(chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=Path("there")),
+        CheckRequest(
+            chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=there, selected=True, kept=True
+        ),
+        CheckRequest(resume=there, fingerprint=64, kept=True, fresh=True),
         SweepRequest(chosen, ("crashes=0,1", "fences=0..2"), workers=2),
+        SweepRequest(resume=there, named=False),
+        ControllerRequest(Selection("legacy"), True, rules=("CT-1",), timeout=5),
+        CertificateRequest(there, "z3"),
     ]
 
 

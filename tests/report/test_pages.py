@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from html_pages import Page, assert_sound, html
 from page_samples import DRIFT, FAILING, LOSS, PAGES, SEVERAL, SWEEP
-from report_samples import FULL, LOST, TRACE
+from report_samples import FULL, LOST, PROVE, TRACE
 
 from elrcheck.report.html.html_card import card_of
 from elrcheck.report.html.html_page import page_of
@@ -16,6 +16,7 @@ from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.sweep_html import to_html
 from elrcheck.report.plain_sentence import sentence
 from elrcheck.results.any_report import Report
+from elrcheck.results.prove_report import Skipped
 
 GONE = (
     "An acknowledged record can be lost: after step 3 no log has r1 any more"
@@ -138,3 +139,11 @@ def test_no_two_landmarks_have_one_name(report: Report) -> None:
     regions = [given for _, given in Page(html(report)).tags if given.get("role") == "region"]
     names = [given.get("aria-label") or given.get("aria-labelledby") for given in regions]
     assert len(names) == len(set(names))
+
+
+def test_the_card_of_a_proof_names_what_it_does_not_cover() -> None:
+    left = tuple(Skipped(f"P-{number}", "Some", "not attempted") for number in range(8))
+    action = Skipped("action", "Reassign", "not covered")
+    proof = replace(PROVE, verdict="proved", cells=(), skipped=(*left, action))
+    assert card_of(proof).sentences == ("Not covered: P-0, P-1, P-2, P-3, P-4, P-5 and 3 more.",)
+    assert card_of(replace(proof, skipped=left[:1])).sentences == ("Not covered: P-0.",)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 from junitparser import JUnitXml
 from places import TESTS
 
@@ -129,14 +128,15 @@ def test_results_of_the_gate_are_at_the_model_and_related_to_the_baseline() -> N
     assert place(step["location"]) == "model/broker/lifecycle.py:70"
 
 
-def test_annotations_of_the_gate_are_in_the_file_of_the_user(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    missing = [line for line in render(GATE, "github").splitlines() if line.startswith("::")]
+def test_annotations_of_the_gate_are_in_the_file_of_the_user(tmp_path: Path) -> None:
+    def annotations() -> list[str]:
+        text = render(GATE, "github", workspace=tmp_path)
+        return [line for line in text.splitlines() if line.startswith("::")]
+
+    missing = annotations()
     assert not any("file=" in line for line in missing) and "%0Ab.toml:7 of elrcheck" in missing[0]
     (tmp_path / "b.toml").touch()
-    lines = [line for line in render(GATE, "github").splitlines() if line.startswith("::")]
+    lines = annotations()
     assert len(lines) == 4
     assert all(line.startswith("::error file=b.toml,line=7,title=") for line in lines)
     assert "conjunct  kept%0A      witness   b=1" in lines[0]
