@@ -67,10 +67,11 @@ class Stream:
 
 @dataclass(frozen=True)
 class Reassign:
-    """to: the replicas; None cancels."""
+    """to: the replicas; None cancels. absent_if: the error of a build that has not the finding."""
 
     partition: str
     to: tuple[int, ...] | None
+    absent_if: str | None = None
 
 
 @dataclass(frozen=True)

@@ -304,7 +304,7 @@ def _reject_deletions_of_nothing(node: Node, steps: Sequence[RecipeStep]) -> Non
 
 def _shown(node: Node) -> str:
     """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
-    left_out = ("in", "note", "finally", "seconds", "decides", "instead", "because")
+    left_out = ("in", "note", "finally", "seconds", "decides", "instead", "absent-if", "because")
     return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
 
 

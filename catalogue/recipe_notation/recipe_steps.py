@@ -256,7 +256,11 @@ STEPS: Mapping[str, StepKind] = {
     "stream": StepKind(lambda node: Stream(partition(node["stream"]), node["rate"].positive()), ("rate",)),
     "stream-end": StepKind(lambda node: Stream(partition(node["stream-end"]), None)),
     "reassign": StepKind(lambda node: Reassign(partition(node["reassign"]), ids(node["to"])), ("to",)),
-    "cancel": StepKind(lambda node: Reassign(partition(node["cancel"]), None)),
+    "cancel": StepKind(
+        lambda node: Reassign(partition(node["cancel"]), None, node.maybe("absent-if", Node.text, None)),
+        (),
+        ("absent-if",),
+    ),
     "elect": StepKind(_elect, ("type",), ("via", "refused", "if-needed")),
     "configure": StepKind(_configure, ("set",)),
     "throttle": StepKind(lambda node: Throttle(node["throttle"].positive())),

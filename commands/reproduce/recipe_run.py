@@ -207,7 +207,7 @@ class RecipeRun:
             case Delete():
                 clients.delete(action.topic)
             case Reassign():
-                clients.reassign(action.partition, action.to)
+                self._reassign(action)
             case Configure():
                 clients.configure(action.kind, action.name, action.values)
             case Throttle():
@@ -217,6 +217,14 @@ class RecipeRun:
                 clients.feature(action.name, action.level, action.kind)
             case Unregister():
                 clients.unregister(action.broker)
+
+    def _reassign(self, action: Reassign) -> None:
+        try:
+            self._cluster.clients.reassign(action.partition, action.to)
+        except Refused as refused:
+            if action.absent_if is None or action.absent_if not in refused.kind:
+                raise
+            raise NotSeen(f"{action.partition}: the request is refused: {refused}") from refused
 
     def _process(self, action: Signal | Start | Exited) -> None:
         broker = CONTROLLER if action.broker is None else action.broker

@@ -90,10 +90,12 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
         leaderless: str = "",
         kafka: str = "4.1.1",
         elr: Sequence[int] = (1, 0),
+        without: str = "",
         **more: object,
     ) -> ReproduceReport:
         file = tmp_path / "F-20-small.toml"
         text = RECIPE.replace("SIGN", sign).replace("LEADERLESS", leaderless)
+        text = text.replace(f"[[step]]\n{without}\n", "") if without else text
         file.write_text(text, encoding="utf-8")
         monkeypatch.setattr(recipe_file, "packaged_recipes", lambda: (recipe_file.read_recipe(file),))
         opened, shapes = opening(*clusters)
@@ -422,6 +424,17 @@ def test_an_election_that_is_not_needed(follow: Follow) -> None:
     always = election.replace("if-needed = true", "")
     again = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
     assert follow(again, leaderless=always, control=False, patience=0.1).outcome == "inconclusive"
+
+
+def test_a_cancellation_that_only_a_build_without_the_finding_refuses(follow: Follow) -> None:
+    steps = step('cancel = "orders-0"', 'absent-if = "InvalidReplicaAssignment"')
+    fails = {"fails": ["reassign"], "refusal": "InvalidReplicaAssignmentException"}
+    first = 'reassign = "orders-0"\nto = [1]\n[[step]]\nwait = "orders-0"\nreplicas = [1]\nseconds = 1'
+    report = follow(FakeCluster(**fails), leaderless=steps, without=first, control=False, patience=0.1)
+    assert report.outcome == "not-reproduced" and "the request is refused" in report.message
+    other = FakeCluster(fails=["reassign"])
+    report = follow(other, leaderless=steps, without=first, control=False, patience=0.1)
+    assert report.outcome == "inconclusive"
 
 
 def test_small_parts() -> None:
