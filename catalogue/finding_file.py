@@ -164,8 +164,10 @@ class Edit:
 
     def changed(self, source: str) -> str:
         """The source with the edit; a ValueError says that it is no source that this edit is for."""
-        if source.count(self.place) != self.times:
-            raise ValueError(f"{self.path} has not {self.times} times: {self.place}")
+        found = source.count(self.place)
+        if found != self.times:
+            times = "once" if self.times == 1 else f"{self.times} times"
+            raise ValueError(f"{self.path} has to read {times}, and reads {found} times: {self.place}")
         return source.replace(self.place, self.insert if self.replaces else f"{self.place} {self.insert}")
 
 

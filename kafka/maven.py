@@ -23,6 +23,12 @@ NO_NETWORK = re.compile(
     r"Temporary failure in name resolution|offline mode|Could not transfer|Connect to",
     re.IGNORECASE,
 )
+NOT_FOUND = re.compile(
+    r"Could not find artifact org\.apache\.kafka:"
+    r"|org\.apache\.kafka:\S+ was not found in"  # as it was the last time
+)
+NOISE = re.compile(r"\x1b\[[0-9;]*m|\[ERROR\]")
+ADVICE = re.compile(r"To see the full stack trace|Re-run Maven|For more information about|\[Help \d\] http")
 SHOWN = 4  # lines of what it complains of
 
 
@@ -52,10 +58,11 @@ class MavenFailed(Exception):
     """Maven ran, and found no answer."""
 
     def __init__(self, output: str) -> None:
-        errors = [line.removeprefix("[ERROR]").strip() for line in output.splitlines() if "[ERROR]" in line]
+        lines = [line for line in output.splitlines() if "[ERROR]" in line and not ADVICE.search(line)]
+        errors = [said for line in lines if (said := NOISE.sub("", line).strip())]
         self.excerpt = "\n".join(errors[:SHOWN]) or None
         self.no_network = NO_NETWORK.search(output) is not None
-        self.not_found = re.search(r"Could not find artifact org\.apache\.kafka:", output) is not None
+        self.not_found = NOT_FOUND.search(output) is not None
         super().__init__(self.excerpt or "no reason was given")
 
 
@@ -94,7 +101,7 @@ def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None
         raise EnvironmentFault("maven-missing", "no mvn on PATH", help=INSTALL_MAVEN)
     try:
         done = subprocess.run(
-            [maven, "--batch-mode", "--quiet", *words],
+            [maven, "--batch-mode", "--quiet", "-Dstyle.color=never", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

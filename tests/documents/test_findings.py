@@ -81,7 +81,7 @@ def test_every_run_that_breaks_something_has_a_control() -> None:
 
 def test_a_hazard_and_its_finding_are_shown_together(monkeypatch: pytest.MonkeyPatch) -> None:
     members = {kind: lookup._members(kind, lookup._load) for kind in KINDS}  # seconds, once
-    monkeypatch.setattr(lookup, "_members", lambda kind, _: members[kind])
+    monkeypatch.setattr(lookup, "_members", lambda kind, *_: members[kind])
     hazards = {hazard.id: hazard for hazard in HAZARDS}
     shared = [finding.id for finding in FINDINGS if finding.id in hazards]
     assert len(shared) > 10

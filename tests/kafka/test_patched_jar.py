@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.catalogue.finding_file import Edit, finding_files, read_finding
 from elrcheck.commands.reproduce.finding_patch import edits_of
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_program import find_jdk
+from elrcheck.kafka.java_program import find_jdk, jar_bytes
 from elrcheck.kafka.patched_jar import edited_sources, patched_jar
 
 LIMIT = """\
@@ -30,22 +31,19 @@ PATH = "org/apache/kafka/controller/Limit.java"
 ADDED = Edit("Limit", "Unit.ONE", "+ 1", False, 1, ())
 
 
-@pytest.fixture
-def kafka(tmp_path: Path) -> ClassPath:
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> ClassPath:
     """A release of one jar."""
     try:
         jdk = find_jdk()
     except EnvironmentFault as fault:
         pytest.skip(fault.message)
-    source, classes = tmp_path / "kafka" / "Unit.java", tmp_path / "kafka" / "classes"
-    classes.mkdir(parents=True)
+    folder = tmp_path_factory.mktemp("kafka")
+    source, classes = folder / "Unit.java", folder / "classes"
     source.write_text(UNIT)
     subprocess.run([jdk.javac, "-d", classes, source], check=True, timeout=120)
-    jar = tmp_path / "kafka-metadata-4.1.2.jar"
-    with zipfile.ZipFile(jar, "w") as archive:
-        archive.write(
-            classes / "org/apache/kafka/controller/Unit.class", "org/apache/kafka/controller/Unit.class"
-        )
+    jar = folder / "kafka-metadata-4.1.2.jar"
+    jar.write_bytes(jar_bytes(classes))
     return ClassPath("4.1.2", (jar,), "a test")
 
 
@@ -66,40 +64,38 @@ def runs(tmp_path: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def test_the_edited_class_goes_before_that_of_the_release(
-    kafka: ClassPath, environ: dict[str, str], tmp_path: Path
-) -> None:
-    jar = patched_jar("F-20", [ADDED], kafka, environ)
+def test_the_edited_source_is_compiled(kafka: ClassPath, environ: dict[str, str], tmp_path: Path) -> None:
+    edit = Edit("Limit", "Unit.ONE", '+ "edited".length()', False, 1, ())
+    jar = patched_jar("F-20", [edit], kafka, environ)
     assert jar.parent == Path(environ["ELRCHECK_CACHE_DIR"]) / "kafka" / "patches"
-    assert jar.name.startswith("F-20-4.1.2-") and zipfile.ZipFile(jar).namelist() == [
-        PATH.replace(".java", ".class")
-    ]
+    with zipfile.ZipFile(jar) as archive:
+        name = PATH.replace(".java", ".class")
+        assert archive.namelist() == [name] and b"edited" in archive.read(name)
+    assert jar.name.startswith("F-20-4.1.2-")
     (words,) = runs(tmp_path)
     assert "-Dartifact=org.apache.kafka:kafka-metadata:4.1.2:jar:sources" in words
-    main = tmp_path / "Main.java"
-    main.write_text("class Main { public static void main(String[] a) {"
-                    " System.out.print(org.apache.kafka.controller.Limit.of()); } }")  # fmt: skip
-    command = [find_jdk().java.path, "-cp", f"{jar}:{kafka.jars[0]}", main]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout == "2"
 
 
 def test_it_is_built_once_for_what_it_is_made_of(
     kafka: ClassPath, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    compiled: list[object] = []
+    monkeypatch.setattr("elrcheck.kafka.patched_jar._compile", lambda *told: compiled.append(told))
     jar = patched_jar("F-20", [ADDED], kafka, environ)
-    with monkeypatch.context() as without:
-        without.setattr("elrcheck.kafka.patched_jar._compile", None)
-        assert patched_jar("F-20", [ADDED], kafka, environ) == jar and len(runs(tmp_path)) == 1
+    assert patched_jar("F-20", [ADDED], kafka, environ) == jar
+    assert len(runs(tmp_path)) == len(compiled) == 1
     more = Edit("Limit", "Unit.ONE", "+ 2", False, 1, ())
-    assert patched_jar("F-20", [more], kafka, environ) != jar
+    assert patched_jar("F-20", [more], kafka, environ) != jar and len(compiled) == 2
+    other = replace(kafka, jars=(*kafka.jars, *kafka.jars))
+    assert patched_jar("F-20", [ADDED], other, environ) != jar and len(compiled) == 3
     jar.write_bytes(b"cut short")
     assert patched_jar("F-20", [ADDED], kafka, environ) == jar and zipfile.is_zipfile(jar)
+    assert len(runs(tmp_path)) == 1 and len(compiled) == 4
 
 
 def test_an_edit_that_does_not_fit(kafka: ClassPath, environ: dict[str, str]) -> None:
     for edit, said in (
-        (Edit("Limit", "Unit.TWO", "", True, 1, ()), "has not 1 times: Unit.TWO"),
+        (Edit("Limit", "Unit.TWO", "", True, 1, ()), "has to read once, and reads 0 times: Unit.TWO"),
         (Edit("Unlimited", "Unit.ONE", "", True, 1, ()), "Unlimited.java is no source of Kafka 4.1.2"),
         (Edit("Limit", "Unit.ONE", "Unit.TWO", True, 1, ()), "does not compile against Kafka 4.1.2"),
     ):
@@ -118,6 +114,7 @@ def test_edits_of_one_file_follow_each_other(environ: dict[str, str]) -> None:
     ("said", "code"),
     [
         ("Could not find artifact org.apache.kafka:kafka-metadata:jar:sources:4.4.0", "kafka-sources"),
+        ("org.apache.kafka:kafka-metadata:jar:sources:4.4.0 was not found in https://x", "kafka-sources"),
         ("Could not transfer artifact org.apache.kafka:x: Unknown host repo", "kafka-jars"),
     ],
 )  # fmt: skip

@@ -26,9 +26,9 @@ from elrcheck.model.protocol import load_model
 
 
 @functools.cache
-def load_model_once(*parts: ModuleType) -> Model:
+def load_model_once(*parts: ModuleType, lazily: bool = False) -> Model:
     """A command reads the model in a third of a second or more; it is the same one for all of them."""
-    return load_model(*parts)
+    return load_model(*parts, lazily=lazily)
 
 
 def follow_inside(found: Sequence[Block], folder: Path) -> list[str]:
