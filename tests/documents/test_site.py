@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -19,14 +20,19 @@ SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
 
 
-@pytest.fixture(scope="module")
-def hook() -> ModuleType:
-    (file,) = SITE["hooks"]
-    spec = importlib.util.spec_from_file_location("site_pages", ROOT / file)
+def loaded(name: str) -> ModuleType:
+    (file,) = (file for file in SITE["hooks"] if Path(file).stem == name)
+    spec = importlib.util.spec_from_file_location(name, ROOT / file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # a dataclass looks for its module there
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
+    return loaded("site_pages")
 
 
 def pages(nav: Any) -> Iterator[str]:
@@ -55,6 +61,24 @@ def test_the_pages_beside_docs_link_as_in_the_repository(hook: ModuleType) -> No
     for name in hook.BESIDE.values():
         for target in re.findall(r"\]\((?!https:|#)([^)#]+)", hook.page_of(name)):
             assert (ROOT / "docs" / target).exists() or target in hook.BESIDE, f"{name}: {target}"
+
+
+def test_a_sequence_diagram_becomes_a_picture() -> None:
+    diagrams = loaded("site_diagrams")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "```mermaid" in readme
+    made = diagrams.on_page_markdown(readme, page=None)
+    assert "```mermaid" not in made
+    drawn = ElementTree.fromstring(made[made.index("<svg") : made.index("</svg>") + len("</svg>")])
+    space = "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in drawn.iter(f"{space}text")]
+    for line in re.search(r"```mermaid\n(.*?)```", readme, re.S)[1].splitlines():  # type: ignore[index]
+        for part in line.partition(": ")[2].split("<br/>"):
+            assert not part or part in texts, line
+    assert len(list(drawn.iter(f"{space}path"))) == readme.count("->>"), "an arrow for each message"
+    assert len(list(drawn.iter(f"{space}rect"))) == readme.count("rect rgba")
+    with pytest.raises(ValueError, match="loop forever"):
+        diagrams.picture("participant B0\nloop forever\n")
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
