@@ -16,8 +16,9 @@ BLOCK = re.compile(r"^```mermaid\nsequenceDiagram\n(.*?)^```$", re.M | re.S)
 PARTICIPANT = re.compile(r"participant (\w+)(?: as (.+))?")
 NOTE = re.compile(r"Note over (\w+): (.+)")
 MESSAGE = re.compile(r"(\w+)(--?>>|-x)(\w+): (.+)")
-COLUMN, MARGIN, HEAD, LINE, PAD = 330, 12, 40, 17, 9
-STYLE = "max-width:100%;height:auto;font:13px var(--md-code-font-family,monospace)"
+COLUMN, MARGIN, HEAD, LINE, PAD = 320, 12, 40, 17, 9
+STYLE = "font:13px var(--md-code-font-family,monospace)"
+"""On a narrow screen the picture is scrolled, not shrunk until nobody can read it."""
 
 
 @dataclass
@@ -51,10 +52,12 @@ def picture(source: str) -> str:
         for x in drawing.columns.values()
     ]
     heads = [_text(x, HEAD - 14, drawing.names[key], bold=True) for key, x in drawing.columns.items()]
+    bottom = drawing.y + MARGIN
     said = html.escape("Sequence diagram: " + ", ".join(drawing.names.values()), quote=True)
     return (
-        f'<figure><svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{said}" fill="currentColor" '
-        f'viewBox="0 0 {drawing.width} {drawing.y + MARGIN}" style="{STYLE}">'
+        f'<figure style="overflow-x:auto" tabindex="0"><svg xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'aria-label="{said}" fill="currentColor" width="{drawing.width:.0f}" height="{bottom:.0f}" '
+        f'viewBox="0 0 {drawing.width:.0f} {bottom:.0f}" style="{STYLE}">'
         f"{''.join([*drawing.back, *lines, *heads, *drawing.front])}</svg></figure>"
     )
 

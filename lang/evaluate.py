@@ -25,17 +25,11 @@ from elrcheck.lang.expr import Comprehension, Expression, Field, StateVariable, 
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import UnsupportedNode, children, unsupported
+from elrcheck.lang.tree import Collecting, SetNode, TruthNode, UnsupportedNode, children, unsupported
 from elrcheck.lang.types import Ty
 
 Env: TypeAlias = dict[str, Any]
 """Local names with their values; the states and the memo are under names that no local can have."""
-TruthNode: TypeAlias = (
-    expr.Junction | expr.Equal | expr.Not | expr.Compare | expr.Member | expr.Implies
-    | expr.NamedConjunction | expr.IsNone | expr.Subset
-)  # fmt: skip
-SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.AllBrokers | expr.Cardinality
-Collecting: TypeAlias = expr.Count | expr.Filter | expr.SequenceFilter | expr.First | expr.Extreme
 MEMO = "$memo"
 STATES = "$states"
 

@@ -8,7 +8,7 @@ printing something wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Never, NoReturn
+from typing import Never, NoReturn, TypeAlias
 
 from elrcheck.lang.expr import (
     AllBrokers,
@@ -61,6 +61,14 @@ from elrcheck.lang.expr import (
     VectorOf,
     VectorPut,
 )
+
+TruthNode: TypeAlias = (
+    Junction | Equal | Not | Compare | Member | Implies
+    | NamedConjunction | IsNone | Subset
+)  # fmt: skip
+SetNode: TypeAlias = SetOperation | Elements | SetLiteral | AllBrokers | Cardinality
+Collecting: TypeAlias = Count | Filter | SequenceFilter | First | Extreme
+"""Nodes by their value: a truth; a set of brokers, or its size; what a domain is collected into."""
 
 
 class UnsupportedNode(Exception):
