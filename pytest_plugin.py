@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import hashlib
-import pickle
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -155,6 +154,9 @@ class Configuration(pytest.Collector):
 
     def _shared(self) -> CheckReport:
         """Runs the search, or returns the report that another worker stored."""
+        from elrcheck.base.roundtrip import from_text, to_text
+        from elrcheck.results.check_report import CheckReport
+
         folder = getattr(self.config, "workerinput", {}).get(SHARED)
         if folder is None:
             return self._search()
@@ -162,10 +164,9 @@ class Configuration(pytest.Collector):
         place = Path(folder) / name
         with _locked(place.with_suffix(".lock")):
             if place.exists():
-                stored: CheckReport = pickle.loads(place.read_bytes())
-                return stored
+                return from_text(place.read_bytes(), CheckReport)
             report = self._search()
-            place.write_bytes(pickle.dumps(report))
+            place.write_text(to_text(report), encoding="utf-8")
         return report
 
     def _search(self) -> CheckReport:
