@@ -15,6 +15,7 @@ from elrcheck.console.global_options import late_options
 HELP = "help"
 GROUPS: Mapping[str, Sequence[str]] = {
     "Model": ("variant", "scope", "overrides"),
+    "Kafka": ("kafka", "home", "homes", "classes", "patched"),
     "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
     "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout", "fresh"),
     "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",

@@ -107,7 +107,7 @@ def test_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
 PHASES = [
     ("lowering", "elrcheck.commands.engines.run_search", ("check", *BROKEN)),
     ("compiling", "elrcheck.explorer.kernel.kernel.Kernel.__init__", ("check", *BROKEN)),
-    ("rebuilding traces", "elrcheck.commands.check.replay_finding", ("check", *BROKEN)),
+    ("rebuilding traces", "elrcheck.traces.replay.replay_finding", ("check", *BROKEN)),
     ("writing traces", "elrcheck.base.atomic.os.replace", ("check", *BROKEN)),
     ("writing the report", "elrcheck.base.atomic.os.fsync", ("check", *BROKEN[:2], "-o", "report.json")),
     ("printing", "elrcheck.report.text.text_report.print_report", ("check", *BROKEN[:2])),
