@@ -100,12 +100,13 @@ def simulate(
     workers: int | None = None,
     stop_at_first: bool = False,
     run_dir: Place | None = None,
+    guided: bool = False,
     progress: bool = False,
 ) -> SimulationResult:
     """Walk at random through a scope, as `elrcheck simulate` does.
 
     seed: by default a fresh one, which the result tells. walks: by default as many as `time_budget` seconds
-    allow, or 100,000.
+    allow, or 100,000. guided: go on from where few have been, in place of uniform walks.
     """
     from elrcheck.commands.simulate import run_simulate
 
@@ -116,7 +117,7 @@ def simulate(
     more_than_nothing("time_budget", time_budget)
     request = SimulateRequest(
         selection(variant, scope, settings), words(properties), seed, walks, depth, time_budget, workers,
-        stop_at_first, path(run_dir),
+        stop_at_first, path(run_dir), guided,
     )  # fmt: skip
     with told(progress) as shown:
         return as_result(SimulationResult, run_simulate(request, shown))

@@ -168,7 +168,7 @@ class SimulateRequest:
     """Take random walks of `depth` steps.
 
     `seed` None means any seed; `walks` None means as many as the time budget allows, or a default number
-    if there is no budget.
+    if there is no budget. `guided`: go on from where few have been, in place of uniform walks.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -180,6 +180,7 @@ class SimulateRequest:
     workers: int | None = None
     stop_at_first: bool = False
     run_dir: Path | None = None
+    guided: bool = False
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def options_of(mode: str) -> list[str]:
 
 def check(selection: list[str], mode: str, workers: str, limits: list[str]) -> dict[str, Any]:
     """Run one search as a child process; raise SystemExit with its output if it failed."""
-    command = [sys.executable, "-m", "elrcheck", "check", "--format", "json", "--workers", workers]
+    command = [sys.executable, "-m", "elrcheck", "check", "--fresh", "--format", "json", "--workers", workers]
     with tempfile.TemporaryDirectory() as folder:
         child = run_child([*command, *selection, *options_of(mode), *limits], cwd=Path(folder))
     if child.exit_code not in (0, 1, STOPPED):

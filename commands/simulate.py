@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
@@ -19,6 +20,7 @@ from elrcheck.commands.check import store_findings
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
 from elrcheck.explorer.runs.folders import run_folder
 from elrcheck.explorer.search.compiled import default_workers
+from elrcheck.explorer.search.guided import Guided, GuidedResult
 from elrcheck.explorer.search.walk import MOST_WALKS, Place, Walks, WalkStats
 from elrcheck.explorer.search.walk import WalkResult as Result
 from elrcheck.invariants.modules import load_whole_model
@@ -52,6 +54,8 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     seed = secrets.randbits(32) if request.seed is None else request.seed
+    if request.guided:
+        return _guided(request, selected, model, chosen, seed, progress)
     workers = request.workers or default_workers()
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
@@ -77,6 +81,73 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         properties=properties,
         actions=_actions(model, lowered, result),
         run_dir=None if folder is None else str(folder),
+    )
+
+
+def _guided(
+    request: SimulateRequest, selected: Selected, model: Model, chosen: Sequence[Fn], seed: int,
+    progress: Progress,
+) -> SimulationReport:  # fmt: skip
+    """The same by a guided run, which has one thread."""
+    progress.stage("compiling the model")
+    lowered = lower(model, selected.config, chosen)
+    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache(default_cache()))
+    progress.stage(f"walking, guided, seed {seed}")
+    result = guided.run(
+        request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
+        seconds=request.time_budget,
+        stop_at_first=request.stop_at_first,
+        progress=lambda stats: progress.walks(WalksDone(stats.walks, stats.steps, stats.seconds)),
+    )
+    findings = {
+        fn.ident: replay_finding(model, selected.config, fn, [lowered.decode(row) for row in found.trace])
+        for check, found in result.first.items()
+        if (fn := chosen[check]).kind == "always"
+    }
+    folder = request.run_dir or (
+        run_folder(selected, "guided", seed, request.depth) if findings else None
+    )
+    stored = store_findings(folder, selected, findings) if folder is not None else {}
+    properties = []
+    for number, fn in enumerate(chosen):
+        found = result.first.get(number)
+        place = None if found is None else Place(len(found.trace) - 1, found.walk)
+        seen = _property(fn, place, findings.get(fn.ident), stored.get(fn.ident))
+        properties.append(replace(seen, states=None if found is None else found.states))
+    return SimulationReport(
+        verdict="violated" if findings else "inconclusive",
+        variant=selected.variant,
+        scope=selected.scope,
+        config=config_values(selected.config),
+        seed=seed,
+        depth=request.depth,
+        workers=1,
+        detail=_detail(guided.walks),
+        search=_guided_search(lowered, result),
+        properties=tuple(properties),
+        actions=_actions(model, lowered, result),
+        run_dir=None if folder is None else str(folder),
+    )
+
+
+def _guided_search(lowered: Lowered, result: GuidedResult) -> WalksReport:
+    leaves = lowered.program.leaves
+    return WalksReport(
+        walks=result.walks,
+        ended=result.walks,
+        steps=result.steps,
+        states=result.states,
+        deepest=result.deepest,
+        deadlocks=result.deadlocks,
+        blocked=0,
+        distinct_estimate=float(result.distinct),
+        distinct_error=0.0,
+        seconds=round(result.seconds, 3),
+        states_per_second=round(result.states / result.seconds, 1) if result.seconds > 0 else 0.0,
+        stopped_by=result.reason,
+        overflows={leaves[leaf].path: count for leaf, count in result.overflow.items()},
+        guided=True,
+        cells=result.cells,
     )
 
 
@@ -156,7 +227,7 @@ def _search(lowered: Lowered, result: Result) -> WalksReport:
     )
 
 
-def _actions(model: Model, lowered: Lowered, result: Result) -> tuple[WalkedAction, ...]:
+def _actions(model: Model, lowered: Lowered, result: Result | GuidedResult) -> tuple[WalkedAction, ...]:
     totals = {fn.name: [0, 0, 0] for fn in model.actions}
     for k, instance in enumerate(lowered.program.instances):
         for place, counts in enumerate((result.taken, result.enabled, result.cut)):

@@ -100,6 +100,8 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @workers_option
 @click.option("--stop-at-first", is_flag=True,
               help="Stop after the block of 4096 walks with the first violation.")
+@click.option("--guided", is_flag=True,
+              help="Go on from where few walks have been and a violation is near, never twice the same way.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for traces.")
 @page_options
@@ -109,7 +111,8 @@ def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
     """Walk at random through a scope too large to explore.
 
     Exits with 1 when a walk violates a property, else with 3: walks cannot show that a property holds. The
-    same seed gives the same walks, with any number of workers.
+    same seed gives the same walks, with any number of workers. --guided remembers the states it has met and
+    finds what needs many steps in far fewer states, with one worker.
     """
     from elrcheck.commands.simulate import run_simulate
 

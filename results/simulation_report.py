@@ -23,6 +23,9 @@ class WalksReport:
     A walk ends after `depth` steps, in a state without an enabled action (deadlocks), or where every enabled
     step leaves the budgets (blocked). states: visits, including the start of each walk; distinct_estimate:
     estimated number of distinct states, with its standard error.
+
+    guided: walks went on from states that were met before, and distinct states were counted, in `cells` that
+    look different: by enabled actions and by the distance from violating a property.
     """
 
     walks: int
@@ -42,13 +45,16 @@ class WalksReport:
     """What ended the run before all walks were done."""
     overflows: Mapping[str, int] | None = None
     """Steps dropped because a number was out of range, by leaf."""
+    guided: bool = False
+    cells: int | None = None
 
 
 @dataclass(frozen=True)
 class SeenProperty:
     """One property, and where it was hit: after `steps` steps of walk number `walk`.
 
-    This is the hit with the fewest steps, in the first such walk; rarely a shortest trace.
+    This is the hit with the fewest steps, in the first such walk; rarely a shortest trace. In a guided run it
+    is the first hit, `steps` counts from the initial state, and `states` were visited until then.
     """
 
     id: str
@@ -62,6 +68,7 @@ class SeenProperty:
     trace: str | None = None
     """Path of the stored trace inside run_dir."""
     counterexample: TraceView | None = None
+    states: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from elrcheck.report.ci.sheet import Case, Outcome
 from elrcheck.report.html.html_part import Grid, Part
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_words import several
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 from elrcheck.results.trace_reports import Cycle, ExplainReport, Hit, Origin, Rejection, ReplayReport
 from elrcheck.results.trace_view import Scalar
 
@@ -74,10 +74,7 @@ def simulation_part(key: str, report: SimulationReport) -> Part:
         ("walks", f"{search.walks:,} of up to {report.depth:,} steps, the deepest of {search.deepest:,}"),
         ("steps", f"{search.steps:,}"),
         ("states visited", f"{search.states:,}"),
-        (
-            "distinct states",
-            f"about {round(search.distinct_estimate):,}, standard error {round(search.distinct_error):,}",
-        ),
+        ("distinct states", _distinct(search)),
         ("walks that ended in a deadlock", f"{search.deadlocks:,}"),
         ("walks that ended at the budgets", f"{search.blocked:,}"),
         ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
@@ -98,6 +95,13 @@ def simulation_part(key: str, report: SimulationReport) -> Part:
         traces=tuple(_walk(f"{key}-t{n}", found, report) for n, found in enumerate(violated, 1)),
         grids=(Grid("Actions", head, rows),) if rows else (),
     )
+
+
+def _distinct(search: WalksReport) -> str:
+    states = f"{round(search.distinct_estimate):,}"
+    if search.guided:
+        return f"{states} in {search.cells:,} cells"
+    return f"about {states}, standard error {round(search.distinct_error):,}"
 
 
 def _case(found: SeenProperty) -> Case:

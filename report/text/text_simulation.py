@@ -5,7 +5,7 @@ from __future__ import annotations
 from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 
 
 def print_simulation(report: SimulationReport, page: Page, detail: int = 0) -> None:
@@ -31,6 +31,7 @@ def _print_violation(found: SeenProperty, report: SimulationReport, page: Page, 
         print_trace(found.counterexample, page, initial=detail > 0)
         page.labelled("repro", found.counterexample.repro)
     page.labelled("length", f"{several(found.steps or 0, 'step')}, the walk itself; not a shortest trace")
+    page.labelled("after", f"{page.count(found.states)} states" if found.states is not None else None)
     if found.trace is not None:
         place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
         page.labelled("trace", place)
@@ -64,6 +65,16 @@ def _print_tables(report: SimulationReport, page: Page) -> None:
     )
 
 
+def _states(search: WalksReport, page: Page) -> str:
+    visited, distinct = page.count(search.states), page.count(round(search.distinct_estimate))
+    if search.guided:
+        return f"{visited} visited, {distinct} distinct in {page.count(search.cells or 0)} cells"
+    return (
+        f"{visited} visited, about {distinct} distinct "
+        f"(standard error {page.count(round(search.distinct_error))})"
+    )
+
+
 def _print_verdict(report: SimulationReport, page: Page) -> None:
     search = report.search
     violated = [found.id for found in report.properties if found.verdict == "violated"]
@@ -87,11 +98,7 @@ def _print_verdict(report: SimulationReport, page: Page) -> None:
     if search.blocked:
         ends += f", {page.count(search.blocked)} where every step leaves the budgets"
     page.labelled("walks", ends)
-    page.labelled(
-        "states",
-        f"{page.count(search.states)} visited, about {page.count(round(search.distinct_estimate))} distinct "
-        f"(standard error {page.count(round(search.distinct_error))})",
-    )
+    page.labelled("states", _states(search, page))
     page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
     page.labelled("stopped", f"by {search.stopped_by}" if search.stopped_by else None)
     workers = "1 worker" if report.workers == 1 else f"{report.workers} workers"

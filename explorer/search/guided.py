@@ -1,0 +1,354 @@
+"""Walks that go on from where few have been: a simulation guided by coverage.
+
+Uniform walks spend their steps near the start and on what happens often. A guided run remembers every state
+that it has met, sorts them into cells, and goes on from cells that were rarely chosen and are near a
+violation. A cell is what a state looks like from outside: the actions that are enabled in it, because all
+their guards hold, and how far it is from violating the properties (`lang/lowering/falsity.py`).
+
+A round chooses states, each by its cell first, with a weight that falls with how often the cell was chosen
+and with its distance, and within the cell in turn. From each of them a walk takes up to `STRIDE` steps, drawn
+as in `walk.py` among the successors that nobody has met; it ends where there is none. A state without such a
+successor is never chosen again, so a run ends at the latest when every state has been met. What is new is
+remembered with the state before it, from which traces are read. A shorter way to a known state replaces the
+longer one.
+
+All of this depends on the seed only: there is one thread, and every choice is an integer hash or an integer
+sum. When the memory is full, a walk ends at the first state that is new: it is judged, and forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import isqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2
+from elrcheck.explorer.search.vector import evaluate_columns
+from elrcheck.explorer.search.walk import Walks, WalkStats
+from elrcheck.lang.lowering.falsity import FAR, falsities
+from elrcheck.lang.lowering.program import Program
+
+Rows = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+LANES = 256
+STRIDE = 16
+APIECE = 4
+"""So many properties have a distance each in what a state looks like; of more, only the nearest counts."""
+MOST_KNOWN = 4_000_000
+"""States that are remembered, about 200 bytes each."""
+WEIGHT = 1 << 20
+NO_STATE = -1
+_WORD = (1 << 64) - 1
+
+
+@dataclass
+class Cell:
+    """States that look alike and may have successors that nobody has met. chosen: how often one was taken."""
+
+    distance: int
+    states: deque[int] = field(default_factory=deque)
+    chosen: int = 0
+
+    @property
+    def weight(self) -> int:
+        """Falls with the distance and, as its square root, with the number of choices."""
+        return WEIGHT // ((1 + self.distance) * isqrt(1 + self.chosen)) if self.states else 0
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a check was first hit: states visited until then, the number of the walk, the leaf values."""
+
+    states: int
+    walk: int
+    trace: tuple[tuple[int, ...], ...]
+
+
+@dataclass
+class GuidedResult:
+    """The extent of a guided run. states: visits; distinct: states remembered; cells: how many they are in.
+
+    taken: steps by instance; enabled, cut: as of `WalkResult`; deadlocks: expansions of states in which
+    nothing is enabled; first: by check. reason: what ended the run before all walks were done.
+    """
+
+    walks: int
+    steps: int
+    states: int
+    deepest: int
+    deadlocks: int
+    distinct: int
+    cells: int
+    enabled: list[int]
+    cut: list[int]
+    taken: list[int]
+    overflow: dict[int, int]
+    first: dict[int, Found]
+    seconds: float
+    reason: str | None
+
+
+class Guided:
+    """A guided simulation of one program; `run` it once. depth: the most steps of a trace."""
+
+    def __init__(
+        self, program: Program, seed: int, depth: int, *, cache: KernelCache | None = None
+    ) -> None:
+        self.program, self.depth = program, depth
+        self.walks = Walks(program, seed, depth, cache=cache)
+        self.layout, self.record = self.walks.layout, self.walks.record
+        self.seed = int(self.walks._shared[2])
+        goals = [k for k, check in enumerate(program.checks) if check.kind == "always"]
+        self.distances = falsities(program, goals)
+        names = sorted({one.action for one in program.instances})
+        self.action = np.array([names.index(one.action) for one in program.instances], np.uint64)
+        self.rows = np.zeros((1 << 12, self.layout.words), np.uint64)
+        self.parent: list[int] = []
+        self.steps_to: list[int] = []
+        self.known: dict[bytes, int] = {}
+        self.enabled: list[int] = []
+        self.sorted = 0
+        self.cells: dict[tuple[int, ...], Cell] = {}
+        self.first: dict[int, Found] = {}
+        self.counters = np.zeros(self.walks.counters.size, np.int64)
+        self.taken = np.zeros(max(1, len(program.instances)), np.int64)
+        self.states = self.steps = self.deepest = self.rounds = self.begun = 0
+
+    def run(
+        self,
+        walks: int,
+        *,
+        seconds: float | None = None,
+        stop_at_first: bool = False,
+        progress: Callable[[WalkStats], None] | None = None,
+    ) -> GuidedResult:
+        """Begin this many walks, or as many as the seconds allow; a round is finished in any case."""
+        started = time.perf_counter()
+        reason = None
+        start = self.walks._start
+        self._judge_start(start)
+        _, source, instance = self._expand(start)
+        self._remember(start, np.array([NO_STATE]), np.zeros(1, np.int64), source, instance)
+        self._sort()
+        while True:
+            now = time.perf_counter() - started
+            if progress is not None:
+                progress(WalkStats(self.begun, self.steps, now))
+            if stop_at_first and self._violated():
+                reason = "--stop-at-first"
+            elif seconds is not None and now >= seconds:
+                reason = f"--time-budget {seconds:g}s"
+            elif self.begun >= walks:
+                reason = None
+            elif any(cell.states for cell in self.cells.values()):
+                self._round()
+                continue
+            else:
+                reason = f"no state left to meet within --depth {self.depth}"
+            return self._result(time.perf_counter() - started, reason)
+
+    def _violated(self) -> bool:
+        return any(self.program.checks[check].kind == "always" for check in self.first)
+
+    # -- a round
+
+    def _round(self) -> None:
+        """Choose states to go on from, and walk."""
+        cells = list(self.cells.values())
+        total = list(accumulate(cell.weight for cell in cells))
+        chosen: list[int] = []
+        homes: list[Cell] = []
+        for lane in range(LANES):
+            drawn = _mix(self.seed + self.rounds * MIX_1 + lane * GOLDEN) % total[-1]
+            cell = cells[bisect_right(total, drawn)]
+            if cell.states:  # else others of this round have taken them all
+                cell.chosen += 1
+                chosen.append(cell.states.popleft())
+                homes.append(cell)
+        self.rounds += 1
+        here = np.array(chosen, np.int64)
+        self._walk(self.rows[here].copy(), here, homes)
+        self.begun += len(chosen)
+        self._sort()
+
+    def _walk(self, rows: Rows, here: Ints, homes: Sequence[Cell]) -> None:
+        """Walk from these states; each returns to its cell if it has a successor that nobody has met."""
+        lanes = np.arange(len(rows), dtype=np.uint64)
+        depth = np.array([self.steps_to[k] for k in here.tolist()], np.int64)
+        came = here
+        for step in range(STRIDE + 1):
+            if not len(rows):
+                return
+            made, source, instance = self._expand(rows)
+            if step:
+                here = self._remember(rows, came, depth, source, instance)
+            new = self._unmet(made)
+            if step == 0:
+                for k in np.unique(source[new]).tolist():
+                    if depth[k] < self.depth:
+                        homes[k].states.append(int(here[k]))
+            if step == STRIDE:
+                return
+            made, source, instance = made[new], source[new], instance[new]
+            picked = self._pick(lanes, step, source, instance)
+            origin = source[picked]
+            going = (here[origin] != NO_STATE) & (depth[origin] < self.depth)
+            picked, origin = picked[going], origin[going]
+            self.taken += np.bincount(instance[picked].astype(np.int64), minlength=len(self.taken))
+            came, depth, lanes = here[origin], depth[origin] + 1, lanes[origin]
+            moved = made[picked]
+            rows = np.ascontiguousarray(moved[:, : self.layout.words])
+            self.deepest = max(self.deepest, int(depth.max(initial=0)))
+            self._judge(rows, moved[:, self.record.origin + 1 :], came, lanes)
+            self.states += len(rows)
+            self.steps += len(rows)
+
+    def _unmet(self, made: Rows) -> npt.NDArray[np.bool_]:
+        """Which successors are no known states."""
+        known = self.known
+        keys = np.ascontiguousarray(made[:, : self.layout.words])
+        return np.array([key not in known for key in map(bytes, keys)], np.bool_)
+
+    def _expand(self, rows: Rows) -> tuple[Rows, Ints, Rows]:
+        """All successors, the position of the row that each comes from, and its instance."""
+        out = np.empty((len(rows) * max(1, len(self.program.instances)), self.record.size), np.uint64)
+        fired = np.zeros(len(rows), np.int64)
+        made = self.walks.native.functions["expand"](
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, fired.ctypes.data
+        )
+        origins = out[:made, self.record.origin]
+        source = (origins >> np.uint64(INSTANCE_BITS)).astype(np.int64)
+        return out[:made], source, origins & np.uint64((1 << INSTANCE_BITS) - 1)
+
+    def _pick(self, lanes: Rows, step: int, source: Ints, instance: Rows) -> Ints:
+        """One successor of every row that has some: the least key, as in `walk.py`."""
+        base = np.uint64(_mix(self.seed ^ self.rounds * GOLDEN & _WORD))
+        chance = mixed(base + (lanes << np.uint64(24)) + np.uint64((step + 1) * GOLDEN & _WORD))
+        keys = mixed(chance[source] + instance * np.uint64(MIX_2))
+        order = np.lexsort((instance, keys, source))
+        first = np.ones(len(order), bool)
+        first[1:] = source[order][1:] != source[order][:-1]
+        return order[first]
+
+    # -- what is remembered
+
+    def _remember(self, rows: Rows, came: Ints, depth: Ints, source: Ints, instance: Rows) -> Ints:
+        """Add rows that are new; return the number of each, NO_STATE if there is no room."""
+        here = np.full(len(rows), NO_STATE, np.int64)
+        new: list[int] = []
+        for k, key in enumerate(map(bytes, rows)):
+            found = self.known.get(key, NO_STATE)
+            if found == NO_STATE and len(self.parent) < MOST_KNOWN:
+                found = self.known[key] = len(self.parent)
+                self.parent.append(int(came[k]))
+                self.steps_to.append(int(depth[k]))
+                new.append(k)
+            elif found != NO_STATE and depth[k] < self.steps_to[found]:
+                self.parent[found], self.steps_to[found] = int(came[k]), int(depth[k])
+            here[k] = found
+        if new:
+            while len(self.parent) > len(self.rows):
+                self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+            self.rows[here[new]] = rows[new]
+            actions = np.zeros(len(rows), np.uint64)
+            bits = np.uint64(1) << (self.action[instance.astype(np.int64)] % np.uint64(64))
+            np.bitwise_or.at(actions, source, bits)
+            self.enabled += actions[new].tolist()
+        return here
+
+    def _sort(self) -> None:
+        """Put the states that are new since the last time into their cells."""
+        last, end = self.sorted, len(self.parent)
+        if last == end:
+            return
+        self.sorted = end
+        count = end - last
+        columns = self.layout.columns(self.rows[last:end])
+        away = np.full((1, count), FAR, np.int64)
+        if self.distances:
+            away = np.stack(evaluate_columns(self.distances, columns, count))
+        least = away.min(axis=0).tolist()
+        looks = away if len(away) <= APIECE else np.stack([away.argmin(axis=0), away.min(axis=0)])
+        for number, look, distance in zip(range(last, end), looks.T.tolist(), least, strict=True):
+            actions = self.enabled[number]
+            if actions:  # from a state without a step inside the bound nothing goes on
+                cell = self.cells.setdefault((actions, *look), Cell(distance))
+                cell.states.append(number)
+
+    # -- what is found
+
+    def _judge_start(self, start: Rows) -> None:
+        for check in self.walks.checks:
+            if self.walks.state_hits(check, start)[0]:
+                self.first[check] = Found(1, 0, (self._values(start[0]),))
+        self.states = 1
+
+    def _judge(self, rows: Rows, flags: Rows, came: Ints, lanes: Rows) -> None:
+        """Record the checks that are hit for the first time, each with the first lane that hits it."""
+        if not len(rows):
+            return
+        for check in range(len(self.program.checks)):
+            if check in self.first:
+                continue
+            if check in self.walks.checks:
+                hits = self.walks.state_hits(check, rows)
+            else:
+                hits = (flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1)) != 0
+            if hits.any():
+                lane = int(np.argmax(hits))
+                trace = (*self._way_to(int(came[lane])), self._values(rows[lane]))
+                self.first[check] = Found(self.states + lane + 1, self.begun + int(lanes[lane]), trace)
+
+    def _way_to(self, state: int) -> list[tuple[int, ...]]:
+        """The states from the start to a known one."""
+        way = []
+        while state != NO_STATE:
+            way.append(self._values(self.rows[state]))
+            state = self.parent[state]
+        return way[::-1]
+
+    def _values(self, row: Rows) -> tuple[int, ...]:
+        return self.layout.unpack(row.tolist())
+
+    def _result(self, seconds: float, reason: str | None) -> GuidedResult:
+        n, c = len(self.program.instances), self.walks.counters
+        total = self.counters
+        return GuidedResult(
+            walks=self.begun,
+            steps=self.steps,
+            states=self.states,
+            deepest=self.deepest,
+            deadlocks=int(total[0]),
+            distinct=len(self.parent),
+            cells=len(self.cells),
+            enabled=[int(total[c.enabled(i)]) for i in range(n)],
+            cut=[int(total[c.cut(i)]) for i in range(n)],
+            taken=[int(x) for x in self.taken[:n]],
+            overflow={i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]},
+            first=dict(sorted(self.first.items())),
+            seconds=seconds,
+            reason=reason,
+        )
+
+
+def _mix(z: int) -> int:
+    z &= _WORD
+    z = (z ^ z >> 30) * MIX_1 & _WORD
+    z = (z ^ z >> 27) * MIX_2 & _WORD
+    return z ^ z >> 31
+
+
+def mixed(z: Rows) -> Rows:
+    """`_mix` of every element."""
+    z = (z ^ z >> np.uint64(30)) * np.uint64(MIX_1)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(MIX_2)
+    return z ^ z >> np.uint64(31)
