@@ -1,0 +1,56 @@
+"""`--reduce` over the suite: the same findings at the same depths, from fewer states (ADR 0008, ADR 0009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from elrcheck.base.requests import SuiteRequest
+from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
+from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.commands.suite.suite import selected_cases
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.model.config import Config
+
+BOTH: dict[str, Any] = {"skips_no_news": True, "forgets": True}
+LARGEST = 500_000
+"""Distinct states of the largest configuration that is searched twice."""
+QUICK = ("hazards/f-3b", "narrow/forgets-useless-registrations")
+
+
+def cases() -> Iterator[Any]:
+    """Every configuration that is searched, but for the largest; all but two of them at night."""
+    counts = read_counts(packaged_counts())
+    for case in selected_cases(SuiteRequest()):
+        known = counts.get(case.name)
+        if case.walk is None and known is not None and known.distinct <= LARGEST:
+            marks = () if case.name in QUICK else (pytest.mark.slow,)
+            yield pytest.param(case, marks=marks, id=case.name)
+
+
+def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
+    """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
+    program = lower(load_whole_model(), config).program
+    limits = Limits(max_states=4 * LARGEST)
+    search = Search(program, workers=1, cache=KernelCache(default_cache()), limits=limits)
+    result = search.run(None, "complete")
+    assert result.complete, result.reason
+    first = {program.checks[check].name: depth for check, depth in result.first.items()}
+    fired = {one.action for one, n in zip(program.instances, result.enabled, strict=True) if n > 0}
+    return result.distinct, first, fired, result.deadlocks > 0
+
+
+@pytest.mark.parametrize("case", cases())
+def test_findings_and_their_depths_stay(case: SuiteCase) -> None:
+    config: Any = case.selected.config
+    distinct, *rest = found(config)
+    fewer, *same = found(replace(config, **BOTH))
+    assert same == rest
+    assert fewer <= distinct
