@@ -10,7 +10,6 @@ such changes.
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_logs import fresh, joiners
 from elrcheck.invariants.lemmas_views import counts, enough, granted, takes_for_enough
 from elrcheck.invariants.membership import granted_now, registered_anew, uncleanly
 from elrcheck.invariants.properties import eligible, leads_now
@@ -18,7 +17,7 @@ from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, min_isr_may_vary
 from elrcheck.model.config import Config
-from elrcheck.model.state import Settings, Stage, State, Status
+from elrcheck.model.state import Settings, Stage, State
 
 # ---------------------------------------------------------------------------- values
 
@@ -113,21 +112,6 @@ def ViewReplicas(c: Config, s: State) -> bool:
         and all(
             implies(s.broker[b].peers[f].log_end_offset is not None, f in s.broker[b].view.replicas)
             for f in c.brokers
-        )
-        for b in c.brokers
-    )
-
-
-@lemma
-def OldReplicasRead(c: Config, s: State) -> bool:
-    """A broker that has read that it is no replica is no candidate, nor is it about to become one."""
-    return all(
-        implies(
-            s.broker[b].status == Status.RUNNING
-            and s.broker[b].view.partition_epoch > 0
-            and b not in s.broker[b].view.replicas,
-            b not in s.partition.isr | s.partition.elr | joiners(c, s)
-            and not any(leads_now(s, leader) and fresh(s, leader, b) for leader in c.brokers),
         )
         for b in c.brokers
     )

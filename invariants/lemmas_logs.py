@@ -90,21 +90,6 @@ def NewEpochUnused(c: Config, s: State) -> bool:
 
 
 @lemma
-def EpochStartSplits(c: Config, s: State) -> bool:
-    """A leader's epoch start separates its own records from the inherited ones."""
-    return all(
-        s.broker[leader].epoch_start <= len(s.broker[leader].log)
-        and all(
-            (s.broker[leader].log[k].epoch == s.broker[leader].view.leader_epoch)
-            == (k >= s.broker[leader].epoch_start)
-            for k in range(len(s.broker[leader].log))
-        )
-        for leader in c.brokers
-        if s.broker[leader].view.leader == leader and hosts(s.broker[leader])
-    )
-
-
-@lemma
 def WatermarkCommitted(c: Config, s: State) -> bool:
     """No watermark lies beyond its log, and every record below one is committed."""
     return all(
@@ -219,23 +204,4 @@ def FreshFollows(c: Config, s: State) -> bool:
         )
         for leader in c.brokers
         if leads(s, leader)
-    )
-
-
-@lemma
-def JoinersCaughtUp(c: Config, s: State) -> bool:
-    """A broker proposed by a live leader has caught up, unless its incarnation has changed."""
-    return all(
-        all(
-            implies(
-                f not in s.broker[leader].view.isr
-                and s.broker[leader].alter.member_epochs[f] == s.registration[f].epoch,
-                acked(s, leader, f) >= s.broker[leader].high_watermark
-                and acked(s, leader, f) >= s.broker[leader].epoch_start
-                and fresh(s, leader, f),
-            )
-            for f in s.broker[leader].alter.isr
-        )
-        for leader in c.brokers
-        if leads(s, leader) and under_way(s, leader)
     )

@@ -27,6 +27,9 @@ the replica list, the actions of [proofs.md](proofs.md), epochs and disturbances
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
+*Made* is the day of the proof. A row with an earlier day than that of `kip_full` was made with the lemmas of
+that day, for the actions that were covered then.
+
 In brackets: findings whose searches break the property of this variant, with sizes or operations that the
 proof leaves out. That is no contradiction: *proved* is about the actions that the proof covers.
 """
@@ -45,14 +48,16 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
 
 
 def _totals(proofs: Sequence[ProvedVariant]) -> Iterator[str]:
-    yield from (_cells("variant", "proved", "refuted", "open", "lemmas left"), "|---|---|---|---|---|")
+    yield _cells("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
+    yield "|---" * 7 + "|"
     for proof in proofs:
         names = (*proof.proved, *proof.open)
         told = [proof.standing(name) for name in names]
         proved = told.count("proved") + told.count("conditional")
         lemmas = f"{proof.lemmas} of {proof.lemmas + len(proof.dropped)}"
         name = f"[{proof.variant}](#{proof.variant})"
-        yield _cells(name, str(proved), str(told.count("refuted")), str(told.count("open")), lemmas)
+        counts = (str(proved), str(told.count("refuted")), str(told.count("open")))
+        yield _cells(name, *counts, lemmas, str(proof.actions), proof.day)
     yield ""
 
 

@@ -43,7 +43,8 @@ COVERED: dict[str, Any] = {
 }
 """Settings of a proof: a budget above 0 enables its action, without any limit.
 
-Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`).
+Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`). Those of min
+ISR are left out where the controller's index of ELR members goes stale, which only a budget bounds.
 """
 ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
     "complete-winners": {
@@ -72,6 +73,8 @@ def widened(config: Config, given: Collection[str], assumed: Sequence[ProofAssum
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     if not config.elr_enabled:
         wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
+    elif config.elr_index_goes_stale:  # how stale is a number that each change of min ISR makes greater
+        wide.pop("min_isr_changes")
     for name in assumed:
         wide |= ASSUMED[name]
     return replace(config, **{name: to for name, to in wide.items() if name not in given})
