@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2
+from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, Shared
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.explorer.search.walk import Walks, WalkStats
 from elrcheck.lang.lowering.falsity import FAR, falsities
@@ -106,7 +106,7 @@ class Guided:
         self.program, self.depth = program, depth
         self.walks = Walks(program, seed, depth, cache=cache)
         self.layout, self.record = self.walks.layout, self.walks.record
-        self.seed = int(self.walks._shared[2])
+        self.seed = int(self.walks._shared[Shared.SEED])
         goals = [k for k, check in enumerate(program.checks) if check.kind == "always"]
         self.distances = falsities(program, goals)
         names = sorted({one.action for one in program.instances})

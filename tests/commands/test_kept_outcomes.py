@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 import pytest
 
 from elrcheck.base.progress import Silent
-from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.proof_requests import GateRequest, MutateRequest, NewEntry
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.commands import engines, kept_outcomes
 from elrcheck.commands.check import run_check
+from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.kept_outcomes import may_be_kept
 from elrcheck.commands.mutate.mutate import run_mutate
 from elrcheck.explorer.runs import kept_searches
@@ -138,6 +139,19 @@ def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
     assert said not in invoke(*words)[1]
     assert said in invoke(*words)[1]
     assert said not in invoke(*words, "--fresh")[1]
+
+
+def test_a_gate_searches_nothing_twice(searched: list[str], tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.toml"
+    run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), Silent())
+    assert searched == ["search"]
+    for request, kept in (
+        (GateRequest(baseline, workers=1, kept=True), True),
+        (GateRequest(baseline, workers=1, kept=True, fresh=True), False),
+    ):
+        report = run_gate(request, Silent())
+        assert report.verdict == "same" and report.entries[0].check.search.kept == kept
+    assert len(searched) == 2
 
 
 def test_a_survey_searches_nothing_twice(searched: list[str]) -> None:

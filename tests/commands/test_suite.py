@@ -15,7 +15,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
+from elrcheck.commands import kept_outcomes
 from elrcheck.commands.check import run_check, vacuous
+from elrcheck.commands.kept_outcomes import may_be_kept
 from elrcheck.commands.suite import kept_answers
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.suite import run_suite, selected_cases
@@ -61,6 +63,22 @@ def test_what_holds_is_as_expected_and_is_not_searched_again(tmp_path: Path) -> 
     assert again == replace(run, searched=False)
     (fresh,) = suite(tmp_path, ONE, fresh=True).runs
     assert fresh.searched and fresh.distinct == run.distinct
+
+
+def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another source of the model has other answers, but this configuration still has the same program."""
+    monkeypatch.setattr(kept_outcomes, "may_be_kept", may_be_kept)
+    (first,) = suite(tmp_path, ONE).runs
+    monkeypatch.setattr(kept_answers, "model_digest", lambda: "edited")
+    (again,) = suite(tmp_path, ONE).runs
+    assert first.searched and again == replace(first, searched=False)
+    monkeypatch.setattr(kept_answers, "model_digest", lambda: "edited twice")
+    (other,) = suite(tmp_path, ONE.replace("fences = 1", "fences = 2")).runs
+    assert other.searched and other.distinct > first.distinct
+    (fresh,) = suite(tmp_path, ONE, fresh=True).runs
+    assert fresh.searched
 
 
 def test_violations_need_reasons_and_reasons_violations(tmp_path: Path) -> None:
