@@ -31,6 +31,7 @@ from elrcheck.commands.prove.prove import DEFAULT_TIMEOUT, Proof
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
@@ -46,7 +47,8 @@ SEED, NUMBER, DEPTH = 7, 200_000, 40
 
 def proved(name: str) -> ProvedVariant:
     """The proof of a variant, and its walks."""
-    selected = resolve(Selection(name, "three-brokers", SIZES))
+    sizes = sizes_of(name)
+    selected = resolve(Selection(name, "three-brokers", sizes))
     model, config = load_proof_model(), widened(selected.config, selected.overrides)
     proof = Proof(model, config, model.always, DEFAULT_TIMEOUT, Silent())
     proof.keep(fresh=False)
@@ -56,7 +58,7 @@ def proved(name: str) -> ProvedVariant:
     own = config_values(build_config(Config, find_variant(name).knobs))
     return ProvedVariant(
         variant=name,
-        command=f"elrcheck prove --variant {name} --scope three-brokers {_sets(SIZES)} --surviving",
+        command=f"elrcheck prove --variant {name} --scope three-brokers {_sets(sizes)} --surviving",
         config={key: value for key, value in config_values(config).items() if own[key] != value},
         actions=covered.actions,
         assumed=covered.assumed,
@@ -77,6 +79,19 @@ def proved(name: str) -> ProvedVariant:
         day=datetime.now(UTC).date().isoformat(),
         model=model_digest(),
     )
+
+
+def sizes_of(name: str) -> tuple[str, ...]:
+    """The settings of a variant's proof: without what a finding breaks that concerns its rules.
+
+    F-52: a registration vouches for the log of another directory. F-58: an earlier answer's record ends a
+    later proposal. With either, most lemmas fall.
+    """
+    config = build_config(Config, find_variant(name).knobs)
+    directories = ("directory_failures=0", "directory_losses=0")
+    ignored = config.lost_directory == LostDirectory.IGNORED
+    late = ("late_answers=0",) if config.known_record_ends_proposal else ()
+    return (*SIZES, *(directories if ignored else ()), *late)
 
 
 def _walked(name: str) -> tuple[dict[str, int], str]:
