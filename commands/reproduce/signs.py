@@ -41,7 +41,8 @@ class Signs:
         last: list[PartitionState] = []
 
         def met() -> bool:
-            last[:] = [self._cluster.clients.describe(action.partition)]
+            last.clear()  # a state from before an error of Kafka shows nothing
+            last.append(self._cluster.clients.describe(action.partition))
             return fits(last[0], action.seen)
 
         try:
@@ -59,7 +60,7 @@ class Signs:
         """Wait for a line of a node."""
         start = self._heard.get(action.node, 0)
         heard = lambda: self._cluster.said(action.node, action.pattern, start)  # noqa: E731
-        what = f"node {action.node} has not said `{action.pattern}`"
+        what = f"a line `{action.pattern}` of node {action.node}"
         self.awaited(heard, action.seconds, what, action.instead, AT_ONCE)
         self._heard[action.node] = self._cluster.said_so_far(action.node)
 
@@ -105,7 +106,12 @@ class Signs:
                 return f"node {instead.node} has said `{instead.pattern}`"
             case LogEnd():
                 self.await_log(instead)
-                return f"the log of {instead.partition} on broker {instead.broker} ends at {instead.end}"
+                where = f"{instead.partition} on broker {instead.broker}"
+                return (
+                    f"there is no log of {where}"
+                    if instead.end is None
+                    else (f"the log of {where} ends at {instead.end}")
+                )
 
     def until(self, done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
         """Wait until something is so; `NotInTime` if it is not within so many seconds."""

@@ -23,6 +23,7 @@ from elrcheck.commands.reproduce.predicted import fits
 from elrcheck.commands.reproduce.recipe_run import ranges
 from elrcheck.commands.reproduce.reproduce import shape_of
 from elrcheck.kafka.cluster.cluster import ClusterFault
+from elrcheck.kafka.cluster.cluster_clients import PartitionState, Refused
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.report.formats import render
 from elrcheck.results.reproduce_report import ReproduceReport, wilson
@@ -385,6 +386,22 @@ def test_one_that_is_not_acknowledged_for_another_reason_is_inconclusive(follow:
     plain = SEND + step('answered = "orders-0"', "seconds = 1")
     late = follow(FakeCluster(unanswered=[15]), leaderless=plain, control=False, patience=0.1)
     assert late.outcome == "inconclusive"
+
+
+def test_a_state_from_before_an_error_decides_nothing(
+    follow: Follow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = FakeCluster()
+    left = [WHOLE, replace(WHOLE, replicas=(1,)), replace(WHOLE, replicas=(1,))]
+
+    def describe(_: str) -> PartitionState:
+        if not left:
+            raise Refused("TimeoutException", "nobody answers")
+        return left.pop(0)
+
+    monkeypatch.setattr(cluster, "describe", describe)
+    report = follow(cluster, sign=SIGN, control=False, patience=0.1)
+    assert report.outcome == "inconclusive" and "nobody answers" in report.message and not left
 
 
 def test_a_late_answer_counts(follow: Follow) -> None:
