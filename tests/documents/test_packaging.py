@@ -100,6 +100,16 @@ def test_the_nightly_job_installs_as_ci_does_and_both_are_workflows() -> None:
         assert [step["run"] for step in job["steps"] if "run" in step] == [script]
 
 
+def test_every_version_that_the_package_names_is_tested() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
+    workflows = ROOT / ".github" / "workflows"
+    job = yaml.safe_load((workflows / "python.yml").read_text("utf-8"))["jobs"]["versions"]
+    assert ["3.11", *job["strategy"]["matrix"]["python-version"]] == named
+    assert 'python-version: "3.11"' in (workflows / "ci.yml").read_text("utf-8")
+    for place in re.findall(r"tests/\S+", job["steps"][-1]["run"]):
+        assert (ROOT / place).exists(), place
+
+
 def test_the_nightly_job_runs_every_file_with_slow_tests_also_after_a_failure(tmp_path: Path) -> None:
     """Pytest is asked which files those are: the stand-in knows two of which the repository has none."""
     stand_in = tmp_path / "pytest"
