@@ -64,7 +64,7 @@ def test_kip_full_is_proved(scope: str) -> None:
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ElectUnclean", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 48
+    assert len(report.initiation) == 44
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 29
     also = {
