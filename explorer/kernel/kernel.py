@@ -154,7 +154,11 @@ def module_texts(
 ) -> list[str]:
     """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
     words = layout.words
-    table = fingerprint_functions(words, fingerprint) if fingerprint else table_functions(words)
+    table = (
+        fingerprint_functions(words, fingerprint, len(program.instances))
+        if fingerprint
+        else table_functions(words)
+    )
     return spread_modules(
         program, layout, _declarations(lanes),
         [

@@ -41,20 +41,16 @@ peek:
   %more2 = icmp ult i64 %k2n, %n
   br i1 %more2, label %peek, label %probe"""
 """Prefetch the rows that seem equal; only where slots refer to rows."""
-CREDIT_AHEAD = """
-  %credit1.p = getelementptr i16, ptr %credit, i64 %home1
-  call void @llvm.prefetch.p0(ptr %credit1.p, i32 1, i32 3, i32 1)"""
-"""Prefetch credits; only where they belong to slots."""
 
 
 def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
     """Return the IR of @explore. fingerprint: words per fingerprint, 0 if slots refer to rows."""
     words, size = record.words, record.size
     if fingerprint:
-        peek, after_hash, before_probe, ahead = "", "probe", "hash", CREDIT_AHEAD
+        peek, after_hash, before_probe = "", "probe", "hash"
     else:
         peek = PEEK.replace("WORDS", str(words)).replace("LAST", str(8 * words - 1))
-        after_hash, before_probe, ahead = "peek", "peek", ""
+        after_hash, before_probe = "peek", "peek"
     flags = "".join(
         f"""
   %sf{k} = getelementptr i64, ptr %rec1, i64 {record.origin + 1 + k}
@@ -122,7 +118,7 @@ hash:
   %home1 = call i64 @home(i64 %tag1, i64 %slots)
   %slot1.at = mul i64 %home1, {max(1, fingerprint)}
   %slot1 = getelementptr i64, ptr %table, i64 %slot1.at
-  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){ahead}{flags}
+  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){flags}
   %k1n = add i64 %k1, 1
   %more1 = icmp ult i64 %k1n, %n
   br i1 %more1, label %hash, label %{after_hash}{peek}

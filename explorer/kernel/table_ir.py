@@ -42,7 +42,7 @@ class Shared(IntEnum):
     TABLE = 1
     SLOTS = 2  # n
     MASK = 3  # 2^k - 1; 0 if slots hold no row
-    CREDIT = 4  # address of the credit of row 0 (or slot 0)
+    CREDIT = 4  # address of the credit of row 0
     NEW_BASE = 5  # first row of the level being built
     STOP = 6  # end of the rows to expand in this call
     LIMIT = 7  # end of the rows that may be reserved
@@ -65,7 +65,8 @@ class Context(IntEnum):
     HASHES = 5
     COUNTERS = 6
     FIRED = 7  # scratch, one number per state of a chunk
-    FLAGS = 8  # step flags seen, one word per 64 checks
+    DISPLACED = 8  # greatest distance of a slot from its home; fingerprints only
+    FLAGS = 9  # step flags seen, one word per 64 checks
 
 
 def table_functions(words: int) -> str:

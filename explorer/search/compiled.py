@@ -119,7 +119,7 @@ class Search:
         self._progress: Progress | None = None
         self._interrupted = interrupted or (lambda: False)
         self._depth = 0
-        self._level_size = 0
+        self._level, self._level_size = 0, 0
 
     def _in_memory(self) -> Hashed | Resident:
         if self.fingerprint:
@@ -174,7 +174,7 @@ class Search:
             self.space.start(self.layout.pack_rows(sorted(set(self.program.init))), self._judge)
         while True:
             depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
-            self._depth, self._level_size = depth, size
+            self._depth, self._level, self._level_size = depth, depth, size
             if size == 0:
                 self.space.sizes = self.space.sizes[:-1]
                 return None
@@ -243,7 +243,7 @@ class Search:
         seconds = self.seconds
         if self._progress is not None:
             stats = LevelStats(
-                self._depth, self._level_size, position, self.generated, self.distinct, seconds,
+                self._level, self._level_size, position, self.generated, self.distinct, seconds,
                 self._remark(),
             )  # fmt: skip
             self._progress(stats)

@@ -1,24 +1,34 @@
 """The visited set of fingerprints, and the two levels kept in memory beside it.
 
 The rows of the newest level are expanded into a buffer for the next one; expanded rows are released to the
-system along the way, so memory holds the table and little more than one level. Older levels (needed for
-traces or a resumed run) are read from the level files.
+system along the way. Rows that outgrow the buffer are handed over to `overflow`, which writes them to the
+files of their level; such a level is expanded from there, block by block (`source`). So memory holds the
+table, and no more than two buffers of rows. Older levels (needed for traces or a resumed run) are read from
+the level files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.kernel.table_ir import Shared
+from elrcheck.explorer.kernel.table_ir import Context, Shared
 from elrcheck.explorer.store.memory import Region
 from elrcheck.explorer.store.row_set import Counts, RowSet
 from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
 
-FIRST_SLOTS = 1 << 13
-GROWTH = 1.3
+LEAST_SPACING = 1 << 12
+"""Slots between states whose fingerprints a slot does not tell apart. At the load below, a run of taken
+slots as long as this one has a probability of about 10^-22."""
 LOAD = 0.85
+GROWTH = ((1 << 30, 1.3), (1 << 62, 1.15))
+"""Factors by which a table below that size in bytes grows: small ones where it is most of the memory."""
+KEPT_ROWS = 1 << 27
+"""Bytes of rows of a level kept in memory, at most; an eighth of the budget if that is less."""
 
 
 def collision_probability(states: int, bits: int) -> float:
@@ -27,26 +37,35 @@ def collision_probability(states: int, bits: int) -> float:
 
 
 class FingerprintSet(RowSet):
-    """Table, credits and the rows of two levels. Row numbers start at the new level."""
+    """Table with credits, and the rows of two levels. Row numbers start at the new level.
+
+    source: address of the rows to expand, None if they are rows of the set itself. overflow: takes the rows
+    of the new level when they are too many; they are dropped afterwards. None keeps all of them.
+    """
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None) -> None:
         super().__init__(kernel, crew, budget)
         self.width = kernel.fingerprint
+        self.bits = credit_bits(kernel.instances)
         self.before = 0
         self.released = 0
+        self.source: int | None = None
+        self.overflow: Callable[[], None] | None = None
         self.capacity = FIRST_ROWS + 2 * crew.margin
+        kept = KEPT_ROWS if budget is None else min(KEPT_ROWS, budget // 8)
+        self.most = max(kept // (8 * self.words), 4 * crew.margin)
         self.frontier = Region(8 * self.words)
         self.frontier_rows = 0
         self.rows = Region(8 * self.words * self.capacity)
-        self.slots = -(-max(FIRST_SLOTS, int(self.capacity / LOAD)) // 4) * 4
+        self.slots = max(LEAST_SPACING << self.bits, int(self.capacity / LOAD) + 1)
         self.table = Region(8 * self.width * self.slots, huge=True)
-        self.credit = Region(2 * self.slots, huge=True)
         self._publish()
 
     def _publish(self) -> None:
         s = self.shared
-        s[Shared.STATES], s[Shared.FRONTIER] = self.rows.address, self.frontier.address
-        s[Shared.TABLE], s[Shared.CREDIT] = self.table.address, self.credit.address
+        s[Shared.STATES] = self.rows.address
+        s[Shared.FRONTIER] = self.frontier.address if self.source is None else self.source
+        s[Shared.TABLE] = self.table.address
         s[Shared.SLOTS] = self.slots
         s[Shared.MARGIN] = self.crew.margin
 
@@ -75,22 +94,25 @@ class FingerprintSet(RowSet):
         super().close_level()
         self.frontier.release(0, self.frontier.size)
         self.frontier_rows = self.released = 0
+        self.source = None
+
+    def drop(self) -> None:
+        """Drop the rows in memory of a closed level, which are kept elsewhere."""
+        self.before += self.reserved
+        self.rows.release(0, self.rows.size)
+        self.shared[Shared.ROWS] = 0
 
     def settle(self) -> Counts:
         """Count the new states of the level by instance, and mark them as old."""
-        counts = [
-            np.zeros(max(1, self.kernel.instances), np.int64) for _ in self.crew.workers
-        ]
-        settle, credit = self.kernel.functions["settle"], self.credit.address
-        self.crew.split(
-            0, self.slots // 4, lambda w, a, b: settle(credit, 4 * a, 4 * b, counts[w].ctypes.data)
-        )
+        counts = [np.zeros(max(1, self.kernel.instances), np.int64) for _ in self.crew.workers]
+        settle, table = self.kernel.functions["settle"], self.table.address
+        self.crew.split(0, self.slots, lambda w, a, b: settle(table, a, b, counts[w].ctypes.data))
         total: Counts = np.sum(counts, axis=0)
         return total
 
     def expanded(self, cursor: int) -> None:
         """Release the rows of the frontier before the cursor to the system."""
-        if cursor - self.released >= STEP // 8:
+        if self.source is None and cursor - self.released >= STEP // 8:
             size = 8 * self.words
             self.frontier.release(size * self.released, size * cursor)
             self.released = cursor
@@ -99,22 +121,33 @@ class FingerprintSet(RowSet):
 
     @property
     def used_bytes(self) -> int:
-        """Bytes used by the table, the credits and the rows in use."""
+        """Bytes used by the table and the rows in use."""
         rows = self.reserved + self.frontier_rows - self.released
         return self.slot_bytes * self.slots + 8 * self.words * rows
 
     @property
     def slot_bytes(self) -> int:
-        return 8 * self.width + 2
+        return 8 * self.width
+
+    @property
+    def spacing(self) -> int:
+        """No state may lie this many slots behind its home (`fingerprint_ir`)."""
+        return (self.slots >> self.bits) - 1
 
     def make_room(self, more: int = 0) -> int | None:
         need = self.reserved + 2 * self.crew.margin + more
+        if need > self.most and self.overflow is not None and self.reserved:
+            super().close_level()
+            self.overflow()
+            self.drop()
+            need = 2 * self.crew.margin + more
         if need > self.capacity:
-            self.capacity = max(2 * self.capacity, need)
+            self.capacity = max(min(2 * self.capacity, self.most), need)
             self.rows.grow(8 * self.words * self.capacity)
-        if self.before + need > LOAD * self.slots:
-            wanted = max(int(GROWTH * self.slots), int((self.before + need) / LOAD) + 1)
-            wanted = -(-wanted // 4) * 4
+        if self.before + need > LOAD * self.slots or self._crowded():
+            table = self.slot_bytes * self.slots
+            growth = next(factor for below, factor in GROWTH if table < below)
+            wanted = max(int(growth * self.slots), int((self.before + need) / LOAD) + 1)
             rows = need + self.frontier_rows - self.released
             cost = self.slot_bytes * wanted + 8 * self.words * rows
             if wanted > LARGEST_SLOTS or (self.budget is not None and cost > self.budget):
@@ -127,15 +160,25 @@ class FingerprintSet(RowSet):
         self._publish()
         return limit if self.reserved + self.crew.margin + more <= limit else None
 
+    def _crowded(self) -> bool:
+        """Whether a state lies so far from its home that the table has to grow, whatever its load."""
+        most = max(int(worker.context[Context.DISPLACED]) for worker in self.crew.workers)
+        if most >= self.spacing:
+            raise RuntimeError(f"a state lies {most} slots behind its home, of {self.spacing} allowed")
+        return 2 * most > self.spacing
+
     def _grow_table(self, slots: int) -> None:
-        old, old_credit, old_slots = self.table, self.credit, self.slots
+        old, old_slots = self.table, self.slots
         self.slots, width = slots, 8 * self.width
-        self.table, self.credit = Region(width * slots, huge=True), Region(2 * slots, huge=True)
+        self.table = Region(width * slots, huge=True)
+        rehash, source, target = self.kernel.functions["rehash"], old.address, self.table.address
+        for worker in self.crew.workers:
+            worker.context[Context.DISPLACED] = 0
+        contexts = [worker.context.ctypes.data for worker in self.crew.workers]
         for first in range(0, old_slots, STEP):
             last = min(first + STEP, old_slots)
-            self.kernel.functions["rehash"](
-                old.address, old_credit.address, first, last, self.table.address, self.credit.address, slots
+            self.crew.split(
+                first, last, lambda w, a, b: rehash(source, a, b, old_slots, target, slots, contexts[w])
             )
             old.release(width * first, width * last)
-            old_credit.release(2 * first, 2 * last)
         self._publish()

@@ -14,7 +14,7 @@ import functools
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,13 +61,19 @@ class _Hashing(io.RawIOBase):
         self._file = file
         self.digest = hashlib.sha256()
         self.size = 0
+        self._given_up = False
 
     def writable(self) -> bool:
         return True
 
+    def give_up(self) -> None:
+        """Drop whatever is still written."""
+        self._given_up = True
+
     def write(self, data: Any) -> int:
-        self.digest.update(data)
-        self._file.write(data)
+        if not self._given_up:
+            self.digest.update(data)
+            self._file.write(data)
         count = memoryview(data).nbytes
         self.size += count
         return count
@@ -78,6 +84,81 @@ class _Hashing(io.RawIOBase):
     def flush(self) -> None:
         if not self._file.closed:
             self._file.flush()
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Say which file could not be written."""
+    try:
+        yield
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        raise EnvironmentFault("cannot-write", f"cannot write {place}: {why}") from fault
+
+
+class _Draft:
+    """One file of a level while it is written."""
+
+    def __init__(
+        self, file: Any, hidden: Path, place: Path, schema: Any, table: Callable[[Rows], Any]
+    ) -> None:
+        import pyarrow.parquet as pq
+
+        self._file, self._hidden, self._place, self._table = file, hidden, place, table
+        self._sink, self._count = _Hashing(file), 0
+        self._writer = pq.ParquetWriter(
+            self._sink, schema, compression="zstd", compression_level=1, use_dictionary=False,
+            write_statistics=False,
+        )  # fmt: skip
+
+    def append(self, rows: Rows) -> None:
+        """Write these rows as one row group."""
+        with _writing(self._place):
+            self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
+        self._count += len(rows)
+
+    def close(self) -> None:
+        """Give up a file that is not finished; its contents do not matter any more."""
+        self._sink.give_up()
+        self._writer.close()
+
+    def finish(self) -> FileMark:
+        """Complete the file and give it its name."""
+        with _writing(self._place):
+            self._writer.close()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            os.replace(self._hidden, self._place)
+        return FileMark(self._place.name, self._count, self._sink.size, self._sink.digest.hexdigest())
+
+
+class GatheredLevel:
+    """A level that is written a few rows at a time. saved: what was written, once it is complete."""
+
+    saved: SavedLevel
+
+    def __init__(self, drafts: list[_Draft], pool: ThreadPoolExecutor) -> None:
+        self._drafts, self._pool = drafts, pool
+
+    def append(self, rows: Rows) -> None:
+        """Write these rows, which may change afterwards."""
+
+        def one(k: int) -> None:
+            for group in _groups(_share(rows, k, len(self._drafts))):
+                self._drafts[k].append(group)
+
+        list(self._pool.map(one, range(len(self._drafts))))
+
+
+def _share(rows: Rows, number: int, count: int) -> Rows:
+    """Return the part of the rows that one of several threads writes."""
+    return rows[len(rows) * number // count : len(rows) * (number + 1) // count]
+
+
+def _groups(rows: Rows) -> Iterator[Rows]:
+    """Yield the row groups of a file, at least one."""
+    return (rows[at : at + GROUP] for at in range(0, max(1, len(rows)), GROUP))
 
 
 class LevelFiles:
@@ -104,18 +185,30 @@ class LevelFiles:
         """
         stem = f"{depth:05d}" if name is None else name
         threads = max(1, min(threads, len(rows) // GROUP))
-        cuts = [len(rows) * k // threads for k in range(threads + 1)]
 
         def one(k: int) -> FileMark:
-            part = rows[cuts[k] : cuts[k + 1]]
-            groups = (part[at : at + GROUP] for at in range(0, max(1, len(part)), GROUP))
-            return self._write(f"{stem}-{k}.parquet", groups)
+            return self._write(f"{stem}-{k}.parquet", _groups(_share(rows, k, threads)))
 
         self._open.pop(depth, None)
         with ThreadPoolExecutor(threads) as pool:
             level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
         _give_back()
         return level
+
+    @contextlib.contextmanager
+    def gathered(self, depth: int, threads: int) -> Iterator[GatheredLevel]:
+        """Yield a level whose rows come a few at a time, one file per thread.
+
+        It is complete at the end of the block; nothing is left of it if the block raises.
+        """
+        self._open.pop(depth, None)
+        with contextlib.ExitStack() as stack:
+            pool = stack.enter_context(ThreadPoolExecutor(threads))
+            drafts = [stack.enter_context(self._draft(f"{depth:05d}-{k}.parquet")) for k in range(threads)]
+            level = GatheredLevel(drafts, pool)
+            yield level
+            level.saved = SavedLevel(depth, tuple(pool.map(_Draft.finish, drafts)), False)
+        _give_back()
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; `parts` yields every part in order, including empty ones."""
@@ -125,32 +218,25 @@ class LevelFiles:
         return level
 
     def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
-        import pyarrow.parquet as pq
+        with self._draft(name) as draft:
+            for rows in groups:
+                draft.append(rows)
+            return draft.finish()
 
+    @contextlib.contextmanager
+    def _draft(self, name: str) -> Iterator[_Draft]:
+        """Yield a file to be written; it is removed if it is not finished."""
         place = self.folder / name
-        draft = self.folder / f".{name}.{os.getpid()}.tmp"
-        count = 0
+        hidden = self.folder / f".{name}.{os.getpid()}.tmp"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with open(draft, "wb") as file:
-                sink = _Hashing(file)
-                with pq.ParquetWriter(
-                    sink, self._schema, compression="zstd", compression_level=1, use_dictionary=False,
-                    write_statistics=False,
-                ) as writer:  # fmt: skip
-                    for rows in groups:
-                        writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
-                        count += len(rows)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, place)
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise EnvironmentFault("cannot-write", f"cannot write {place}: {why}") from fault
+            with _writing(place):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                file = open(hidden, "wb")  # noqa: SIM115, closed below
+            with file, contextlib.closing(_Draft(file, hidden, place, self._schema, self._table)) as draft:
+                yield draft
         finally:
             with contextlib.suppress(OSError):
-                draft.unlink()
-        return FileMark(name, count, sink.size, sink.digest.hexdigest())
+                hidden.unlink()
 
     def _table(self, rows: Rows) -> Any:
         import pyarrow as pa
@@ -230,6 +316,15 @@ class LevelFiles:
             place.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:
+    """Yield the same blocks, each of them read while the one before is in use."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = pool.submit(next, blocks, None)
+            yield block
 
 
 def _give_back() -> None:

@@ -6,6 +6,7 @@ A space computes one level after another and can reproduce the states of any lev
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.fingerprints import FingerprintSet
-from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
 Rows = npt.NDArray[np.uint64]
@@ -137,7 +138,7 @@ class Resident:
 
 
 class Hashed:
-    """Fingerprints of all states and the rows of the newest level in memory; every level on disk."""
+    """Fingerprints of all states in memory; all levels on disk, a small newest level in memory, too."""
 
     whole_levels = False
 
@@ -157,35 +158,80 @@ class Hashed:
 
     def start(self, rows: Rows, judge: Judge) -> None:
         self.visited.start(rows)
-        self._close(judge)
+        self._close(judge, 0, None)
 
     def load(self, written: list[SavedLevel]) -> bool:
         """Load the levels from their files; return False if memory does not suffice."""
+        visited = self.visited
         for level in written:
-            self.visited.begin_level()
+            visited.begin_level()
+            before = visited.before
+            visited.overflow = lambda: None  # the rows are in the files
             for rows in self.files.read(level):
-                if not self.visited.insert(rows):
+                if not visited.insert(rows):
                     return False
-            self.visited.close_level()
-            self.visited.settle()
-            self.sizes.append(self.visited.reserved)
+            visited.close_level()
+            visited.settle()
+            self.sizes.append(visited.count - before)
+            if visited.before > before:
+                visited.drop()
         self.written = list(written)
         return True
 
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        visited = self.visited
-        last = visited.reserved
-        visited.begin_level()
-        reason, _ = self.crew.expand(visited, 0, last, pause)
-        visited.close_level()
-        return reason, self._close(judge)
+        """See `Space`. A level that outgrows its buffer is judged and written as it is built."""
+        visited, gathered = self.visited, None
+        in_memory, before = visited.reserved, visited.count
+        with contextlib.ExitStack() as stack:
 
-    def _close(self, judge: Judge) -> Counts:
+            def overflow() -> None:
+                nonlocal gathered
+                if gathered is None:
+                    depth, threads = len(self.written), len(self.crew.workers)
+                    gathered = stack.enter_context(self.files.gathered(depth, threads))
+                self._append(judge, gathered)
+
+            visited.begin_level()
+            visited.overflow = overflow
+            if in_memory == self.sizes[-1]:
+                reason, _ = self.crew.expand(visited, 0, in_memory, pause)
+            else:
+                reason = self._expand_stored(pause)
+            visited.close_level()
+            if gathered is not None:
+                self._append(judge, gathered)
+        return reason, self._close(judge, before, gathered)
+
+    def _expand_stored(self, pause: Pause) -> str | None:
+        """Expand the newest level from its files."""
+        done = 0
+        for rows in ahead(self.files.read(self.written[-1])):
+            block = np.ascontiguousarray(rows)
+            self.visited.source = block.ctypes.data
+            reason, _ = self.crew.expand(self.visited, 0, len(block), lambda at: pause(done + at))  # noqa: B023
+            if reason is not None:
+                return reason
+            done += len(block)
+        return None
+
+    def _append(self, judge: Judge, gathered: GatheredLevel) -> None:
+        """Judge and write the rows in memory."""
         visited = self.visited
-        self.sizes.append(visited.reserved)
         judge(visited.rows.address, 0, visited.reserved)
-        rows = visited.view(0, visited.reserved)
-        self.written.append(self.files.write(len(self.written), rows, len(self.crew.workers)))
+        gathered.append(visited.view(0, visited.reserved))
+
+    def _close(self, judge: Judge, before: int, gathered: GatheredLevel | None) -> Counts:
+        """Complete a level; `before` is the number of states before it."""
+        visited = self.visited
+        self.sizes.append(visited.count - before)
+        if gathered is None:
+            judge(visited.rows.address, 0, visited.reserved)
+            rows = visited.view(0, visited.reserved)
+            self.written.append(self.files.write(len(self.written), rows, len(self.crew.workers)))
+        else:
+            visited.drop()
+            self.written.append(gathered.saved)
+        visited.overflow = None
         return visited.settle()
 
     def batches(self, depth: int) -> Iterator[Rows]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from level_folder import Folder
 from small_programs import grid, tokens
 
 from elrcheck.base.requests import Selection
@@ -15,33 +16,12 @@ from elrcheck.explorer.kernel.kernel import build
 from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability
-from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
+from elrcheck.explorer.store.levels import PARTS, LevelFiles
 from elrcheck.explorer.store.spaces import Resident
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
-
-
-class Folder:
-    """A keeper that saves when told to."""
-
-    def __init__(self, folder: Path, always: bool = False) -> None:
-        self.folder, self.always = folder, always
-        self.saved: list[tuple[list[SavedLevel], Tally]] = []
-
-    def files(self, words: int) -> LevelFiles:
-        return LevelFiles(self.folder, words)
-
-    def due(self) -> bool:
-        return self.always
-
-    def at_stop(self, interrupted: bool) -> bool:
-        return interrupted or self.always
-
-    def save(self, written: list[SavedLevel], tally: Tally) -> None:
-        self.saved.append((list(written), tally))
 
 
 def plain(result: SearchResult) -> SearchResult:

@@ -1,0 +1,137 @@
+"""Fingerprints: a slot that shares its word with the credit, and levels that do not stay in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from level_folder import Folder
+from small_programs import grid
+
+from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
+from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
+from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.store import fingerprints
+from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.levels import LevelFiles
+from elrcheck.explorer.store.spaces import Hashed
+from elrcheck.lang.lowering.program import Program
+
+COUNTS = (64**3, 1 + 3 * 63 * 64**2, 190)
+"""Distinct states, generated states and diameter of a grid of three numbers below 64."""
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    return grid(64, 3)
+
+
+@pytest.fixture(scope="module")
+def credits(program: Program) -> list[int]:
+    """The new states of each instance, by a search that stores whole states."""
+    return search(program).new_states
+
+
+@pytest.mark.parametrize(("instances", "bits"), [(0, 2), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (62, 6)])
+def test_a_credit_has_room_for_every_instance(instances: int, bits: int) -> None:
+    """And for two more numbers: 0 is an empty slot, all bits are a state of an earlier level."""
+    assert credit_bits(instances) == bits
+    assert instances + 2 <= 1 << bits
+
+
+@pytest.mark.parametrize(("bits", "workers"), [(64, 1), (64, 2), (128, 2)])
+def test_levels_that_outgrow_their_buffer_count_the_same(
+    program: Program,
+    credits: list[int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    bits: int,
+    workers: int,
+) -> None:
+    monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
+    run = Search(
+        program, workers=workers, cache=None, limits=Limits(), fingerprint=bits, keeper=Folder(tmp_path)
+    )
+    found = run.run(None, "complete")
+    space = run.space
+    assert isinstance(space, Hashed)
+    assert space.visited.most < max(found.levels), "some level went to its files while it was built"
+    assert (found.distinct, found.generated, found.diameter) == COUNTS
+    assert found.new_states == credits
+    assert [level.rows for level in space.written][: len(found.levels)] == list(found.levels)
+    traces = Retrace(run).traces(list(found.first))
+    assert len(traces[0]) == 190
+
+
+def test_a_run_with_levels_on_disk_is_resumed(
+    program: Program, credits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
+    keeper, asked = Folder(tmp_path), 0
+
+    def interrupted() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 150
+
+    first = Search(
+        program,
+        workers=2,
+        cache=None,
+        limits=Limits(),
+        fingerprint=64,
+        keeper=keeper,
+        interrupted=interrupted,
+    )
+    assert first.run(None, "complete").reason == INTERRUPTED
+    levels, tally = keeper.saved[-1]
+    again = Search(program, workers=2, cache=None, limits=Limits(), fingerprint=64, keeper=keeper)
+    again.resume(levels, tally)
+    assert 10_000 < again.distinct < COUNTS[0]
+    found = again.run(None, "complete")
+    assert (found.distinct, found.generated, found.diameter) == COUNTS
+    assert found.new_states == credits
+
+
+def test_a_crowded_table_grows_before_it_is_full(
+    program: Program, credits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slot tells 2^c homes apart only as long as no state is too far behind its own."""
+    monkeypatch.setattr(FingerprintSet, "spacing", 100)
+    crowded: list[bool] = []
+    plain = FingerprintSet._crowded
+
+    def watched(table: FingerprintSet) -> bool:
+        crowded.append(plain(table))
+        return crowded[-1]
+
+    monkeypatch.setattr(FingerprintSet, "_crowded", watched)
+    found = search(program, fingerprint=64, workers=2, keeper=Folder(tmp_path))
+    assert any(crowded)
+    assert (found.distinct, found.generated, found.diameter) == COUNTS
+    assert found.new_states == credits
+
+
+def test_a_state_too_far_from_its_home_is_never_overlooked(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FingerprintSet, "spacing", 1)
+    with pytest.raises(RuntimeError, match="behind its home"):
+        search(program, fingerprint=64, keeper=Folder(tmp_path))
+
+
+def test_nothing_is_left_of_a_level_that_was_given_up(tmp_path: Path) -> None:
+    files, rows = LevelFiles(tmp_path, 2), np.arange(64, dtype=np.uint64).reshape(-1, 2)
+    with pytest.raises(KeyboardInterrupt), files.gathered(3, 2) as level:
+        level.append(rows)
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+    with files.gathered(3, 2) as level:
+        level.append(rows[:20])
+        level.append(rows[20:])
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["00003-0.parquet", "00003-1.parquet"]
+    files.verify(level.saved)
+    found = np.concatenate(list(files.read(level.saved)))
+    assert sorted(map(tuple, found.tolist())) == list(map(tuple, rows.tolist()))
