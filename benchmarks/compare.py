@@ -27,15 +27,17 @@ from spin import MODES, Mode, read_verifier, verifier_command
 HERE = Path(__file__).parent
 MEBI = 1 << 20
 OURS = "elrcheck"
+REDUCED = f"{OURS} 2, all checks, --reduce"
+REDUCE = ("--set", "skips_no_news=true", "--set", "forgets=true")
 # (ours, theirs, minimum ratio of the rates)
 WANTED = (
-    (f"{OURS} 1", "C 1", 0.8),
+    (f"{OURS} 1", "C 1", 1.5),
     (f"{OURS} 1, state checks", "C 1, state checks", 0.8),
     (f"{OURS} 1", "Spin depth-first 1", 2.0),
     (f"{OURS} 1", "Spin breadth-first 1", 2.0),
     (f"{OURS} 2", "Spin depth-first 2", 2.0),
     (f"{OURS} 2", "Spin breadth-first 2", 2.0),
-    (f"{OURS} 2", "TLC 2", 200.0),
+    (f"{OURS} 2", "TLC 2", 500.0),
     (f"{OURS} 1", "Python 1", 40.0),
     (f"{OURS} 2", f"{OURS} 1", None),
 )
@@ -53,6 +55,12 @@ class Sample:
     complete: bool
     store_bytes_per_state: float | None = None
     start_up: float | None = None
+    generated: int | None = None
+
+    @property
+    def steps_rate(self) -> float | None:
+        """Generated states a second, where the engine counts them."""
+        return self.generated / self.seconds if self.generated and self.seconds else None
 
     @property
     def rate(self) -> float:
@@ -90,6 +98,7 @@ def sample(result: dict[str, Any], child: Child) -> Sample:
         complete=result.get("complete", True),
         store_bytes_per_state=result.get("store_bytes_per_state"),
         start_up=result.get("start_up"),
+        generated=result.get("generated"),
     )
 
 
@@ -173,6 +182,8 @@ class Comparison:
         self._try(f"{OURS} 1, state checks", ours(1, "state"))
         self._rival(binaries, "c, state checks", "C 1, state checks", expected)
         self._try(f"{OURS} 2, all checks", ours(2, "all"))
+        more = ("--workers", "2", "--checks", "all", *REDUCE)
+        self._try(REDUCED, lambda: run_engine(self.options, "compiled", *more))
 
     def _rival(self, binaries: dict[str, dict[str, str]], key: str, name: str, expected: int) -> None:
         if key not in binaries:
@@ -217,7 +228,7 @@ class Comparison:
             f" elrcheck: {ours.distinct:,}, {ours.transitions}"
             for name, samples in self.samples.items()
             for one in samples
-            if one.complete and ours.complete and name not in self.inexact
+            if one.complete and ours.complete and name not in self.inexact and name != REDUCED
             if one.distinct != ours.distinct
             or (one.transitions is not None and one.transitions != ours.transitions)
         ]
@@ -253,6 +264,7 @@ class Comparison:
                 "seconds": statistics.median(one.seconds for one in samples),
                 "distinct_per_second": statistics.median(one.rate for one in samples),
                 "distinct_per_cpu_second": _median([one.cpu_rate for one in samples]),
+                "steps_per_second": _median([one.steps_rate for one in samples]),
                 "peak_bytes": max(one.peak_bytes for one in samples),
                 "peak_bytes_per_state": max(one.peak_bytes for one in samples) / samples[-1].distinct,
                 "store_bytes_per_state": samples[-1].store_bytes_per_state,
@@ -291,13 +303,16 @@ def render(report: dict[str, Any]) -> str:
     lines.append("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]))
     lines.append("")
     lines.append(f"{'engine, cores':28}{'distinct':>13}{'seconds':>10}{'states/s':>12}{'per CPU s':>12}"
-                 f"{'peak MiB':>10}{'B/state':>12}{'in store':>9}")  # fmt: skip
+                 f"{'steps/s':>13}{'peak MiB':>10}{'B/state':>12}{'in store':>9}")  # fmt: skip
     for row in report["rows"]:
         cpu, store = row["distinct_per_cpu_second"], row["store_bytes_per_state"]
+        per_second = row["steps_per_second"]
+        steps = "" if per_second is None else format(per_second, ",.0f")
         note = "" if row["complete"] else "  stopped"
         lines.append(
             f"{row['engine']:28}{row['distinct']:>13,}{row['seconds']:>10.3f}{row['distinct_per_second']:>12,.0f}"
-            f"{'' if cpu is None else format(cpu, ',.0f'):>12}{row['peak_bytes'] / MEBI:>10,.0f}"
+            f"{'' if cpu is None else format(cpu, ',.0f'):>12}{steps:>13}"
+            f"{row['peak_bytes'] / MEBI:>10,.0f}"
             f"{row['peak_bytes_per_state']:>12,.0f}{'' if store is None else format(store, '.0f'):>9}{note}"
             f"{'' if row['exact'] else '  stores hashes only'}"
         )
