@@ -25,7 +25,7 @@ TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 KINDS = (
     "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
-    "findings", "recipes", "rules", "errors", "formats",
+    "findings", "recipes", "rules", "errors", "formats", "terms",
 )  # fmt: skip
 """Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
 

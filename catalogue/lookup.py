@@ -5,8 +5,9 @@
 
 In an answer of `find`, `list` is the list that has the name; a property's `kind` is always, sometimes
 or leads_to.
-An exact match of a name wins over one that ignores case. A hazard and the finding about it share an id on
-purpose: it means the finding. Any other ambiguous name is refused, with the kinds to choose from.
+An exact match of a name wins over one that ignores case, and every other kind over the glossary. A hazard and
+the finding about it share an id on purpose: it means the finding. Any other ambiguous name is refused, with
+the kinds to choose from.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
 from elrcheck.base.requests import KINDS
+from elrcheck.catalogue.glossary import term, term_entries
 from elrcheck.catalogue.model_entries import (
     Entry,
     action_entries,
@@ -43,6 +45,8 @@ IDS: Mapping[str, tuple[str, ...]] = {
     "F": ("hazards", "findings", "recipes"),
 }  # fmt: skip
 """First letters of an id -> the kinds that have such ids, and which no other kind has."""
+WORDS = "terms"
+"""The kind of what the glossary explains."""
 MOST_PLACES = 12
 """Entries that a help line names because they mention a word; of more it gives the number."""
 _BRIEF = ("id", "name", "summary", "compared")
@@ -60,8 +64,10 @@ def find(name: str, kind: str | None = None) -> Entry:
     found = _found(name, {k: _members(k, model, name) for k in few})
     if found is not None:
         return found
-    kinds = KINDS if kind is None else (kind,)
+    kinds = tuple(k for k in KINDS if kind in (None, k) and k != WORDS)
     found = _found(name, {k: _members(k, model, name) for k in kinds})
+    if found is None and kind in (None, WORDS) and (row := term(name)) is not None:
+        return {"list": WORDS, **row}
     if found is None:
         known = {k: _members(k, model) for k in kinds}
         raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
@@ -102,6 +108,9 @@ def _help(name: str, known: Mapping[str, Sequence[Entry]]) -> str:
         if any(whole.search(text) for text in _texts(entry))
     ]
     if not told:
+        near = suggest(name, [word for row in term_entries() for word in row["aliases"]])
+        if near is not None:
+            return f"did you mean `{near}`?"
         return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
     more = f" and {len(told) - MOST_PLACES} more" if len(told) > MOST_PLACES else ""
     return f"the word is in {', '.join(told[:MOST_PLACES])}{more}"
@@ -168,6 +177,8 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
             ]
         case "formats":
             return [{"name": name, "summary": about} for name, about in FORMATS.items()]
+        case "terms":
+            return term_entries()
     raise UsageFault("unknown-kind", f"there is no kind `{kind}`", help=did_you_mean(kind, KINDS))
 
 

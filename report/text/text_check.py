@@ -5,6 +5,7 @@ Of several violations the one with the shortest trace is printed, and one line f
 violated property::
 
     FAIL  P-3 LeaderInIsr  violated at depth 2
+          means     After step 2 this is false: "The leader is a member of the ISR".
           conjunct  leader_is_member
           witness   leader=1
           step 1    Fence(broker=2)
@@ -16,11 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elrcheck.report.plain_sentence import sentence
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_exploration import print_levels, projected
 from elrcheck.report.text.text_trace import print_trace
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, PropertyReport, SearchReport
 
+PLAIN = str.maketrans("“”", '""')
+"""Quotation marks that every stream can print."""
 MOST_FINDINGS = 3
 """Findings outside the scope that are named with their events; of the others only the ids."""
 
@@ -66,6 +70,7 @@ def _place(found: PropertyReport, report: CheckReport) -> str | None:
 def print_violation(found: PropertyReport, report: CheckReport, page: Page, detail: int = 0) -> None:
     """Prints the block of one violated property, including its trace."""
     page.verdict_line("fail", _headline(found, report))
+    page.labelled("means", sentence(found).translate(PLAIN))
     page.labelled("conjunct", found.conjunct)
     page.labelled("witness", found.witness)
     if found.counterexample is not None:

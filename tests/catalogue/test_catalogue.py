@@ -154,7 +154,6 @@ def test_unknown_names_get_a_suggestion() -> None:
     [
         ("KAFKA-19522", ("F-1 (findings)", "code_4_0 (variants)", "last_known_leader (knobs)")),
         ("min.insync.replicas", ("min-isr-1 (scopes)", "ChangeMinIsr (actions)", "more")),
-        ("hwm", ("W-25 (witnesses)",)),
         ("zzz", ("`elrcheck list KIND`", "variants")),
     ],
 )
@@ -200,3 +199,15 @@ def test_list_and_show_on_the_command_line(
     assert "    strict_hwm: false\n" in capsys.readouterr().out
     assert run(cli, ["show", "P-99"]) == ExitCode.DID_NOT_RUN
     assert "error[unknown-name]" in capsys.readouterr().err
+
+
+def test_words_of_the_glossary_are_shown_where_nothing_else_has_the_name() -> None:
+    for word in ("ELR", "hwm", "high watermark", "undecided"):
+        assert find(word)["list"] == "terms", word
+    assert find("ELR")["name"] == "ELR, eligible leader replicas"
+    assert find("trace")["list"] == "formats" and find("trace", "terms")["list"] == "terms"
+    assert find("kept")["summary"].count("; or: ") == 1, "a word with two rows"
+    for word, said in (("HMW", "did you mean `HW`?"), ("KAFKA-19522", "the word is in code_2024_10 (var")):
+        with pytest.raises(UsageFault) as caught:
+            find(word)
+        assert caught.value.help is not None and caught.value.help.startswith(said)

@@ -196,6 +196,7 @@ def test_a_violation_shows_only_what_changed() -> None:
     block = text_of(CHECK).split("\n\n")[0]
     assert block.splitlines() == [
         "FAIL  P-1 LeaderCompleteness  violated at depth 2  (kip_full, three-brokers)",
+        '      means     After step 2 this is false: "P-1 LeaderCompleteness".',
         "      conjunct  leader_is_live",
         "      witness   leader=2",
         "      step 1    Fence(broker=1)",
