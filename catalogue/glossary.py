@@ -49,4 +49,4 @@ def _rows(text: str) -> Iterator[tuple[str, str]]:
 def _plain(text: str) -> str:
     """Markdown without its links, quotes and stress."""
     linked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"(?<!\w)[*`]+|[*`]+(?!\w)", "", linked).strip()
+    return re.sub(r"(?<!\S)\*(\w[^*]*)\*", r"\1", linked).replace("`", "").strip()

@@ -18,6 +18,7 @@ from elrcheck.base.requests import FAIL_ON, KINDS
 from elrcheck.catalogue.lookup import full_entries
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import RunKind
+from elrcheck.model.state import GHOSTS
 
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 
@@ -89,6 +90,10 @@ def test_labels_and_columns_are_explained() -> None:
     found = set(labels())
     assert len(found) > 60 and {"conjunct", "distinct values"} <= found
     assert {word for word in found - {"A", "B"} if normal(word) not in explained()} == set()
+
+
+def test_what_only_properties_read_of_a_state_is_explained() -> None:
+    assert {name for name in GHOSTS if normal(name) not in explained()} == set()
 
 
 def test_every_kind_of_id_is_explained() -> None:
