@@ -24,6 +24,8 @@ TOML_LIMIT = 64 * 2**20
 _MOST_DIGITS = 30
 _MOST_BITS = 256
 """Of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
+_LONG = re.compile(rf"[0-9]{{{_MOST_DIGITS}}}")
+"""Where it is found, there may be a number of too many digits."""
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 SETTINGS = Codes(
@@ -93,11 +95,12 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
     text, before, some = "", 0, False
     for number, part in enumerate(parts):
         text += _part(part, name, codes, first=number == 0, before=before + text.count("\n"))
+        decoder = _DECODER if _LONG.search(text) else _SHORT_NUMBERS
         position = _skip(text, 0)
         while position < len(text):
             some = True
             try:
-                value, end = _decoded(text, position, name, codes, before, more=True)
+                value, end = _decoded(text, position, name, codes, before, decoder)
             except _Unfinished:
                 break
             if not isinstance(value, dict):
@@ -134,11 +137,14 @@ class _Refused(ValueError):
 
 
 def _decoded(
-    text: str, position: int, name: str, codes: Codes, before: int = 0, *, more: bool = False
+    text: str, position: int, name: str, codes: Codes, before: int = 0, more: json.JSONDecoder | None = None
 ) -> tuple[Any, int]:
-    """The value that begins at a position, and where the next one would. more: text may follow."""
+    """The value that begins at a position, and where the next one would.
+
+    more: how to decode a text of which more may follow; None for one that has its end.
+    """
     try:
-        value, end = _DECODER.raw_decode(text, position)
+        value, end = (more or _DECODER).raw_decode(text, position)
         return value, _skip(text, end)
     except json.JSONDecodeError as fault:
         if more and fault.pos >= len(text.rstrip()):
@@ -193,6 +199,8 @@ def _constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_constant
 )
+_SHORT_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_number, parse_constant=_constant)
+"""The same, faster, for a text in which no number has too many digits."""
 
 
 def lay_out(document: Mapping[str, Any]) -> str:

@@ -108,7 +108,7 @@ class Node:
         """This node, if it is an object with the required keys and no unknown one; None: any other key."""
         if not isinstance(self.value, dict):
             self.expected(self.source.OBJECT)
-        if optional is not None and any(key not in required and key not in optional for key in self.value):
+        if optional is not None and [k for k in self.value if k not in optional and k not in required]:
             self.reject_unknown((*required, *optional))
         for key in required:
             if key not in self.value:

@@ -18,7 +18,7 @@ LOCATED = ("sarif",)
 EVERY = (*PLAIN, *LISTS, *LOCATED)
 FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
-    "json": "One document (.json), schema in elrcheck/docs/schemas of the package; every command with a report.",
+    "json": "One document (.json), schema in docs/schemas of the package; every command with a report.",
     "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
     "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, audit,"
     " reproduce, mutate.",

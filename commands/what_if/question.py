@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Codes, JsonSource, Node
@@ -32,6 +32,7 @@ NEEDED = ("replicas",)
 """All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
+MAY_SAY = dict.fromkeys((*PARTITION_KEYS, "last_known_leader"))
 # Sizes that only matter to a search; min_isr also matters to a single controller event.
 _SEARCH_ONLY = ("broker_count", "log_slots")
 
@@ -55,6 +56,9 @@ class Ids:
 
     def distinct(self, brokers: Node) -> tuple[int, ...]:
         """A list of broker ids without repetition, as numbers of the model."""
+        numbers = self._numbers(brokers.value)
+        if numbers is not None:
+            return numbers
         found: list[int] = []
         for broker in brokers.items():
             number = self.inside(broker)
@@ -63,9 +67,20 @@ class Ids:
             found.append(number)
         return tuple(found)
 
+    def _numbers(self, given: object) -> tuple[int, ...] | None:
+        """`distinct` of a list with nothing wrong; None for any other, whose fault is still to be found."""
+        if not isinstance(given, list):
+            return None
+        found = [self.outside.index(b) for b in given if b.__class__ is int and b in self.outside]
+        return tuple(found) if len(found) == len(given) == len(set(found)) else None
+
     def optional(self, broker: Node) -> int | None:
         """A broker id, or -1 for none."""
         return None if broker.integer() == NOBODY else self.inside(broker)
+
+
+Registered: TypeAlias = tuple[Ids, tuple[int, ...], tuple[Registration, ...]]
+"""The brokers of a question: their ids, the same in the given order, and what is registered of each."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +184,28 @@ def _brokers(given: Node) -> Node:
     return given.get("brokers", {str(broker.integer()): {} for broker in placed})
 
 
-def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
+@dataclass(frozen=True)
+class _Said:
+    """A part of a question, known by its text: in that 1 and true are not equal."""
+
+    text: str
+    value: Any = field(compare=False)
+
+
+def _read_brokers(brokers: Node) -> Registered:
+    """The brokers of a question; the questions of one program have few different ones."""
+    try:
+        return _known_brokers(_Said(repr(brokers.value), brokers.value))
+    except UsageFault:  # it says where it is written
+        return _brokers_of(brokers)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_brokers(said: _Said) -> Registered:
+    return _brokers_of(Node(said.value, JsonSource("", CODES, root="")))
+
+
+def _brokers_of(brokers: Node) -> Registered:
     found: dict[int, Registration] = {}
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
@@ -200,7 +236,7 @@ def _registered(fenced: bool, in_controlled_shutdown: bool, epoch: int, director
 
 
 def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
-    given.object(NEEDED, (*PARTITION_KEYS, "last_known_leader"))
+    given.object(NEEDED, MAY_SAY)
     replicas = ids.distinct(given["replicas"])
     if not replicas:
         given["replicas"].fail("there is no replica")
@@ -243,7 +279,7 @@ def _leader(given: Node, ids: Ids, isr: Sequence[int]) -> int | None:
 
 def _is_none_stored(given: Node) -> bool:
     """LastKnownELR is [-1], which released code stores for a partition that had no leader already."""
-    return [node.value for node in given.items()] == [NOBODY]
+    return isinstance(given.value, list) and given.value == [NOBODY]
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
