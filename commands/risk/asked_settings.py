@@ -50,11 +50,27 @@ class Asked:
         """The configuration in which these events may happen."""
         return resolve(self.selection(events)).config
 
-    def command(self, events: Events) -> str:
-        """What repeats a search with these events."""
+    def command(self, events: Events, ident: str) -> str:
+        """What repeats a search with these events for an outcome; `check` has no property about outages."""
+        if ident != "LOSS-1":
+            return self._risk(events)
         sets = " ".join(f"--set {pair}" for pair in self._overrides(budgets_of(events)))
-        properties = {"LOSS-1": " --property P-6 --property P-8"}.get(self.losses, "")
-        return f"elrcheck check --variant {self.settings.variant} --scope {SCOPE} {sets}{properties}"
+        check = f"elrcheck check --variant {self.settings.variant} --scope {SCOPE}"
+        return f"{check} {sets} --property P-6 --property P-8"
+
+    def _risk(self, events: Events) -> str:
+        """The question about these events alone."""
+        said = self.settings
+        words = [
+            f"--kafka {said.kafka} --replication-factor {said.replication_factor}",
+            f"--min-insync-replicas {said.min_insync_replicas} --acks {said.acks}",
+        ]
+        if release_numbers(said.kafka) >= FIRST_WITH_FEATURE:
+            words.append(f"--elr {'on' if said.elr else 'off'}")
+        words += ["--unclean-leader-election-enable"] * said.unclean_leader_election_enable
+        words += ["--first-partition"] * said.first_partition
+        words += [f"--event {name}" for name in dict.fromkeys(events)]
+        return f"elrcheck risk {' '.join(words)} --events {len(events)} --fresh"
 
     def _overrides(self, budgets: Mapping[str, int]) -> Sequence[str]:
         values = {**sizes(self.settings), **budgets}
@@ -153,4 +169,3 @@ def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...
         if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
     ]  # fmt: skip
     return tuple(kind for kind in possible if not request.events or kind.name in request.events)
-

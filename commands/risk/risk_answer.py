@@ -130,7 +130,7 @@ class Answerer:
             evidence=levels,
             shown=shown,
             remedy=self._remedy(causes, bool(setting)),
-            command=self.asked.command(events),
+            command=self.asked.command(events, ident),
             trace=self._stored(events, ident, Behaviour(Origin(), states, labels)),
         )
 

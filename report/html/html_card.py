@@ -161,7 +161,10 @@ def _risk(report: RiskReport) -> Card:
     lines = tuple(
         (outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to
     )
-    figures = _counted(words, {"lost": "failed", "unavailable": "failed"}, "sets of events: ")
+    figures = [
+        _figure(words[outcome], _one(words[outcome], "set of events:", "sets of events:", outcome), "failed")
+        for outcome in sorted(words)
+    ]
     return Card(tuple(said), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
 
 
@@ -177,9 +180,9 @@ def _figure(number: int, label: str, tone: str) -> Figure:
     return Figure(f"{number:,}", label, tone)
 
 
-def _counted(words: Counter[str], tones: dict[str, str], before: str = "") -> tuple[Figure, ...]:
+def _counted(words: Counter[str], tones: dict[str, str]) -> tuple[Figure, ...]:
     """The counts, what failed first."""
     order = ("failed", "undecided", "", "passed")
     tone = {word: tones.get(word, "") for word in words}
     ordered: Iterable[str] = sorted(words, key=lambda word: order.index(tone[word]))
-    return tuple(_figure(words[word], before + word, tone[word]) for word in ordered if words[word])
+    return tuple(_figure(words[word], word, tone[word]) for word in ordered if words[word])

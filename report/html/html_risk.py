@@ -36,7 +36,10 @@ def risk_page(report: RiskReport) -> HtmlPage:
 
 def _part(key: str, part: RiskPart) -> Part:
     facts: list[tuple[str, str]] = [(outcome, reach_in_words(part, outcome)) for outcome in part.safe_up_to]
-    facts.append(("in no answer", ", ".join(part.safe_events) or "none"))
+    harmless = ", ".join(part.safe_events) or "none"
+    if part.safe_events and any(reach.undecided for reach in part.safe_up_to.values()):
+        harmless += "; but not every set with them is decided"
+    facts.append(("in no answer", harmless))
     if part.topics:
         facts.append(("topics", ", ".join(part.topics)))
     facts += [("note", note) for note in part.notes]

@@ -22,6 +22,8 @@ BOX = 22
 HEAD = 40
 LANE = 84
 MARGIN = 12
+SHRINKS = (640, 880)
+"""Widths between which a diagram shrinks to the column that it stands in; `report.css` has the least one."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,11 @@ class Diagram:
     lanes: tuple[Lane, ...]
     rows: tuple[Row, ...]
     loop: float | None
+
+    @property
+    def shrinks(self) -> bool:
+        """A little too wide to stand beside the state, and still readable when it fits."""
+        return SHRINKS[0] < self.width <= SHRINKS[1]
 
 
 def _ends(step: Step) -> tuple[str, str | None]:

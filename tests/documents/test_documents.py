@@ -18,6 +18,7 @@ from followed_inside import load_model_once
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.requests import KINDS, Selection
+from elrcheck.catalogue.glossary import term
 from elrcheck.catalogue.lookup import entries
 from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
@@ -92,7 +93,8 @@ def wrong_values(path: str, params: Mapping[str, Any]) -> Iterator[str]:
             resolve(Selection(params["variant"], params["scope"], params["overrides"]))
     except ElrError as fault:
         yield fault.render()
-    if path == "elrcheck show" and not any(params["name"] in names(kind) for kind in KINDS):
+    named = path != "elrcheck show" or any(params["name"] in names(kind) for kind in KINDS)
+    if not named and term(params["name"]) is None:
         yield f"nothing is called {params['name']}"
     of_rules = params.get("controller") and path != "elrcheck mutate"
     rules = ("rules",) if of_rules else ("properties", "witnesses")

@@ -40,7 +40,7 @@ def test_every_page_is_sound_and_has_a_card_on_top(name: str) -> None:
 
 def test_the_shortest_counterexample_is_first_and_open() -> None:
     text = html(SEVERAL)
-    marks = ('id="c1-P-1"', 'class="sequence"', 'class="state"', '<details class="fold">', 'id="c1-P-8"')
+    marks = ('id="c1-P-1"', 'class="sequence', 'class="state"', '<details class="fold">', 'id="c1-P-8"')
     assert before(text, *marks, 'id="c1-verdicts"', 'class="search"')
     assert [trace.title[:3] for trace in page_of(SEVERAL).parts[0].failing_traces] == ["P-1", "P-8"]
     verdicts = text[text.index('id="c1-verdicts"') :]
@@ -112,7 +112,7 @@ def test_the_page_opens_with_the_state_after_the_last_step() -> None:
         ("gate", [("1", "drift"), ("1", "same"), ("1", "difference not tolerated")]),
         ("suite", [("1", "not as expected"), ("1", "as expected")]),
         ("audit", [("1", "critical flags"), ("1", "low flags"), ("3", "partitions")]),
-        ("risk", [("1", "sets of events: lost"), ("1,200", "states searched")]),
+        ("risk", [("1", "set of events: lost"), ("1,200", "states searched")]),
         ("prove", [("1", "obligations refuted"), ("1", "unknown"), ("1", "proved"), ("1", "not covered")]),
         ("mutate", [("1", "not found"), ("1", "unnoticed"), ("1", "skipped"), ("1", "found")]),
     ],

@@ -113,6 +113,16 @@ def test_the_stored_trace_is_one_of_the_model(
     assert said["accepted"] == said["states"] > 4
 
 
+def test_the_command_of_an_answer_repeats_it(report: RiskReport, invoke: Invoke) -> None:
+    (answer,) = report.answers
+    code, out, _ = invoke(*answer.command.removesuffix(" --fresh").split()[1:], "--format", "json")
+    (again,) = json.loads(out)["answers"]
+    assert code == 0
+    assert (again["outcome"], again["events"], again["story"]) == (
+        answer.outcome, dict(answer.events), list(answer.story)
+    )  # fmt: skip
+
+
 def test_the_second_run_searches_nothing_and_says_the_same(
     report: RiskReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
