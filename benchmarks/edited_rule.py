@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from edited_copy import EditedCopy
+
 EDITS = {
     "recovery": (
         "the same rule in other words: the operands of a union change places",
@@ -49,29 +46,21 @@ def main() -> int:
     parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
-        return measure(Path(folder), options.sample, options.edit or list(EDITS))
+        return measure(EditedCopy(Path(folder)), options.sample, options.edit or list(EDITS))
 
 
-def measure(folder: Path, sample: int, edits: list[str]) -> int:
-    copy = folder / "tree" / "elrcheck"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "tests", "docs", "build", "*.egg-info")
-    shutil.copytree(ROOT, copy, ignore=ignored)
+def measure(copy: EditedCopy, sample: int, edits: list[str]) -> int:
     print(f"{'run':44} {'configurations':>14} {'searched':>9} {'seconds':>8}")
-    answer(folder, sample, "from nothing, no kernel in the cache")
-    answer(folder, sample, "from nothing, kernels in the cache", "--fresh")
-    answer(folder, sample, "again, nothing edited")
+    answer(copy, sample, "from nothing, no kernel in the cache")
+    answer(copy, sample, "from nothing, kernels in the cache", "--fresh")
+    answer(copy, sample, "again, nothing edited")
     wrong = 0
     for name in edits:
         what, file, old, new = EDITS[name]
-        place = copy / file
-        text = place.read_text(encoding="utf-8")
-        if text.count(old) != 1:
-            raise SystemExit(f"{file} has {old!r} {text.count(old)} times")
-        place.write_text(text.replace(old, new), encoding="utf-8")
         print(f"{name}: {what}")
-        kept = answer(folder, sample, f"  {name} edited")
-        fresh = answer(folder, sample, f"  {name} edited, --fresh", "--fresh")
-        place.write_text(text, encoding="utf-8")
+        with copy.edited(file, old, new):
+            kept = answer(copy, sample, f"  {name} edited")
+            fresh = answer(copy, sample, f"  {name} edited, --fresh", "--fresh")
         differ = [run for run, other in zip(kept, fresh, strict=True) if run != other]
         wrong += len(differ)
         for run in differ:
@@ -79,23 +68,14 @@ def measure(folder: Path, sample: int, edits: list[str]) -> int:
     return int(wrong > 0)
 
 
-def answer(folder: Path, sample: int, what: str, *more: str) -> list[dict[str, Any]]:
+def answer(copy: EditedCopy, sample: int, what: str, *more: str) -> list[dict[str, Any]]:
     """Run the suite of the copy; return what each configuration has, without times."""
-    environ = {
-        **os.environ, "PYTHONPATH": str(folder / "tree"), "ELRCHECK_CACHE_DIR": str(folder / "cache"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
-    command = [sys.executable, "-m", "elrcheck", "--no-progress", "suite", "--sample", str(sample)]
-    started = time.perf_counter()
-    done = subprocess.run(
-        [*command, "-f", "json", *more], env=environ, cwd=folder, capture_output=True, text=True, check=False
-    )
-    seconds = time.perf_counter() - started
-    if done.returncode not in (0, 1, 3):
-        raise SystemExit(done.stderr)
-    runs = json.loads(done.stdout)["runs"]
+    done = copy.run("suite", "--sample", str(sample), "-f", "json", *more)
+    if done.code not in (0, 1, 3):
+        raise SystemExit(done.errors)
+    runs = json.loads(done.output)["runs"]
     searched = sum(run["searched"] for run in runs)
-    print(f"{what:44} {len(runs):14} {searched:9} {seconds:8.1f}", flush=True)
+    print(f"{what:44} {len(runs):14} {searched:9} {done.seconds:8.1f}", flush=True)
     return [{k: v for k, v in run.items() if k not in ("searched", "seconds")} for run in runs]
 
 

@@ -18,6 +18,8 @@ from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import edited_proof
+import edited_rule
 from c_program import CResult, compile_c, find_compiler, run_c
 from measure import run_child
 from promela import promela_source
@@ -127,3 +129,13 @@ def test_spin_stores_as_many_states(tmp_path: Path) -> None:
 def test_spin_agrees_on_the_model(two_brokers: Program, tmp_path: Path) -> None:
     found = in_spin(two_brokers, tmp_path)
     assert (found.stored, found.transitions) == (21105, 218433 - 137101)
+
+
+@pytest.mark.parametrize("place", [
+    *((file, old) for _, file, old, _ in edited_rule.EDITS.values()),
+    *((edit.file, edit.old) for edit in edited_proof.EDITS.values()),
+], ids=[*edited_rule.EDITS, *edited_proof.EDITS])  # fmt: skip
+def test_what_the_benchmarks_edit_is_there(place: tuple[str, str]) -> None:
+    """Each text that a script replaces is in its file once."""
+    file, old = place
+    assert (ROOT / file).read_text(encoding="utf-8").count(old) == 1

@@ -1,0 +1,162 @@
+"""How much of a proof is made again after one rule, or one lemma, was edited.
+
+    python benchmarks/edited_proof.py                 # the default claim: three brokers, logs of two records
+    python benchmarks/edited_proof.py --set log_slots=1 --edit may_join --edit wrong
+    python benchmarks/edited_proof.py --compare       # prove each edit from nothing, too: the same answers?
+
+Copies the package, proves the claim from nothing, edits one rule of the copy at a time, and proves it again
+with what was kept. Columns: the verdict; cells (an action and a lemma or property) in all, and those
+asked again; seconds of the clock and of the processor; the actions of the cells asked again. Exits
+with 1 if a verdict is not the one expected, if a cell is asked again that the edit is no part of, or if
+an answer differs from that of a proof from nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edited_copy import EditedCopy
+
+MANY = 6
+"""More actions than these are counted, not named."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What changes in a file. actions: whose cells may be asked again; None if any may."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    actions: frozenset[str] | None = None
+    verdict: str = "proved"
+
+
+PROPOSALS = "model/broker/isr_proposals.py"
+EDITS = {
+    "words": Edit(
+        "the docstring of a rule in other words",
+        PROPOSALS, "an expansion: HW reached and", "an expansion: the watermark and", frozenset(),
+    ),
+    "may_join": Edit(
+        "a rule of one action: a follower joins with the whole log only",
+        PROPOSALS, "and end >= leader.high_watermark", "and end >= len(leader.log)", frozenset(["ExpandIsr"]),
+    ),
+    "wrong": Edit(
+        "the same rule, wrongly: a follower joins by the high watermark alone (F-11)",
+        PROPOSALS, "and (end >= leader.epoch_start or not c.join_requires_epoch_start)", "and end >= 0",
+        frozenset(["ExpandIsr"]), "refuted",
+    ),
+    "shrink": Edit(
+        "a rule of one action: followers that lag leave one at a time",
+        PROPOSALS, "and out != EMPTY and out <= sender", "and len(out) == 1 and out <= sender",
+        frozenset(["ShrinkIsr"]),
+    ),
+    "watermark": Edit(
+        "a rule of five actions: no watermark while the leader has not heard of all it waits for",
+        "model/broker/high_watermark.py", "or least <= leader.high_watermark:",
+        "or heard != quorum or least <= leader.high_watermark:",
+        frozenset(["ApplyMetadata", "ApplyMetadataFirst", "Fetch", "LeaderLearns", "Produce"]),
+    ),
+    "lemma": Edit(
+        "a lemma is stronger: EnoughByOldValue speaks of every broker that knows the leader epoch",
+        "invariants/lemmas_changes.py", "            leads_now(s, b)\n            and (\n                (\n",
+        "            s.broker[b].view.leader_epoch == s.partition.leader_epoch\n"
+        "            and (\n                (\n",
+    ),
+    "election": Edit(
+        "a rule of every action of the controller: the first candidate leads, whoever led before",
+        "model/control_plane/partition.py",
+        "    if p.leader in valid:\n        return Choice(leader=p.leader, unclean=False)\n", "",
+    ),
+}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="as of `elrcheck prove`"
+    )
+    parser.add_argument("--compare", action="store_true", help="prove each edit from nothing, too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
+        proofs = Proofs(EditedCopy(Path(folder)), [f"--set={one}" for one in options.set])
+        print(f"{'run':34} {'verdict':12} {'cells':>6} {'again':>6} {'seconds':>8} {'processor':>9}  actions")
+        proofs.prove("from nothing")
+        wrong = unexpected(proofs.prove("again, nothing edited"), "proved", frozenset())
+        for name in options.edit or EDITS:
+            wrong += proofs.edit(name, EDITS[name], options.compare)
+    return int(wrong > 0)
+
+
+class Proofs:
+    """Proofs of one claim, by the copy."""
+
+    def __init__(self, copy: EditedCopy, settings: list[str]) -> None:
+        self.copy, self.settings = copy, settings
+
+    def edit(self, name: str, edit: Edit, compare: bool) -> int:
+        """Prove with one edit; return how much is not as it should be."""
+        print(f"{name}: {edit.what}")
+        with self.copy.edited(edit.file, edit.old, edit.new):
+            report = self.prove(f"  {name} edited")
+            wrong = unexpected(report, edit.verdict, edit.actions)
+            if compare:
+                wrong += differences(report, self.prove(f"  {name} edited, --fresh", "--fresh"))
+        return wrong
+
+    def prove(self, label: str, *more: str) -> dict[str, Any]:
+        """The report of a run, printed in a line; SystemExit if there is none."""
+        run = self.copy.run("prove", "-f", "json", *self.settings, *more)
+        if run.code not in (0, 1, 3):
+            raise SystemExit(run.errors)
+        report: dict[str, Any] = json.loads(run.output)
+        cells = report["cells"]
+        again = [cell for cell in cells if not cell["kept"]]
+        actions = sorted({cell["action"] for cell in again})
+        named = ", ".join(actions) if len(actions) <= MANY else f"{len(actions)} actions"
+        times = f"{run.seconds:8.1f} {run.processor:9.1f}"
+        print(
+            f"{label:34} {report['verdict']:12} {len(cells):6} {len(again):6} {times}  {named}",
+            flush=True,
+        )
+        return report
+
+
+def unexpected(report: dict[str, Any], verdict: str, actions: frozenset[str] | None) -> int:
+    """Say what a report should not be: another verdict, or cells asked again that are of other actions."""
+    wrong = 0
+    if report["verdict"] != verdict:
+        print(f"  expected: {verdict}")
+        wrong += 1
+    others = {cell["action"] for cell in report["cells"] if not cell["kept"]}
+    if actions is not None and not others <= actions:
+        print(f"  the edit is no part of {', '.join(sorted(others - actions))}")
+        wrong += 1
+    return wrong
+
+
+def differences(kept: dict[str, Any], fresh: dict[str, Any]) -> int:
+    """Name the cells whose answer is not that of a proof from nothing."""
+    differ = {cell for cell, _ in _verdicts(kept).items() ^ _verdicts(fresh).items()}
+    for cell in sorted(differ):
+        print(f"  another answer than that of a proof from nothing: {' x '.join(cell)}")
+    return len(differ)
+
+
+def _verdicts(report: dict[str, Any]) -> dict[tuple[str, str], str]:
+    return {(cell["action"], cell["lemma"]): cell["verdict"] for cell in report["cells"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
