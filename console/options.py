@@ -110,7 +110,7 @@ mutation_options = _stack(
     click.option("--answers/--no-answers", default=True,
                  help="With --rules: first compare with Kafka's answers, as `conform --answers packaged`."),
     click.option("--proof", is_flag=True,
-                 help="With --rules: also put what a property catches to the proof by induction."),
+                 help="Also put each hazard, or change of --rules, that a property catches to the proof."),
     click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
                  help="Survey only the guards of this action (implies --guards); may be repeated."),
     _selection(GUARD_SCOPE),

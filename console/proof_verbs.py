@@ -129,7 +129,9 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     if not survey:
         reject_given(ctx, ("variant", "scope", "overrides"), "--guards")
     if not changes:
-        reject_given(ctx, ("configurations", "sample", "seed", "controller", "proof"), "--rules")
+        reject_given(ctx, ("configurations", "sample", "seed", "controller"), "--rules")
+        if survey and not hazards:
+            reject_given(ctx, ("proof",), "--rules or --hazard")
     elif ctx.get_parameter_source("max_states") is not click.core.ParameterSource.COMMANDLINE:
         options["max_states"] = None
     wanted = hazards if hazards or not (survey or changes) else None

@@ -70,6 +70,14 @@ class HazardReport:
     trace: str | None = None
     counterexample: TraceView | None = None
     kept: bool = False
+    proof: ProofAnswer | None = None
+    """What the proof by induction makes of a hazard that breaks safety, if it was asked."""
+    open: str | None = None
+    """An obligation that the change leaves open."""
+    beyond: tuple[str, ...] = ()
+    """Settings of its configuration that no proof covers."""
+    hole: bool = False
+    """No obligation is open, although the proof covers the configuration."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ breaks. Only then is the change the cause of the finding. `guard_survey` drops g
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -65,6 +65,8 @@ def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
         run_hazard(model, hazard, wanted, searches, f"[{number}/{len(chosen)}]", request.run_dir)
         for number, hazard in enumerate(chosen, start=1)
     )
+    if request.proof:
+        hazards = tuple(_by_proof(chosen, hazards, progress))
     stored = any(hazard.trace is not None for hazard in hazards)
     return MutateReport(
         verdict=_verdict(hazards, surveyed, guards),
@@ -273,6 +275,24 @@ def _found(
     )
 
 
+def _by_proof(
+    hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress
+) -> Iterator[HazardReport]:
+    """The reports, with what the proof makes of each hazard that breaks safety."""
+    from elrcheck.commands.mutate.hazard_proof import HazardProofs
+
+    proofs = HazardProofs()
+    for hazard, report in zip(hazards, reports, strict=True):
+        if report.verdict != "found" or not any(ident.startswith("P-") for ident in hazard.expected):
+            yield report
+            continue
+        progress.stage(f"the proof, with {hazard.id}")
+        told = proofs.judge(hazard, sides(hazard).base)
+        yield replace(
+            report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole
+        )
+
+
 # ---------------------------------------------------------------------------- the whole run
 
 
@@ -281,7 +301,7 @@ def _verdict(
 ) -> MutateVerdict:
     """The verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
     seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
-    if "not_found" in seen:
+    if "not_found" in seen or any(hazard.hole for hazard in hazards):
         return "not_found"
     if "inconclusive" in seen or (surveyed is not None and not surveyed.unmutated.complete):
         return "inconclusive"

@@ -356,12 +356,10 @@ class RuleBench:
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
         """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
         found = self.induction.judge(variation)
-        step = " x ".join(filter(None, (found.action, found.goal)))
         case = self.cases.get(answer.configuration or "")
-        hole = found.answer == "proved" and case is not None and not outside(case.selected.config)
-        return _with(
-            answer, proof=found.answer, open=f"{step}, {found.brokers} brokers" if step else None, hole=hole
-        )
+        covered = case is not None and not outside(case.selected.config)
+        hole = covered and found.answer in ("proved", "outside")
+        return _with(answer, proof=found.answer, open=found.open, hole=hole)
 
 
 def _counts(result: SearchResult) -> Counts:

@@ -7,8 +7,8 @@ is found in a moment. Every counterexample to induction is replayed in plain Pyt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,12 @@ class ByProof:
     brokers: int = 0
     reason: str = ""
 
+    @property
+    def open(self) -> str | None:
+        """The open obligation, and the size of the proof that has it."""
+        step = " x ".join(filter(None, (self.action, self.goal)))
+        return f"{step}, {self.brokers} brokers" if step else None
+
 
 class ProofBench:
     """The original's obligations, made when they are first needed."""
@@ -66,7 +72,7 @@ class ProofBench:
     def __init__(self, variant: str = "kip_full", sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
         self.model = load_proof_model()
         self.mutants = RuleMutants(self.model)
-        self.sides = tuple(_Side(self.model, _config(variant, size)) for size in sizes)
+        self.sides = tuple(Side(self.model, _config(variant, size)) for size in sizes)
 
     def judge(self, variation: Variation) -> ByProof:
         """The first open obligation; `proved` only if every size has all its obligations proved."""
@@ -86,37 +92,26 @@ class ProofBench:
                 last = found
         return last
 
-    def judge_knobs(self, knobs: Mapping[str, Any]) -> ByProof:
-        """The same for other values of knobs, of the model as it is."""
-        last = ByProof("outside")
-        for side in self.sides:
-            found = side.compare(self.model, replace(side.config, **knobs))
-            if found.answer in ("refuted", "undecided"):
-                return found
-            if found.answer == "proved":
-                last = found
-        return last
-
 
 def _config(variant: str, size: tuple[str, ...]) -> Config:
     selected = resolve(Selection(variant, "three-brokers", size))
     return widened(selected.config, selected.overrides)
 
 
-class _Side:
-    """One configuration, with the obligations of the original."""
+class Side:
+    """One configuration, with the obligations of the original. assumed: names of assumptions on steps."""
 
-    def __init__(self, model: Model, config: Config) -> None:
-        self.model, self.config = model, config
+    def __init__(self, model: Model, config: Config, assumed: tuple[str, ...] = ()) -> None:
+        self.model, self.config, self.assumed = model, config, assumed
 
     @cached_property
     def terms(self) -> _Terms:
-        return _Terms(self.model, self.config)
+        return _Terms(self.model, self.config, self.assumed)
 
     def compare(self, model: Model, config: Config) -> ByProof:
         """What becomes open in a model, or a configuration, that is not the original."""
         old = self.terms
-        new = _Terms(model, config, old.silent)
+        new = _Terms(model, config, self.assumed, old.silent)
         lemmas = {name for name in new.now if not _same(new.now[name], old.now.get(name))}
         asked = undecided = 0
         for fn, done in self._obligations(new, old, lemmas):
@@ -179,8 +174,10 @@ class _Done:
 class _Terms:
     """The terms of a model's obligations in one configuration. silent: properties that say nothing there."""
 
-    def __init__(self, model: Model, config: Config, silent: frozenset[str] | None = None) -> None:
-        transitions = Transitions(model, config, any_order=True)
+    def __init__(
+        self, model: Model, config: Config, assumed: tuple[str, ...], silent: frozenset[str] | None = None
+    ) -> None:
+        transitions = Transitions(model, config, any_order=True, assumed=assumed)
         self.prover = Prover(transitions, lemmas_of(model), SECONDS)
         self.now = self.prover.now
         if silent is None:

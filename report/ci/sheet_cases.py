@@ -219,17 +219,21 @@ def _suite(name: str, cases: Sequence[Case]) -> Suite:
 
 
 def _hazard_case(hazard: HazardReport) -> Case:
-    outcome = "failed" if hazard.verdict == "not_found" else _MUTATION.get(hazard.verdict, "undecided")
+    missed = hazard.verdict == "not_found" or hazard.hole
+    outcome = "failed" if missed else _MUTATION.get(hazard.verdict, "undecided")
     verdict = hazard.verdict.replace("_", " ")
     if hazard.property is not None:
         verdict += f" by {hazard.property}"
         verdict += f" at depth {hazard.depth}" if hazard.depth is not None else ""
+    if hazard.proof is not None:
+        verdict += f", {hazard.proof} by the proof{': a hole' if hazard.hole else ''}"
     why = f"{hazard.mutation}: {hazard.reason or verdict}" if outcome != "passed" else ""
     return Case(hazard.id, hazard.title, outcome, verdict, why, seconds=hazard.seconds)
 
 
 def _rule_case(rule: RuleMutant) -> Case:
-    outcome: Outcome = "failed" if rule.verdict in ("unaffected", "contradicted") else "passed"
+    hole = rule.hole or rule.verdict in ("unaffected", "contradicted")
+    outcome: Outcome = "failed" if hole else "passed"
     if rule.verdict == "inconclusive":
         outcome = "undecided"
     verdict = rule.verdict + (f" by {rule.by}" if rule.by else "")

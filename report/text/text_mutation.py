@@ -46,6 +46,10 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
         ("hazard", "not settled, because"),
         ((h.id, h.reason or "") for h in shown if h.verdict != "found"),
     )
+    page.table(
+        ("hazard", "by the proof", "open obligation", "covered"),
+        ((h.id, "a hole" if h.hole else h.proof, h.open or "", _covered(h)) for h in shown if h.proof),
+    )
     if detail >= 0:
         _print_guards(report, page)
     _print_rules(report, page, detail)
@@ -58,6 +62,10 @@ def _measured(depth: int | None, distinct: int | None, seconds: float, page: Pag
         "" if distinct is None else page.count(distinct),
         f"{seconds:.1f}",
     )
+
+
+def _covered(hazard: HazardReport) -> str:
+    return f"without {', '.join(hazard.beyond)}" if hazard.beyond else "yes"
 
 
 def _print_guards(report: MutateReport, page: Page) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.commands.mutate.hazard_proof import HazardProofs
+from elrcheck.commands.mutate.mutate import select_hazards, sides
 from elrcheck.commands.mutate.rule_bench import MutantTask, RuleBench
 from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.lang.changed.variations import Variation
@@ -36,11 +39,27 @@ def test_a_change_of_what_the_proof_leaves_out_is_outside(bench: ProofBench) -> 
     assert (found.answer, found.action) == ("outside", "")
 
 
+@pytest.fixture(scope="module")
+def hazards() -> HazardProofs:
+    return HazardProofs(sizes=TINY)
+
+
 @pytest.mark.slow
-def test_a_hazard_is_refuted_and_the_rules_themselves_are_not(bench: ProofBench) -> None:
-    assert bench.judge_knobs({}).answer == "outside"
-    found = bench.judge_knobs({"clean_check": CleanCheck.ALWAYS_CLEAN})
-    assert (found.answer, found.action) == ("refuted", "Register")
+def test_a_hazard_is_refuted_and_the_rules_themselves_are_not(hazards: HazardProofs) -> None:
+    """A change of nothing, within what the proof covers, would be a hole if a search found something."""
+    same = Hazard("F-0", "", "", settings={"crashes": 1})
+    told = hazards.judge(same, sides(same).base)
+    assert (told.found.answer, told.hole) == ("outside", True)
+    kept = Hazard("F-0", "", "", settings={"crashes": 1}, knobs={"clean_check": CleanCheck.ALWAYS_CLEAN})
+    told = hazards.judge(kept, sides(kept).base)
+    assert (told.found.answer, told.found.action, told.hole) == ("refuted", "Register", False)
+
+
+@pytest.mark.slow
+def test_what_no_proof_covers_is_named(hazards: HazardProofs) -> None:
+    (logged,) = select_hazards(["F-15"])
+    told = hazards.judge(logged, sides(logged).base)
+    assert "metadata" in told.beyond and not told.hole
 
 
 @pytest.mark.slow
@@ -56,5 +75,5 @@ def test_the_survey_asks_the_proof_about_what_a_property_catches() -> None:
     assert answer.open is not None and answer.open.startswith("Unregister x ")
 
 
-def test_proof_needs_rules(invoke: Callable[..., tuple[int, str, str]]) -> None:
-    assert invoke("mutate", "--proof")[0] == 2
+def test_no_guard_is_put_to_the_proof(invoke: Callable[..., tuple[int, str, str]]) -> None:
+    assert invoke("mutate", "--guards", "--proof")[0] == 2
