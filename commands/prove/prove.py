@@ -56,6 +56,8 @@ from elrcheck.traces.describe import leaves
 
 PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
+LITTLE = 150
+"""Obligations that this process asks itself: others would take as long to build the terms of them."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
@@ -273,8 +275,8 @@ class Proof:
                 self.kept.add(self.transitions.instances[number], new)
 
     def _done(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
-        """The answers of each piece of work, in this process as they are asked for."""
-        if workers > 1:
+        """The answers of each piece of work; in this process, as they are asked for, if it is little."""
+        if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
             yield from in_processes(self.config, self.timeout, work, workers, self.assumed)
             return
         for part in work:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ from elrcheck.commands.mutate.mutation_run import Searches
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_report import print_report
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from elrcheck.traces.tracefile import load_trace
@@ -106,6 +110,17 @@ def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, cod
     verdict = mutate._verdict(hazards, None, guards)
     assert verdict == total
     assert MutateReport(verdict, 0.0, 1).exit_code == code
+
+
+def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
+    """It was found by a search, and still the run is no pass."""
+    hole = HazardReport("F-1", "", "", "", "found", ("P-1",), "P-1", 4, proof="proved", hole=True)
+    seen = replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
+    assert (mutate._verdict([hole], None, ()), mutate._verdict([seen], None, ())) == ("not_found", "found")
+    text = io.StringIO()
+    print_report(MutateReport("not_found", 0.0, 1, (hole, seen)), Page(open_console(text)))
+    rows = [" ".join(line.split()) for line in text.getvalue().splitlines()]
+    assert "F-1 a hole yes" in rows and "F-1 refuted Fence x P-1, 2 brokers without metadata" in rows
 
 
 # ---------------------------------------------------------------------------- guards

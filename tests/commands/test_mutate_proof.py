@@ -65,14 +65,12 @@ def test_what_no_proof_covers_is_named(hazards: HazardProofs) -> None:
 @pytest.mark.slow
 def test_the_survey_asks_the_proof_about_what_a_property_catches() -> None:
     rules = RuleBench()
-    name = next(
-        one.name for one in rules.mutants.of("Unregister") if "Status.OFFLINE, 'b is down')" in one.name
-    )
-    case = "pairs/elect+unregister/fence"
-    task = MutantTask("Unregister", name, (case,), (), (), 60.0, controller=False, answers=False, proof=True)
+    name = next(one.name for one in rules.mutants.of("ExpandIsr") if "require(may_join(" in one.name)
+    case = "pairs/elect+unregister/crash"
+    task = MutantTask("ExpandIsr", name, (case,), (), (), 60.0, controller=False, answers=False, proof=True)
     answer = rules.judge(task)
     assert answer.verdict == "found" and answer.proof == "refuted" and not answer.hole
-    assert answer.open is not None and answer.open.startswith("Unregister x ")
+    assert answer.open is not None and answer.open.startswith("ExpandIsr x ")
 
 
 def test_no_guard_is_put_to_the_proof(invoke: Callable[..., tuple[int, str, str]]) -> None:

@@ -1,0 +1,77 @@
+"""A hazard, put to the proof by induction: which obligation it leaves open.
+
+It is put to the claims that changes of rules are put to, then to one with recoveries, under its assumption.
+If none of them has an open obligation, and the search of the hazard has rules of its own beside the change,
+these count as part of the change. What the search has and no proof covers is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from elrcheck.base.requests import ProofAssumption, Selection
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.catalogue.select import resolve
+from elrcheck.commands.mutate.mutation_run import dropped
+from elrcheck.commands.mutate.rule_proof import SIZES, ByProof, ProofBench, Side
+from elrcheck.commands.prove.covered import SHOWN, outside, widened
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+
+RECOVERY: ProofAssumption = "complete-winners"
+ORDER = ("outside", "proved", "undefined", "undecided", "refuted")
+"""Answers of the proof; the later says more."""
+
+
+@dataclass(frozen=True)
+class HazardByProof:
+    """What the proof makes of a hazard. beyond: settings of its search that no proof covers.
+
+    hole: no obligation is open, although the proof covers what the search that finds it has.
+    """
+
+    found: ByProof
+    beyond: tuple[str, ...]
+
+    @property
+    def hole(self) -> bool:
+        return self.found.answer in ("proved", "outside") and not self.beyond
+
+
+class HazardProofs:
+    """The claims that hazards are put to, made when they are first needed."""
+
+    def __init__(self, sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
+        self.bench = ProofBench(sizes=sizes)
+        self._recoveries: dict[int, Side] = {}
+
+    def judge(self, hazard: Hazard, base: Config) -> HazardByProof:
+        """The first open obligation; base: the configuration that the hazard is searched in, without it."""
+        last = ByProof("outside")
+        for side, change in self._tries(hazard, base):
+            model = side.model if hazard.guard is None else dropped(side.model, *hazard.guard)
+            found = side.compare(model, replace(side.config, **change))
+            last = max(last, found, key=lambda one: ORDER.index(one.answer))
+            if last.answer == "refuted":
+                break
+        return HazardByProof(last, outside(base, hazard.variant))
+
+    def _tries(self, hazard: Hazard, base: Config) -> Iterator[tuple[Side, Mapping[str, Any]]]:
+        """The claims, with what changes in each."""
+        yield from ((side, hazard.knobs) for side in self.bench.sides)
+        yield self._recovery(base.min_isr), hazard.knobs
+        own = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
+        own -= set(SHOWN)  # protocols of their own, not rules
+        if rules := {name: value for name, value in hazard.settings.items() if name in own}:
+            yield from ((side, {**rules, **hazard.knobs}) for side in self.bench.sides)
+
+    def _recovery(self, min_isr: int) -> Side:
+        """Unclean elections and recoveries, with two brokers and logs of one record."""
+        if min_isr not in self._recoveries:
+            small = ("log_slots=1", f"min_isr={min_isr}")
+            selected = resolve(Selection("kip_full", "two-brokers", small))
+            config = widened(selected.config, selected.overrides, (RECOVERY,))
+            self._recoveries[min_isr] = Side(self.bench.model, config, (RECOVERY,))
+        return self._recoveries[min_isr]
