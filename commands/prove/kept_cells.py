@@ -3,7 +3,8 @@
 An obligation is: the types, some lemmas and the guard of a step imply the goal after the step. Its answer is
 found again only if the text of all of these terms is the same, with the same Z3 and elrcheck; of the lemmas,
 the ones that the proof needed. So a changed rule concerns the steps that it is part of, a changed lemma its
-own column and the proofs that needed it. Only what is proved is kept: anything else is asked again.
+own column and the proofs that needed it. A goal keeps several proofs, so that a lemma that was changed and is
+as before has its answers. Only what is proved is kept: anything else is asked again.
 
 A file holds the obligations of one instance of an action. It is only ever replaced as a whole, so several
 runs may share the folder.
@@ -26,6 +27,9 @@ from elrcheck.invariants.proof.digests import Digests, digest
 from elrcheck.invariants.proof.obligations import Discharge
 from elrcheck.invariants.proof.transition import Instance
 
+PROOFS = 4
+"""Proofs that are kept of one goal of an instance, each from other lemmas."""
+
 
 class KeptCell(Record, frozen=True):
     """A proved obligation. core: the lemmas that it needed, each with its digest.
@@ -39,9 +43,9 @@ class KeptCell(Record, frozen=True):
 
 
 class KeptInstance(Record, frozen=True):
-    """The proved obligations of an instance, by the digests of their goals."""
+    """The proved obligations of an instance, by the digests of their goals; the newest proof first."""
 
-    cells: dict[str, KeptCell]
+    proofs: dict[str, tuple[KeptCell, ...]]
 
 
 class KeptCells:
@@ -55,11 +59,11 @@ class KeptCells:
         """The answers that are known, by the names of the goals; None where nothing was to be proved."""
         if self.fresh:
             return {}
-        cells = self._read(self._name(instance))
+        proofs = self._read(self._name(instance))
         found: dict[str, Discharge | None] = {}
         for goal in goals:
-            cell = cells.get(self.digests.goal(goal))
-            if cell is not None and self._current(cell):
+            before = proofs.get(self.digests.goal(goal), ())
+            if (cell := next(filter(self._current, before), None)) is not None:
                 known = Discharge("proved", cell.seconds, frozenset(cell.core), kept=True)
                 found[goal] = known if cell.affected else None
         return found
@@ -67,22 +71,27 @@ class KeptCells:
     def add(self, instance: Instance, answers: Mapping[str, Discharge | None]) -> None:
         """Keep what is proved; a full disk is no reason to fail."""
         name = self._name(instance)
-        cells = {goal: cell for goal, cell in self._read(name).items() if self._current(cell)}
+        proofs = dict(self._read(name))
         for goal, answer in answers.items():
             if answer is None:
-                cells[self.digests.goal(goal)] = KeptCell({}, 0.0, affected=False)
+                new = KeptCell({}, 0.0, affected=False)
             elif answer.verdict == "proved":
                 core = {lemma: self.digests.lemmas[lemma] for lemma in sorted(answer.core)}
-                cells[self.digests.goal(goal)] = KeptCell(core, answer.seconds)
+                new = KeptCell(core, answer.seconds)
+            else:
+                continue
+            key = self.digests.goal(goal)
+            others = (cell for cell in proofs.get(key, ()) if not self._current(cell))
+            proofs[key] = (new, *others)[:PROOFS]
         with contextlib.suppress(OSError, ElrError):
-            write_file(self.folder / name, to_text(KeptInstance(cells)))
+            write_file(self.folder / name, to_text(KeptInstance(proofs)))
 
     def _current(self, cell: KeptCell) -> bool:
         return all(self.digests.lemmas.get(name) == known for name, known in cell.core.items())
 
-    def _read(self, name: str) -> dict[str, KeptCell]:
+    def _read(self, name: str) -> dict[str, tuple[KeptCell, ...]]:
         try:
-            return from_text((self.folder / name).read_bytes(), KeptInstance).cells
+            return from_text((self.folder / name).read_bytes(), KeptInstance).proofs
         except (OSError, ValueError):
             return {}
 

@@ -64,7 +64,7 @@ def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytes
 def test_a_changed_lemma_is_proved_again(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It concerns its own column, and every proof that needed it; the others stay."""
+    """It concerns its own column, and every proof that needed it; the others stay, and old answers."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
     config = replace(TINY, broker_count=1, min_isr=1)
     proof = Proof(model, config, [], 60.0, Silent())
@@ -85,9 +85,12 @@ def test_a_changed_lemma_is_proved_again(
     }
     assert needed and needed <= again
     assert {lemma for _, lemma in again - needed} <= {weaker.name}
+    proof = Proof(model, config, [], 60.0, Silent())
+    proof.keep(fresh=False)
+    assert all(cell.kept for cell in proof.run("kip_full").cells), "the lemma is as it was"
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"cells": {"a": 1}}'])
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"proofs": {"a": 1}}', b'{"cells": {}}'])
 def test_a_damaged_answer_is_asked_again(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
 ) -> None:
