@@ -12,7 +12,7 @@ from elrcheck.report.sweep_matrix import smallest
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import WORST_FIRST, AuditReport
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.gate_report import GateReport
+from elrcheck.results.gate_report import EntryReport, GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.risk_report import RiskReport
@@ -114,6 +114,7 @@ def _gate(report: GateReport) -> Card:
     said = [f"{name}: {one.what} is {one.found}, expected {one.expected}." for name, one in failing]
     if len(said) > MOST_DIFFERENCES:
         said[MOST_DIFFERENCES:] = [f"{len(said) - MOST_DIFFERENCES} more differences fail."]
+    said = [*_new_violation(report), *said]
     figures = (
         *_counted(words, GATE_TONES),
         *(
@@ -128,6 +129,18 @@ def _gate(report: GateReport) -> Card:
         Figure(f"{report.seconds:.1f} s", "time"),
     )
     return Card(tuple(said), figures, (("baseline", report.baseline),))
+
+
+def _new_violation(report: GateReport) -> list[str]:
+    """What the shortest counterexample to a property that should hold shows, in a sentence."""
+    found = [
+        (each.depth or 0, f"{part.name}: {sentence(each)}")
+        for part in report.parts
+        if isinstance(part, EntryReport)
+        for each in part.check.properties
+        if sentence(each) and any(one.fails and one.subject == each.id for one in part.differences)
+    ]
+    return [min(found)[1]] if found else []
 
 
 def _prove(report: ProveReport) -> Card:

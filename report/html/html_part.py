@@ -76,6 +76,14 @@ class Part:
         return tuple((word, number == 0, cases) for number, (word, cases) in enumerate(filled))
 
     @property
+    def differences_by_need(self) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
+        """Those to read, and counts that only follow from them."""
+        read = tuple(one for one in self.differences if one.kind != "count")
+        if not read:
+            return self.differences, ()
+        return read, tuple(one for one in self.differences if one.kind == "count")
+
+    @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:
         """Those of violations that nothing expects, the shortest first."""
         found = [trace for trace in self.traces if trace.found and not trace.expected]

@@ -16,6 +16,7 @@ from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.sweep_html import to_html
 from elrcheck.report.plain_sentence import sentence
 from elrcheck.results.any_report import Report
+from elrcheck.results.gate_report import Difference
 from elrcheck.results.prove_report import Skipped
 
 GONE = (
@@ -66,6 +67,16 @@ def test_a_gate_shows_what_fails_and_folds_what_is_expected() -> None:
     assert "worse: distinct is 5, expected 6." in Page(text).text()
     assert not any(part.folded for part in page_of(replace(DRIFT, entries=DRIFT.entries[:1])).parts)
     assert page_of(replace(DRIFT, entries=(FAILING,))).parts[0].worst == 0
+
+
+def test_a_gate_says_what_a_new_violation_means_and_folds_counts_behind_it() -> None:
+    (count,) = FAILING.differences
+    new = Difference("P-1", "P-1", "holds", "violated", "violated", True, True)
+    worse = replace(DRIFT, entries=(replace(FAILING, differences=(count, new)),))
+    text = html(worse)
+    assert before(text, "worse: After step 4 this is false", "worse: distinct is 5", "1 count differs, too")
+    assert before(text, "P-1</th><td>holds", '<details class="fold">', "distinct</th><td>6")
+    assert "count differs, too" not in html(replace(DRIFT, entries=(FAILING,)))
 
 
 def test_a_loss_in_a_sentence() -> None:
