@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from elrcheck.report.ci.markdown import escape
+from elrcheck.report.plain_words import several
 from elrcheck.report.text.text_sweep import named, shown
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
@@ -107,7 +108,7 @@ def detail(row: SweepRow) -> str:
 def summary(report: SweepReport) -> str:
     """The number of configurations per verdict, in one line."""
     counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
-    return f"{len(report.rows)} configurations: {', '.join(counts)}"
+    return f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}"
 
 
 def smallest(report: SweepReport) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elrcheck.report.ci.sheet import Case, Level, Sheet, Suite
+from elrcheck.report.plain_words import several
 from elrcheck.report.text.text_audit import repair_in_words
 from elrcheck.results.audit_report import AuditedCluster, AuditedLog, AuditFlag, AuditReport, Severity
 
@@ -13,17 +14,16 @@ LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "mediu
 
 def audit_sheet(report: AuditReport) -> Sheet:
     """A suite for each log."""
-    summary = (
-        f"{report.records} records, {report.partitions} partitions, {len(report.flags)} flags,"
-        f" {len(report.damage)} damaged places, {report.seconds:.1f} s"
-    )
+    judged = f"{several(report.partitions, 'partition')}, {several(len(report.flags), 'flag')}"
+    damage = several(len(report.damage), "damaged place")
+    summary = f"{several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"
     notes: tuple[str, ...] = ()
     if report.interrupted:
         notes = ("interrupted: a partial report, of what was read until then",)
     suites = tuple(_suite(log, report) for log in report.logs)
     if report.cluster is not None:
         suites = (_cluster(report.cluster, report),)
-        summary = f"{report.partitions} partitions, {len(report.flags)} flags, {report.seconds:.1f} s"
+        summary = f"{judged}, {report.seconds:.1f} s"
         notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
     notes += tuple(map(repair_in_words, report.repaired))
     return Sheet("audit", report.verdict, summary, report.exit_code, suites, notes)

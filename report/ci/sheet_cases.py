@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import plain_text
 from elrcheck.report.text.text_check import print_violation
 from elrcheck.report.text.text_proof import given, print_cell, print_obligation
@@ -180,7 +181,9 @@ def controller_sheet(report: ControllerReport) -> Sheet:
         for variant in report.variants
     )
     proved, total = sum(v.proved for v in report.variants), sum(len(v.cells) for v in report.variants)
-    summary = f"{len(suites)} variants: {proved} of {total} obligations proved, {report.seconds:.1f} s"
+    summary = (
+        f"{several(len(suites), 'variant')}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
+    )
     return Sheet("prove --controller", report.verdict, summary, report.exit_code, suites)
 
 

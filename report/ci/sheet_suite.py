@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from elrcheck.report.ci.sheet import Case, Outcome, Sheet, Suite
+from elrcheck.report.plain_words import several
 from elrcheck.results.suite_report import SuiteReport, SuiteRun
 
 
@@ -17,7 +18,7 @@ def suite_sheet(report: SuiteReport) -> Sheet:
         for name, runs in families.items()
     )
     odd = sum(not run.as_expected for run in report.runs)
-    summary = f"{len(report.runs)} configurations, {odd} not as expected, {report.seconds:.1f} s"
+    summary = f"{several(len(report.runs), 'configuration')}, {odd} not as expected, {report.seconds:.1f} s"
     notes = tuple(f"no run reaches {ident}" for ident in report.witnesses)
     return Sheet("suite", report.verdict, summary, report.exit_code, suites, notes)
 

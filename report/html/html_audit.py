@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import (
     WORST_FIRST,
     AuditedCluster,
@@ -21,12 +22,12 @@ FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is 
 
 
 def audit_summary(report: AuditReport) -> str:
+    partitions = several(report.partitions, "partition", shown=f"{report.partitions:,}")
+    flags = several(len(report.flags), "flag", shown=f"{len(report.flags):,}")
     if report.cluster is not None:
-        return f"{report.partitions:,} partitions, {len(report.flags):,} flags"
-    return (
-        f"{report.records:,} records, {report.partitions:,} partitions, {len(report.flags):,} flags,"
-        f" {len(report.damage):,} damaged places"
-    )
+        return f"{partitions}, {flags}"
+    records = several(report.records, "record", shown=f"{report.records:,}")
+    return f"{records}, {partitions}, {flags}, {several(len(report.damage), 'damaged place')}"
 
 
 def audit_parts(report: AuditReport) -> tuple[Part, ...]:

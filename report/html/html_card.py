@@ -144,8 +144,9 @@ def _new_violation(report: GateReport) -> list[str]:
 
 
 def _prove(report: ProveReport) -> Card:
+    refuted = sum(phase.refuted for phase in report.phases)
     counts = (
-        (sum(phase.refuted for phase in report.phases), "obligations refuted", "failed"),
+        (refuted, _one(refuted, "obligation", "obligations", "refuted"), "failed"),
         (sum(phase.unknown for phase in report.phases), "unknown", "undecided"),
         (sum(phase.proved for phase in report.phases), "proved", "passed"),
         (len(report.skipped), "not covered", "undecided"),
@@ -161,10 +162,17 @@ def _prove(report: ProveReport) -> Card:
 
 def _audit(report: AuditReport) -> Card:
     words = Counter(flag.severity for flag in report.flags)
-    flags = tuple(_figure(words[word], f"{word} flags", _severe(word)) for word in WORST_FIRST if words[word])
+    flags = tuple(
+        _figure(words[word], f"{word} flag" if words[word] == 1 else f"{word} flags", _severe(word))
+        for word in WORST_FIRST
+        if words[word]
+    )
     worst = sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity))[:1]
     said = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
-    return Card(said, (*flags, Figure(f"{report.partitions:,}", "partitions")))
+    return Card(
+        said,
+        (*flags, _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")),
+    )
 
 
 def _risk(report: RiskReport) -> Card:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_part import Charts, Part
 from elrcheck.report.html.html_states import picture
+from elrcheck.report.plain_words import several
 from elrcheck.results.check_report import ActionReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport
@@ -69,7 +70,7 @@ def _facts(report: ExploreReport) -> tuple[tuple[str, str], ...]:
         ("deadlocks", f"{space.deadlocks:,}"),
         ("strongly connected components", components),
         ("time", f"{space.seconds:.2f} s"),
-        ("engine", f"{report.workers} workers" + (f", {report.detail}" if report.detail else "")),
+        ("engine", several(report.workers, "worker") + (f", {report.detail}" if report.detail else "")),
     ]
     if report.graph is not None:
         facts.append(("graph", f"{report.graph.path} ({report.graph.format})"))

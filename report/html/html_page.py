@@ -17,6 +17,7 @@ from elrcheck.report.html.html_part import Charts, HtmlPage, Part
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.plain_words import several
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -92,7 +93,7 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
         ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
         (
             "engine",
-            f"{engine.name}, {engine.workers} workers" + (f", {engine.detail}" if engine.detail else ""),
+            ", ".join(filter(None, (engine.name, several(engine.workers, "worker"), engine.detail))),
         ),
     ]
     if search.kept:

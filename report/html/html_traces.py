@@ -78,7 +78,7 @@ def simulation_part(key: str, report: SimulationReport) -> Part:
         ("walks that ended in a deadlock", f"{search.deadlocks:,}"),
         ("walks that ended at the budgets", f"{search.blocked:,}"),
         ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
-        ("engine", f"{report.workers} workers" + (f", {report.detail}" if report.detail else "")),
+        ("engine", several(report.workers, "worker") + (f", {report.detail}" if report.detail else "")),
     ]
     facts += [("stopped by", search.stopped_by)] if search.stopped_by else []
     facts += [("run", report.run_dir)] if report.run_dir else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.results.audit_report import (
     WORST_FIRST,
@@ -55,9 +56,9 @@ def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:
     still = sum(1 for flag in report.flags if flag.until is None)
     page.verdict_line(
         report.verdict,
-        f"{page.count(report.records)} records, {page.count(report.partitions)} partitions,"
-        f" {page.count(len(report.flags))} flags ({page.count(still)} not resolved),"
-        f" {page.count(len(report.damage))} damaged places, {report.seconds:.1f} s",
+        f"{_several(page, report.records, 'record')}, {_several(page, report.partitions, 'partition')},"
+        f" {_several(page, len(report.flags), 'flag')} ({page.count(still)} not resolved),"
+        f" {_several(page, len(report.damage), 'damaged place')}, {report.seconds:.1f} s",
     )
 
 
@@ -102,15 +103,19 @@ def _print_cluster(cluster: AuditedCluster, report: AuditReport, page: Page, det
         )
     page.verdict_line(
         report.verdict,
-        f"{page.count(cluster.topics)} topics, {page.count(report.partitions)} partitions,"
-        f" {page.count(len(report.flags))} flags, {report.seconds:.1f} s",
+        f"{_several(page, cluster.topics, 'topic')}, {_several(page, report.partitions, 'partition')},"
+        f" {_several(page, len(report.flags), 'flag')}, {report.seconds:.1f} s",
     )
+
+
+def _several(page: Page, number: int, noun: str) -> str:
+    return several(number, noun, shown=page.count(number))
 
 
 def _print_logs(report: AuditReport, page: Page) -> None:
     for log in report.logs:
         span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
-        said = [f"{page.count(log.records)} records", span, f"{page.count(log.partitions)} partitions"]
+        said = [_several(page, log.records, "record"), span, _several(page, log.partitions, "partition")]
         asked = log.explained + log.unexplained
         said.append(f"{page.count(log.explained)} of {page.count(asked)} changes explained")
         if log.aborted_transactions:
@@ -123,5 +128,5 @@ def _print_logs(report: AuditReport, page: Page) -> None:
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"
-        page.line(f"not read: {page.count(unread.count)} records of a kind that is not known, {what}")
+        page.line(f"not read: {_several(page, unread.count, 'record')} of a kind that is not known, {what}")
         page.line(f"          the first at offset {unread.offset} in {unread.path}")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
 
@@ -35,7 +36,9 @@ def print_controller(report: ControllerReport, page: Page, detail: int = 0) -> N
         _print_variants(report, page)
     names = ", ".join(v.variant for v in report.variants) if len(report.variants) < 3 else "all variants"
     solver = f"{report.solver.name} {report.solver.version}"
-    page.line(f"{report.brokers} brokers, replica lists of every length and order, unbounded epochs")
+    page.line(
+        f"{several(report.brokers, 'broker')}, replica lists of every length and order, unbounded epochs"
+    )
     page.verdict_line(report.verdict, f"{names}, {solver}, {report.seconds:.1f} s")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.results.prove_report import (
     CellReport,
@@ -92,8 +93,8 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
         replicas = "in any order, the same throughout"
     page.labelled(
         "sizes",
-        f"{covered.brokers} brokers, replica list {replicas}, min ISR {covered.min_isr},"
-        f" logs of up to {covered.log_slots} records; epochs and disturbances without bound",
+        f"{several(covered.brokers, 'broker')}, replica list {replicas}, min ISR {covered.min_isr},"
+        f" logs of up to {several(covered.log_slots, 'record')}; epochs and disturbances without bound",
     )
     steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
     if covered.renamed:

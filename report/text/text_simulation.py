@@ -79,10 +79,10 @@ def _print_verdict(report: SimulationReport, page: Page) -> None:
     search = report.search
     violated = [found.id for found in report.properties if found.verdict == "violated"]
     outcome = "a violation" if violated else "no violation"
+    walks = several(search.walks, "walk", shown=page.count(search.walks))
+    steps = several(report.depth, "step", shown=page.count(report.depth))
     page.verdict_line(
-        report.verdict,
-        f"{report.variant}, {report.scope}: {outcome} in {page.count(search.walks)} walks "
-        f"of up to {page.count(report.depth)} steps",
+        report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}"
     )
     page.labelled("violated", ", ".join(violated))
     missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]

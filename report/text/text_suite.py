@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 
@@ -49,7 +50,7 @@ def _print_explanations(report: SuiteReport, page: Page) -> None:
     page.table(
         ("breaks", "in", "finding", "because"),
         (
-            (", ".join(idents), f"{len(names)} configurations", finding, because)
+            (", ".join(idents), several(len(names), "configuration"), finding, because)
             for (finding, because), (idents, names) in rows.items()
         ),
     )
@@ -73,7 +74,7 @@ def _trace(one: SuiteViolation, report: SuiteReport) -> str | None:
 def _print_verdict(report: SuiteReport, page: Page) -> None:
     words = ("violated", "holds", "walked", "inconclusive", "failed")
     counts = [f"{report.count(word)} {word}" for word in words if report.count(word)]  # type: ignore[arg-type]
-    page.verdict_line(report.verdict, f"{len(report.runs)} configurations: {', '.join(counts)}")
+    page.verdict_line(report.verdict, f"{several(len(report.runs), 'configuration')}: {', '.join(counts)}")
     odd = [run for run in report.runs if not run.as_expected]
     page.labelled("odd", f"{len(odd)} not as expected" if odd else None)
     page.labelled("unseen", ", ".join(report.witnesses) and f"no run reaches {', '.join(report.witnesses)}")
@@ -82,5 +83,5 @@ def _print_verdict(report: SuiteReport, page: Page) -> None:
     kept = sum(not run.searched for run in report.runs)
     page.labelled("kept", f"{kept} answers come from earlier runs" if kept else None)
     page.labelled("states", page.count(sum(run.distinct for run in report.runs)))
-    page.labelled("time", f"{report.seconds:.1f} s, {report.workers} processes")
+    page.labelled("time", f"{report.seconds:.1f} s, {several(report.workers, 'process', 'processes')}")
     page.labelled("run", report.run_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
@@ -56,7 +57,7 @@ def _properties(row: SweepRow, detail: int) -> str:
 def _print_verdict(report: SweepReport, page: Page) -> None:
     counts = [f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict)]
     word = "inconclusive" if report.verdict == "nothing" else report.verdict
-    page.verdict_line(word, f"{len(report.rows)} configurations: {', '.join(counts)}")
+    page.verdict_line(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
     breaking = [row for row in report.rows if row.verdict == "violated"]
     if breaking:
         first = breaking[0]
@@ -64,11 +65,11 @@ def _print_verdict(report: SweepReport, page: Page) -> None:
         if first.trace is not None and report.run_dir is not None:
             page.labelled("trace", f"{report.run_dir}/{first.trace}")
     if report.excluded:
-        page.labelled("excluded", f"{report.excluded} points of the grid")
+        page.labelled("excluded", f"{several(report.excluded, 'point')} of the grid")
     if report.interrupted:
         page.labelled("stopped", "interrupted before all configurations had run")
     if report.resumed:
-        page.labelled("resumed", f"{report.resumed} configurations come from an earlier run")
+        page.labelled("resumed", f"{several(report.resumed, 'configuration')} from an earlier run")
     states = sum(row.distinct or 0 for row in report.rows)
     page.labelled("states", page.count(states))
     page.labelled("time", f"{report.seconds:.2f} s")

@@ -122,9 +122,9 @@ def test_the_page_opens_with_the_state_after_the_last_step() -> None:
         ("check", [("2", "properties violated"), ("1", "property true"), ("1", "witness not reached")]),
         ("gate", [("1", "drift"), ("1", "same"), ("1", "difference not tolerated")]),
         ("suite", [("1", "not as expected"), ("1", "as expected")]),
-        ("audit", [("1", "critical flags"), ("1", "low flags"), ("3", "partitions")]),
+        ("audit", [("1", "critical flag"), ("1", "low flag"), ("3", "partitions")]),
         ("risk", [("1", "set of events: lost"), ("1,200", "states searched")]),
-        ("prove", [("1", "obligations refuted"), ("1", "unknown"), ("1", "proved"), ("1", "not covered")]),
+        ("prove", [("1", "obligation refuted"), ("1", "unknown"), ("1", "proved"), ("1", "not covered")]),
         ("mutate", [("1", "not found"), ("1", "unnoticed"), ("1", "skipped"), ("1", "found")]),
     ],
 )
