@@ -22,7 +22,7 @@ from elrcheck.console.help import Commands
 from elrcheck.console.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.options import EXIT_CODES
 from elrcheck.console.proof_verbs import mutate, prove
-from elrcheck.console.reference_verbs import completion, doctor, list_, show, what_if
+from elrcheck.console.reference_verbs import completion, doctor, list_, scenario, show, what_if
 from elrcheck.console.risk_verbs import risk
 from elrcheck.console.run_verbs import config, runs
 from elrcheck.console.search_verbs import check, explore, simulate
@@ -59,7 +59,8 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 for command in (
     risk, check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, web, runs, config,
-    prove, conform, audit, reproduce, mutate, export, tlc, what_if, list_, show, doctor, completion,
+    prove, conform, audit, reproduce, mutate, export, tlc, what_if, scenario, list_, show, doctor,
+    completion,
 ):  # fmt: skip
     cli.add_command(command)
 

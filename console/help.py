@@ -33,7 +33,7 @@ SCHEMAS: Mapping[str, str] = {
     "risk": "risk", "tlc": "tlc", "audit": "audit", "reproduce": "reproduce",
     "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
     "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
-    "list": "list", "show": "show", "doctor": "doctor",
+    "list": "list", "show": "show", "scenario": "scenario", "doctor": "doctor",
 }  # fmt: skip
 """Command -> name of the JSON schema of its report, in docs/schemas."""
 
@@ -133,6 +133,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "tlc": ("elrcheck tlc run/P-1.trace.json", "elrcheck tlc --count --scope two-brokers"),
     "what-if": ("elrcheck what-if < question.json",),
     "list": ("elrcheck list variants", "elrcheck list errors --format json"),
+    "scenario": ("elrcheck scenario", "elrcheck scenario E-6", "elrcheck scenario E-6 --run-dir run -f json"),
     "show": ("elrcheck show P-1", "elrcheck show legacy --format json", "elrcheck show config check"),
     "doctor": ("elrcheck doctor",),
     "completion": ('eval "$(elrcheck completion bash)"', "elrcheck completion fish | source"),
@@ -192,7 +193,7 @@ def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
             formatter.write_text("\b\n" + "\n".join(examples))
     if any(param.name == "form" and "json" in _choices(param) for param in ctx.command.params):
         schema = SCHEMAS.get(path)
-        file = f"docs/schemas/elrcheck.{schema}-1.schema.json of the sources"
+        file = f"docs/schemas/elrcheck.{schema}-1.schema.json of the package"
         described = f", described in {file}" if schema else ""
         formatter.write_paragraph()
         with formatter.indentation():

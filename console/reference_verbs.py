@@ -1,4 +1,4 @@
-"""Verbs that answer questions: list, show, doctor, completion and what-if."""
+"""Verbs that answer questions: list, show, scenario, doctor, completion and what-if."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import KINDS
-from elrcheck.console.completion import completer, everything, script
+from elrcheck.console.completion import completer, everything, scenarios, script
 from elrcheck.console.help import Verb
 from elrcheck.console.options import format_option
 from elrcheck.console.run_verbs import config
@@ -121,6 +121,34 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
 
     print_entry(entry, shell.page())
     return ExitCode.HOLDS
+
+
+@click.command(cls=Verb)
+@click.argument("name", required=False, shell_complete=completer(scenarios, "file"))
+@click.option(
+    "--run-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the traces of its runs.",
+)
+@format_option
+@click.pass_context
+def scenario(ctx: click.Context, /, name: str | None, run_dir: Path | None, form: str) -> ExitCode:
+    """Tell a scenario, and what each variant makes of it.
+
+    NAME is an id such as E-6, or a TOML file. The story is replayed in the model; the exit code is 1 when
+    the model contradicts it. Without a name, the scenarios are listed.
+    """
+    if name is None:
+        if run_dir is not None:
+            raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="name one, such as E-6")
+        return _invoked(ctx, list_, kind="scenarios", by_version=False, form=form)
+    return _invoked(ctx, show, name=name, kind="scenarios", run_dir=run_dir, form=form)
+
+
+def _invoked(ctx: click.Context, verb: click.Command, **params: Any) -> ExitCode:
+    code: ExitCode = ctx.invoke(verb, **params)
+    return code
 
 
 @click.command(cls=Verb)

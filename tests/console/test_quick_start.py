@@ -52,7 +52,8 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (("replay", "TRACE"), "ACCEPTED"), (("explain", "TRACE", "-p", "P-1"), "P-1"),
         (("trace", "show", "TRACE"), "Fence"), (("show", "P-1"), "P-1"), (("show", "F-20"), "F-20"),
-        (("show", "E-6"), "E-6"), (("what-if",), "error"), (("list", "formats"), "sarif"),
+        (("show", "E-6"), "E-6"), (("scenario", "E-6"), "Story"),
+        (("what-if",), "error"), (("list", "formats"), "sarif"),
     ],
 )  # fmt: skip
 def test_it_starts_without_solver_and_compiler(
