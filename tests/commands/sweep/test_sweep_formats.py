@@ -99,7 +99,7 @@ def test_text_has_a_line_for_each_and_the_smallest() -> None:
     assert "7 configurations: 3 violated, 1 failed, 1 inconclusive, 1 holds, 1 skipped" in text
     assert "smallest  number 7: variant=legacy, min_isr=4, strict_hwm=false" in text
     assert "trace     runs/a/0007/P-8.trace.json" in text
-    assert "P-8 +1" in text and "out of memory" in text and "excluded  1 points" in text
+    assert "P-8 +1" in text and "out of memory" in text and "excluded  1 point of" in text
 
 
 def test_csv() -> None:
