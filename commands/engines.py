@@ -15,7 +15,7 @@ from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.search.growth import growth_of, project
 from elrcheck.explorer.search.outcome import Outcome, outcome_of
-from elrcheck.explorer.store.memory import used_bytes
+from elrcheck.explorer.store.memory import return_large_blocks, used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -116,17 +116,18 @@ def run_search(
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
                 stack.enter_context(_kept_if_saved(folder))
-            stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
             workers, cache = request.workers or default_workers(), KernelCache(default_cache())
             if request.engine == "spark":
                 from elrcheck.spark.engine import Driver, spark_search
 
                 assert folder is not None
+                stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
                 driver = Driver(workers, cache, stops, folder, interrupts)
                 search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
             else:
                 words = request.fingerprint // 64
                 native = kept_kernel(lowered, cache, words) if family is None else family.native
+                stops = replace(stops, memory_bytes=_room_for_states(limits.memory))  # beside the kernel
                 search = Search(
                     lowered.program, workers=workers, cache=cache, limits=stops,
                     fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts, native=native,
@@ -192,6 +193,7 @@ def _room_for_states(memory: int | None) -> int | None:
     """The memory that `--memory` leaves for states, in bytes; the limit covers the whole process."""
     if memory is None:
         return None
+    return_large_blocks()
     used = used_bytes() + OVERHEAD
     if memory - used < LEAST_ROOM:
         raise UsageFault(

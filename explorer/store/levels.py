@@ -174,8 +174,7 @@ class LevelFiles:
 
     @functools.cached_property
     def _schema(self) -> Any:
-        import pyarrow as pa
-
+        pa = _arrow()
         return pa.schema([pa.field("state", pa.binary(8 * self.words), nullable=False)])
 
     def write(self, depth: int, rows: Rows, threads: int = 1, name: str | None = None) -> SavedLevel:
@@ -192,7 +191,6 @@ class LevelFiles:
         self._open.pop(depth, None)
         with ThreadPoolExecutor(threads) as pool:
             level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
-        _give_back()
         return level
 
     @contextlib.contextmanager
@@ -208,13 +206,11 @@ class LevelFiles:
             level = GatheredLevel(drafts, pool)
             yield level
             level.saved = SavedLevel(depth, tuple(pool.map(_Draft.finish, drafts)), False)
-        _give_back()
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; `parts` yields every part in order, including empty ones."""
         self._open.pop(depth, None)
         level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
-        _give_back()
         return level
 
     def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
@@ -305,6 +301,7 @@ class LevelFiles:
         return self._open[level.depth]
 
     def _parquet(self, name: str) -> Any:
+        _arrow()
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(self.folder / name)
@@ -327,11 +324,13 @@ def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:
             yield block
 
 
-def _give_back() -> None:
-    """Make Arrow release its pooled memory; the search needs it."""
+def _arrow() -> Any:
+    """Return pyarrow, told to give memory back at once: its own pool keeps tens of MiB, which count, too."""
     import pyarrow as pa
 
-    pa.default_memory_pool().release_unused()
+    if pa.default_memory_pool().backend_name != "system":
+        pa.set_memory_pool(pa.system_memory_pool())
+    return pa
 
 
 def damaged(place: Path | str, why: str) -> UsageFault:

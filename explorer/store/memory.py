@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 """Flags for a mapping private to this process; Windows has no such flags."""
+MMAP_THRESHOLD = -3
+"""M_MMAP_THRESHOLD of glibc's malloc.h."""
 
 
 class Region:
@@ -71,6 +73,18 @@ class Region:
         if start < end and hasattr(mmap, "MADV_DONTNEED"):
             with contextlib.suppress(OSError, ValueError):
                 self._map.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+
+def return_large_blocks() -> None:
+    """Make the allocator of C give blocks of 256 KiB and more back to the system as soon as they are free.
+
+    Otherwise glibc raises that threshold to 32 MiB as blocks are freed, and tens of MiB stay in its heap.
+    Other allocators are left as they are.
+    """
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 1 << 18)
 
 
 def peak_bytes() -> int:

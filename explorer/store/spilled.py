@@ -193,6 +193,7 @@ class Spilled:
                 raise _Stopped(reason)
         self._used = max(self._used, candidates.used_bytes)
         candidates.drain()
+        candidates.source = None
 
     def _parts(self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts) -> Iterator[Rows]:
         """Run the second pass, as many parts at a time as fit into memory; yield each part's new states."""
@@ -225,6 +226,7 @@ class Spilled:
             places = by_part(self.kernel, fresh)
             for part in parts:
                 yield fresh[places[part]]
+            del known, fresh, places  # before the next ones are made
 
     def _groups(self, buckets: Buckets) -> Iterator[range]:
         """Yield groups of consecutive parts that fit into memory together; too large a part is alone."""

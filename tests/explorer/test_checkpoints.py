@@ -280,3 +280,18 @@ def test_killed_at_random_moments(
     _, out, _ = go(*plain, "--format", "json")
     assert found == report(out)
     assert contents(tmp_path / "run") == contents(tmp_path / "plain")
+
+
+@pytest.mark.slow  # a cap says something only where states are most of what it covers
+def test_a_search_on_disk_stays_within_its_memory(tmp_path: Path) -> None:
+    """The process as a whole, at its peak, with what it needs to read and write levels."""
+    command = [
+        sys.executable, "-m", "elrcheck", "check", "--scope", "three-brokers", "--memory", "320MiB",
+        "--max-states", "8000000", "--fresh", "--format", "json",
+    ]  # fmt: skip
+    environment = {**os.environ, "ELRCHECK_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    assert ended.returncode == 3, ended.stderr
+    search = json.loads(ended.stdout)["search"]
+    assert search["spilled"] and search["distinct"] >= 8_000_000
+    assert search["peak_memory_bytes"] <= 1.02 * 320 * 2**20
