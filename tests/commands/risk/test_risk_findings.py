@@ -9,6 +9,7 @@ import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Silent
+from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.commands.risk import kept_risks
 from elrcheck.commands.risk.risk import run_risk
 from elrcheck.results.risk.risk_report import RiskPart
@@ -37,7 +38,23 @@ def answered(kafka: str, *events: str, most: int = 3, elr: bool | None = None) -
     request = RiskRequest(kafka, 2, 2, elr=elr, events=events, most=most, seconds=3000, run_dir=Path("out"))
     report = run_risk([request], Silent())
     assert all(reach.undecided == 0 for reach in report.safe_up_to.values())
+    assert_recorded(report.first)
     return report.first
+
+
+def assert_recorded(part: RiskPart) -> None:
+    """A finding that an answer names is on record for that very release; the story ends with the outcome."""
+    shown = {
+        (row.finding, cell.kafka)
+        for row in finding_table().rows
+        for cell in row.cells
+        if cell.state == "shown"
+    }
+    for answer in part.answers:
+        found = [cause.finding for cause in answer.causes if cause.finding]
+        assert {(finding, part.settings.kafka) for finding in found} <= shown, answer.words
+        stalled = "has no leader" in answer.story[-1]
+        assert stalled is (answer.outcome == "unavailable"), answer.story
 
 
 def sets_of(part: RiskPart, outcome: str, finding: str = "") -> list[dict[str, int]]:
