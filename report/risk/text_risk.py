@@ -78,11 +78,18 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
     reach = part.safe_up_to[outcome]
     never = "nothing is lost" if outcome == "lost" else "a leader comes back"
     plural = "event" if reach.events == 1 else "events"
-    said = f"after any {reach.events} {plural} {never}" if reach.events else "no number of events is safe"
+    said = f"after any {reach.events} {plural} {never}" if reach.events else _from_the_first(part, outcome)
     decided = reach.sets - reach.undecided
     if reach.undecided:
         return f"{said}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"
     return f"{said}; every set of {up_to(reach.most)} is decided ({reach.sets})"
+
+
+def _from_the_first(part: RiskPart, outcome: RiskOutcome) -> str:
+    """Why no number of events is known to be safe."""
+    if any(one.outcome == outcome and sum(one.events.values()) == 1 for one in part.answers):
+        return "a single event can be enough"
+    return "not even every single event is decided"
 
 
 def up_to(most: int) -> str:

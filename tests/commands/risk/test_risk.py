@@ -21,6 +21,7 @@ from elrcheck.commands.risk.story import TELLERS
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.formats import render
+from elrcheck.report.risk.text_risk import reach_in_words
 from elrcheck.results.risk.risk_report import RiskReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -155,6 +156,9 @@ def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
     assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
     assert report.safe_up_to["lost"].events == 0
     assert report.safe_up_to["lost"].undecided == 2
+    assert reach_in_words(report.first, "lost") == (
+        "not even every single event is decided; of the sets of 1 event 0 of 2 are decided"
+    )
 
 
 def test_f_2_loses_records_of_3_9_after_a_crash() -> None:
@@ -163,6 +167,7 @@ def test_f_2_loses_records_of_3_9_after_a_crash() -> None:
     assert (answer.outcome, answer.expected, dict(answer.events)) == ("lost", False, {"crash": 1})
     assert [cause.finding for cause in answer.causes] == ["F-2"]
     assert (report.verdict, report.exit_code) == ("lost", ExitCode.FINDING)
+    assert reach_in_words(report.first, "lost").startswith("a single event can be enough; ")
 
 
 def test_acks_1_promises_little() -> None:
