@@ -111,7 +111,7 @@ def test_kip_full_is_proved(scope: str) -> None:
     said = text.getvalue()
     claim = f"34 of {covered.all_properties} properties, 29 of {covered.all_actions} actions, 3 assumptions"
     assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
-    assert "logs of up to 1 records" in said and "INCONCLUSIVE" not in said
+    assert "logs of up to 1 record" in said and "INCONCLUSIVE" not in said
 
 
 def test_no_cell_is_vacuous(model: Model) -> None:

@@ -74,7 +74,7 @@ def test_damage_and_unknown_kinds_are_said(invoke: Invoke, tmp_path: Path) -> No
     path.write_bytes(leader_change(0, 1, 1_000, 100) + told_batch(1, (feature(1),))[:-1] + b"\x7f" + unknown)
     code, output = invoke(path)
     assert code == 3 and "DAMAGE" in output and "offset 1: the checksum of the batch is wrong" in output
-    assert "not read: 1 records of a kind that is not known, kind 99 of version 2" in output
+    assert "not read: 1 record of a kind that is not known, kind 99 of version 2" in output
     code, output = invoke(path, "--strict")
     assert code == 2 and "--strict: a damaged file is an error" in output
 
