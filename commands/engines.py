@@ -57,8 +57,10 @@ def explore(
     engine, a reachable state to search from instead of the initial one. lowered: the program for the compiled
     engines, if there is one already.
     """
-    if request.engine != "local" and request.fingerprint:
-        raise UsageFault("engine-option", "--fingerprint needs the local engine", help="leave out --engine")
+    if request.engine not in ("local", "spark") and request.fingerprint:
+        raise UsageFault(
+            "engine-option", "--fingerprint needs the engine local or spark", help="leave out --engine"
+        )
     if request.engine not in ("local", "spark") and request.resume is not None:
         raise UsageFault(
             "engine-option", "--resume needs the engine local or spark", help="leave out --engine"
@@ -122,7 +124,7 @@ def run_search(
 
                 assert folder is not None
                 stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
-                driver = Driver(workers, cache, stops, folder, interrupts)
+                driver = Driver(workers, cache, stops, folder, interrupts, request.fingerprint)
                 search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
             else:
                 words = request.fingerprint // 64

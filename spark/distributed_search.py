@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Keeper, Search
 from elrcheck.explorer.search.judgement import Seen
 from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import Resident, Rows
+from elrcheck.explorer.store.spaces import Rows
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.exchange import Exchange
 from elrcheck.spark.placement import Placement
-from elrcheck.spark.shards import digest_of
+from elrcheck.spark.shards import Plans
 from elrcheck.spark.space import Distributed, LevelCost
 from elrcheck.spark.tasks import Run, Tasks
 
@@ -40,7 +41,8 @@ class SparkSearch(Search):
     """A search over a program on the executors of a session.
 
     partitions: number of partitions of the states, by default one per concurrent task. handover: see
-    `Placement`. workers: threads in the driver; a task has as many as spark.task.cpus.
+    `Placement`. workers: threads in the driver; a task has as many as spark.task.cpus. fingerprint: as in
+    `Search`.
     """
 
     tasks: type[Tasks] = Tasks
@@ -56,11 +58,13 @@ class SparkSearch(Search):
         limits: Limits,
         partitions: int | None = None,
         handover: int | None = None,
+        fingerprint: int = 0,
         interrupted: Callable[[], bool] | None = None,
     ) -> None:
         super().__init__(
-            program, workers=workers, cache=cache, limits=limits, keeper=keeper, interrupted=interrupted
-        )
+            program, workers=workers, cache=cache, limits=limits, keeper=keeper, interrupted=interrupted,
+            fingerprint=fingerprint,
+        )  # fmt: skip
         self.session = session
         context = session.sparkContext
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
@@ -71,9 +75,10 @@ class SparkSearch(Search):
         self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
-        self._plan = context.broadcast(plan)
+        plans = Plans(blueprint(program), plan) if fingerprint else Plans(plan, None)
+        self._plans = context.broadcast(plans)
         self._run = Run(
-            uuid.uuid4().hex, self._plan, digest_of(plan), self.exchange.keys,
+            uuid.uuid4().hex, self._plans, plans.digest, self.exchange.keys,
             self._level_files.place, self.threads, limits.memory_bytes,
         )  # fmt: skip
 
@@ -84,7 +89,7 @@ class SparkSearch(Search):
 
     def close(self) -> None:
         self.exchange.close()
-        self._plan.destroy()
+        self._plans.destroy()
 
     def start(self) -> None:
         """Prepare the executors before the first level.
@@ -152,9 +157,9 @@ class SparkSearch(Search):
 
     def _come_back(self, space: Distributed) -> None:
         """Bring the states back to the driver, if they fit into its memory."""
-        resident = Resident(self.native, self.crew, self.limits.memory_bytes, self._level_files)
-        if resident.load(space.written):
-            self.space = resident
+        mine = self._in_memory()
+        if mine.load(space.written):
+            self.space = mine
         else:
             self.crew.forget()
             self.placement.stays = True

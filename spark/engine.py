@@ -29,13 +29,14 @@ TRIES = 4
 
 @dataclass(frozen=True)
 class Driver:
-    """The driver's side of a search. keeper: saves its levels."""
+    """The driver's side of a search. keeper: saves its levels. fingerprint: as in `Search`."""
 
     workers: int
     cache: KernelCache
     limits: Limits
     keeper: Keeper
     interrupted: Callable[[], bool]
+    fingerprint: int = 0
 
 
 @contextlib.contextmanager
@@ -49,7 +50,7 @@ def spark_search(
         search = SparkSearch(
             program, session, keeper=driver.keeper, workers=driver.workers, cache=driver.cache,
             limits=driver.limits, partitions=request.partitions, handover=request.handover,
-            interrupted=driver.interrupted,
+            fingerprint=driver.fingerprint, interrupted=driver.interrupted,
         )  # fmt: skip
         try:
             search.start()

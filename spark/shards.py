@@ -1,8 +1,8 @@
 """State that a Spark worker process keeps between tasks: its kernel and its shards.
 
-A shard is one partition of the state space: all its states up to some level, in an ordinary visited set.
-It is only a cache of the committed level files, so a worker that lacks a shard, or has an old one, reads the
-missing levels; losing a worker costs nothing but time.
+A shard is one partition of the state space: all its states up to some level, in an ordinary visited set of
+whole states or of fingerprints (`shard_states`). It is only a cache of the committed level files, so a worker
+that lacks a shard, or has an old one, reads the missing levels; losing a worker costs nothing but time.
 
 The process-wide `WORKER` must live in a module that workers import. In a task's closure it would be
 pickled by value, and every task would find an empty one.
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -29,8 +28,10 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
+from elrcheck.spark.shard_states import HashedShard, Shard, WholeShard
 
 Rows = npt.NDArray[np.uint64]
 Whos = npt.NDArray[np.uint16]
@@ -40,22 +41,21 @@ HALF = np.uint64(32)
 BLOCK = 1 << 16
 
 
-@dataclass
-class Shard:
-    """The states of a partition up to a level, the newest level last."""
+@dataclass(frozen=True)
+class Plans:
+    """The kernels of a search.
 
-    level: int
-    states: ExactSet
+    states: expands and compares whole states. table: of the visited sets, if these have fingerprints.
+    """
 
-    def begin(self) -> None:
-        """Begin a new level; states inserted from now on belong to it."""
-        self.states.begin_level()
-        self.level += 1
+    states: Blueprint
+    table: Blueprint | None
 
     @property
-    def frontier(self) -> tuple[int, int]:
-        """The first row of the newest level, and the row after its last."""
-        return self.states.base, self.states.reserved
+    def digest(self) -> str:
+        """Identifies these kernels."""
+        texts = [plan and plan.texts for plan in (self.states, self.table)]
+        return hashlib.sha256(pickle.dumps(texts)).hexdigest()
 
 
 @dataclass
@@ -74,14 +74,18 @@ class Worker:
     kernel: Kernel | None = None
     plan: str = ""
     crew: Crew | None = None
+    table: Kernel | None = None
+    table_crew: Crew | None = None
     shards: dict[int, Shard] = field(default_factory=dict)
     pending: dict[int, Pending] = field(default_factory=dict)
 
-    def begin(self, run: str, plan: Blueprint, digest: str, threads: int) -> tuple[Kernel, Crew]:
+    def begin(self, run: str, plans: Plans, digest: str, threads: int) -> tuple[Kernel, Crew]:
         """Return the kernel and the threads of a run; drop the state of any other run."""
         if self.kernel is None or self.plan != digest:
             self.forget()
-            self.kernel, self.plan = plan.compile(KernelCache(default_cache())), digest
+            cache = KernelCache(default_cache())
+            self.kernel, self.plan = plans.states.compile(cache), digest
+            self.table = None if plans.table is None else plans.table.compile(cache)
         if self.run != run:
             self.forget()
             self.run = run
@@ -90,6 +94,7 @@ class Worker:
                 self.forget()
                 self.run = run
             self.crew = Crew(self.kernel, threads)
+            self.table_crew = None if self.table is None else Crew(self.table, threads)
         self.crew.reset()
         return self.kernel, self.crew
 
@@ -97,9 +102,10 @@ class Worker:
         """Drop everything but the machine code."""
         self.shards.clear()
         self.pending.clear()
-        if self.crew is not None:
-            self.crew.close()
-        self.crew, self.run = None, ""
+        for crew in (self.crew, self.table_crew):
+            if crew is not None:
+                crew.close()
+        self.crew, self.table_crew, self.run = None, None, ""
 
     def take(
         self, partition: int, levels: Sequence[SavedLevel], files: LevelFiles, memory: int | None
@@ -108,20 +114,21 @@ class Worker:
 
         The shard belongs to the caller until it is returned with `put`.
         """
-        assert self.kernel is not None and self.crew is not None
         shard = self.shards.pop(partition, None)
         if shard is None or shard.level >= len(levels):
-            shard = Shard(-1, ExactSet(self.kernel, self.crew))
-        shard.states.crew = self.crew
+            shard = self._empty(memory)
         missing = levels[shard.level + 1 :]
         for level in missing:
-            shard.begin()
-            shard.states.budget = None  # these states were within it when they were first stored
-            for rows in files.read(level):
-                shard.states.insert(rows)
-            shard.states.close_level()
-        shard.states.budget = memory
+            shard.load(level, files)
+        shard.states.budget = memory  # what was read was within it when it was first stored
         return shard, len(missing)
+
+    def _empty(self, memory: int | None) -> Shard:
+        assert self.kernel is not None and self.crew is not None
+        if self.table is None:
+            return WholeShard(ExactSet(self.kernel, self.crew))
+        assert self.table_crew is not None
+        return HashedShard(FingerprintSet(self.table, self.table_crew, memory))
 
     def put(self, partition: int, shard: Shard) -> None:
         """Return a shard. Drop shards whose partitions other workers have advanced meanwhile."""
@@ -131,21 +138,6 @@ class Worker:
 
 
 WORKER = Worker()
-
-
-def write_shard(
-    files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int
-) -> SavedLevel:
-    """Write a partition's states at a depth, to files with names unique to this attempt."""
-    if not len(rows):
-        return SavedLevel(depth, (), False)
-    name = f"{depth:05d}-{partition}of{partitions}-{uuid.uuid4().hex[:12]}"
-    return files.write(depth, rows, threads, name)
-
-
-def digest_of(plan: Blueprint) -> str:
-    """Return a digest that identifies a kernel's plan."""
-    return hashlib.sha256(pickle.dumps(plan.texts)).hexdigest()
 
 
 def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16]:
@@ -158,14 +150,12 @@ def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16
     return ((hashes & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)  # 16-bit numbers sort fast
 
 
-def by_owner(
-    kernel: Kernel, rows: Rows, whos: Whos, partitions: int
-) -> Iterator[tuple[int, Rows, Whos]]:
-    """Yield the rows and their credits in pieces, each with its owner."""
+def by_owner(kernel: Kernel, rows: Rows, whos: Whos, partitions: int) -> Iterator[tuple[int, Rows, Whos]]:
+    """Yield copies of the rows and their credits in pieces, each with its owner."""
     for start in range(0, len(rows), BLOCK):
         block, who = np.ascontiguousarray(rows[start : start + BLOCK]), whos[start : start + BLOCK]
         if partitions == 1:
-            yield 0, block, who
+            yield 0, block.copy(), who.copy()
             continue
         owner = owners(kernel, block, partitions)
         order = np.argsort(owner, kind="stable")

@@ -20,7 +20,8 @@ from elrcheck.explorer.search.judgement import Seen
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.spark.exchange import Cancelled, Exchange
-from elrcheck.spark.shards import by_owner, write_shard
+from elrcheck.spark.shard_states import write_shard
+from elrcheck.spark.shards import by_owner
 from elrcheck.spark.tasks import Report, Run, Tasks, not_shared
 
 SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")

@@ -2,11 +2,12 @@
 
     committed level L of partition p --expand--> candidates --shuffle by owner--> settle --> level L + 1 of p
 
-`expand` computes the distinct successors of a partition's newest states, and sends to every other partition
-those that it owns, in fat rows: a destination and some MiB of packed states. It keeps its own successors
-(`shards.Pending`). `settle` inserts the candidates into the partition's visited set, evaluates the new
-states, writes them as level files and reports. States stay in Arrow buffers throughout: no state ever
-becomes a Python object.
+`expand` computes the successors of a partition's newest states a batch at a time, and sends to every other
+partition those that it owns, in fat rows: a destination and some MiB of packed states. It keeps its own
+successors (`shards.Pending`) up to a limit, and sends itself the others.
+
+`settle` inserts the candidates into the partition's visited set, evaluates the new states, writes them as
+level files and reports. States stay in Arrow buffers throughout: no state ever becomes a Python object.
 
 A task depends only on committed files, and changes nothing that another attempt would see: its files have
 unique names, and count only once the driver has accepted its report. So tasks may be retried, run twice or
@@ -29,12 +30,12 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.judgement import look
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
-from elrcheck.explorer.store.visited import ExactSet, histogram
-from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Shard, Whos, by_owner, write_shard
+from elrcheck.explorer.store.visited import ExactSet
+from elrcheck.spark.shard_states import NewLevel, Shard
+from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Whos, by_owner
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,17 +48,30 @@ note: JSON from an `expand` task to the `settle` task of its own partition."""
 REPORT = "report binary"
 
 
+BATCH = 256 << 20
+"""Bytes of candidates, about, that are computed at a time. Duplicates within such a batch are not sent."""
+HELD = 1 << 30
+"""Bytes of a partition's candidates for itself that it keeps until `settle`; the others travel, too."""
+FAN = 16
+"""New candidates of a state, at most, when a batch is planned."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """Data common to all tasks of a search. plan: a broadcast `Blueprint`. memory: bytes per shard."""
+    """Data common to all tasks of a search. plans: a broadcast `Plans`. memory: bytes per shard.
+
+    batch, held: `BATCH`, `HELD`.
+    """
 
     name: str
-    plan: Any
+    plans: Any
     digest: str
     keys: tuple[int, ...]
     place: str
     threads: int
     memory: int | None = None
+    batch: int = BATCH
+    held: int = HELD
 
     @property
     def partitions(self) -> int:
@@ -145,10 +159,12 @@ class Tasks:
         clock.lap("read")
         outgoing = _Outgoing(self.run.keys)
         own: list[Piece] = []
-        for owner, rows, whos in self._candidates(shard, kernel, crew, clock):
+        held = 0
+        for owner, rows, whos in self._candidates(partition, shard, kernel, crew, clock):
             clock.lap("route")
-            if owner == partition:
+            if owner == partition and held < self.run.held:
                 own.append((rows, whos))
+                held += rows.nbytes + whos.nbytes
             else:
                 yield from outgoing.add(owner, rows, whos)
             clock.lap("send")
@@ -159,14 +175,26 @@ class Tasks:
         yield _fat(self.run.keys[partition], note=to_text(note).encode())
 
     def _candidates(
-        self, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
+        self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
     ) -> Iterator[tuple[int, Rows, Whos]]:
-        """Yield the distinct successors of a shard's newest states, in pieces with their owners."""
-        first, last = shard.frontier
+        """Yield the successors of a shard's newest states, in pieces with their owners.
+
+        They are distinct within a batch. The pieces are copies.
+        """
         found = ExactSet(kernel, crew)
-        found.source = shard.states.rows.address
         found.begin_level()
-        crew.expand(found, first, last, lambda _: None)
+        size = 8 * kernel.layout.words
+        step = max(1, self.run.batch // (2 * FAN * size))
+        for address, first, last in shard.frontier(self.levels[partition][-1], self._files(kernel)):
+            found.source = address
+            for start in range(first, last, step):
+                crew.expand(found, start, min(start + step, last), lambda _: None)
+                if size * found.reserved >= self.run.batch:
+                    yield from self._routed(found, kernel, clock)
+                    found.clear()
+        yield from self._routed(found, kernel, clock)
+
+    def _routed(self, found: ExactSet, kernel: Kernel, clock: Clock) -> Iterator[tuple[int, Rows, Whos]]:
         found.close_level()
         clock.lap("expand")
         yield from by_owner(kernel, found.view(0, found.reserved), found.credits(), self.run.partitions)
@@ -191,58 +219,54 @@ class Tasks:
         clock.lap("read")
         own = self._own(partition, shard, kernel, crew, clock)
         clock.lap("route")
-        shard.begin()
-        full = False
-        for piece in own:
-            full = full or not shard.states.insert(*piece)
-        del own
-        clock.lap("insert")
-        for piece in incoming.pieces():
-            clock.lap("receive")
-            full = full or not shard.states.insert(*piece)
+        report = Report(partition, None, [], [])
+        files = self._files(kernel)
+        with NewLevel(kernel, crew, files, (self.depth, partition, self.run.partitions), clock.lap) as new:
+            shard.begin(new)
+            full = False
+            for piece in own:
+                full = full or not shard.states.insert(*piece)
+            del own
             clock.lap("insert")
-        note = incoming.note
-        report = Report(partition, None, note.counters, note.flags, sent=note.sent)
-        report.read = read + note.read
+            for piece in incoming.pieces():
+                clock.lap("receive")
+                full = full or not shard.states.insert(*piece)
+                clock.lap("insert")
+            note = incoming.note
+            report.counters, report.flags, report.sent = note.counters, note.flags, note.sent
+            report.read = read + note.read
+            if not full:
+                self._close(shard, report, new)
         clock.add(note.seconds)
         report.seconds = clock.seconds
-        if not full:
-            shard.states.close_level()
-            self._close(shard, report, clock, kernel, crew)
         return report
 
-    def _close(self, shard: Shard, report: Report, clock: Clock, kernel: Kernel, crew: Crew) -> None:
+    def _close(self, shard: Shard, report: Report, new: NewLevel) -> None:
         """Evaluate the new states, write them, and keep the shard for the next level."""
-        first, last = shard.frontier
-        seen = look(kernel, crew, shard.states.rows.address, first, last)
+        report.credit = shard.close(new).tolist()
+        seen = new.seen
         report.hits, report.narrow = sorted(seen.hits), seen.narrow.tolist()
         report.wide = {leaf: sorted(values) for leaf, values in seen.wide.items()}
-        report.credit = histogram(shard.states.credits(), max(1, kernel.instances)).tolist()
-        clock.lap("judge")
-        rows, run = shard.states.view(first, last), self.run
-        report.level = write_shard(
-            self._files(kernel), self.depth, report.partition, run.partitions, rows, run.threads
-        )
-        del rows
-        clock.lap("write")
+        report.level = new.saved
         WORKER.put(report.partition, shard)
-        report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
+        report.used, report.peak, report.pid = shard.used_bytes, peak_bytes(), os.getpid()
 
-    def _own(
-        self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
-    ) -> list[Piece]:
-        """Return the partition's candidates for itself, recomputed if this worker does not have them."""
+    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock) -> list[Piece]:
+        """Return the partition's candidates for itself, recomputed if this worker does not have them.
+
+        Those that are recomputed are all of them, however many, because which of them travelled is not known.
+        """
         pending = WORKER.pending.pop(partition, None)
         if pending is not None and pending.level == self.depth:
             return pending.pieces
-        made = self._candidates(shard, kernel, crew, clock)
+        made = self._candidates(partition, shard, kernel, crew, clock)
         return [(rows, whos) for owner, rows, whos in made if owner == partition]
 
     # -- both
 
     def _begin(self) -> tuple[Kernel, Crew]:
         run = self.run
-        return WORKER.begin(run.name, run.plan.value, run.digest, run.threads)
+        return WORKER.begin(run.name, run.plans.value, run.digest, run.threads)
 
     def _take(self, partition: int) -> tuple[Shard, int]:
         assert WORKER.kernel is not None

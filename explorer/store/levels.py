@@ -194,15 +194,16 @@ class LevelFiles:
         return level
 
     @contextlib.contextmanager
-    def gathered(self, depth: int, threads: int) -> Iterator[GatheredLevel]:
+    def gathered(self, depth: int, threads: int, name: str | None = None) -> Iterator[GatheredLevel]:
         """Yield a level whose rows come a few at a time, one file per thread.
 
-        It is complete at the end of the block; nothing is left of it if the block raises.
+        It is complete at the end of the block; nothing is left of it if the block raises. name: see `write`.
         """
+        stem = f"{depth:05d}" if name is None else name
         self._open.pop(depth, None)
         with contextlib.ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(threads))
-            drafts = [stack.enter_context(self._draft(f"{depth:05d}-{k}.parquet")) for k in range(threads)]
+            drafts = [stack.enter_context(self._draft(f"{stem}-{k}.parquet")) for k in range(threads)]
             level = GatheredLevel(drafts, pool)
             yield level
             level.saved = SavedLevel(depth, tuple(pool.map(_Draft.finish, drafts)), False)

@@ -45,10 +45,11 @@ def compare(
     pair: tuple[str, str, int],
     partitions: int,
     tasks: type[Tasks] = Tasks,
+    **options: int,
 ) -> Any:
     variant, scope, handover = pair
     program = lowered(variant, scope)
-    found, search = on_spark(program, session, folder / "levels", partitions, handover, tasks)
+    found, search = on_spark(program, session, folder / "levels", partitions, handover, tasks, **options)
     assert found == locally(program)
     assert len(search.costs) >= 4, "several levels were made on Spark"
     return search
@@ -80,6 +81,32 @@ def test_a_violation_and_its_trace(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_worker_killed_in_the_middle_of_a_level(spark: SparkSession, tmp_path: Path) -> None:
     compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 2, KilledMidLevel)
     assert {path.name for path in tmp_path.rglob("accident-*")} == {"accident-0", "accident-1"}
+
+
+SMALL = {"batch": 1 << 14, "held": 1 << 13}
+"""Many batches in a level, and most candidates for the own partition travel."""
+
+
+def test_fingerprints_as_the_local_engine(spark: SparkSession, tmp_path: Path) -> None:
+    search = compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 3, fingerprint=64, **SMALL)
+    assert search.fingerprint == 64 and search.costs[-1].depth < len(search.space.sizes) - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [0, 64, 128])
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_many_batches(spark: SparkSession, tmp_path: Path, bits: int, partitions: int) -> None:
+    pair = ("kip_full", "recovery-two-brokers", 8000)
+    search = compare(spark, tmp_path, pair, partitions, fingerprint=bits, **SMALL)
+    assert max(cost.states for cost in search.costs) > 17_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [KilledMidLevel, KilledAfterWriting, KilledWhileSending])
+def test_accidents_with_fingerprints(spark: SparkSession, tmp_path: Path, tasks: type[Tasks]) -> None:
+    pair = ("kip_full", "two-brokers", 400)
+    compare(spark, tmp_path, pair, 2, tasks, fingerprint=64, **SMALL)
+    assert len(list(tmp_path.rglob("accident-*"))) == 2
 
 
 @pytest.mark.slow

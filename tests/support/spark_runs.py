@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from elrcheck.spark.tasks import Tasks
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from elrcheck.spark.shards import Shard
+    from elrcheck.spark.shard_states import Shard
 
 
 PAIRS = [
@@ -110,13 +110,16 @@ def on_spark(
     handover: int | None,
     tasks: type[Tasks] = Tasks,
     stop: str = "complete",
+    fingerprint: int = 0,
+    **sizes: int,
 ) -> tuple[dict[str, Any], SparkSearch]:
-    """The facts as a search on Spark finds them, and the search."""
+    """The facts as a search on Spark finds them, and the search. sizes: see `Run`."""
     cache = KernelCache(default_cache())
     search = SparkSearch(
         found.program, session, keeper=Folder(folder, []), workers=1, cache=cache, limits=Limits(),
-        partitions=partitions, handover=handover,
+        partitions=partitions, handover=handover, fingerprint=fingerprint,
     )  # fmt: skip
+    search._run = replace(search._run, **sizes)
     search.tasks = tasks
     try:
         search.start()

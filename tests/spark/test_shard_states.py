@@ -1,0 +1,123 @@
+"""What a shard keeps: with fingerprints, and written in parts, a level is the same as with whole states."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from spark_runs import lowered
+
+from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.kernel import Kernel, build
+from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.visited import ExactSet
+from elrcheck.lang.lowering.lowered import Lowered
+from elrcheck.spark.shard_states import HashedShard, NewLevel, Shard, WholeShard
+
+DEPTH = 14
+PIECE = 500
+
+
+@pytest.fixture(scope="module")
+def program() -> Lowered:
+    return lowered("kip_full", "two-brokers")
+
+
+class Levels:
+    """The levels of a search, made by one shard from batches of candidates."""
+
+    def __init__(self, program: Lowered, folder: Path, shard: Callable[[Kernel, Crew], Shard]) -> None:
+        self.kernel = build(program.program, KernelCache(default_cache()))
+        self.crew = Crew(self.kernel, 2)
+        self.files = LevelFiles(folder, self.kernel.layout.words)
+        self.shard = shard(self.kernel, self.crew)
+        self.written: list[SavedLevel] = []
+        self.facts: list[Any] = []
+        self.in_parts = 0
+        first = self.kernel.layout.pack_rows(sorted(set(program.program.init)))
+        self.add([(first, np.zeros(len(first), np.uint16))])
+        while len(self.written) < DEPTH:
+            self.add(self.candidates())
+        self.crew.close()
+
+    def candidates(self) -> list[Any]:
+        """The successors of the newest level, in pieces."""
+        pieces = []
+        for address, first, last in self.shard.frontier(self.written[-1], self.files):
+            found = ExactSet(self.kernel, self.crew)
+            found.source = address
+            found.begin_level()
+            self.crew.expand(found, first, last, lambda _: None)
+            found.close_level()
+            rows, whos = found.view(0, found.reserved).copy(), found.credits().copy()
+            pieces += [(rows[k : k + PIECE], whos[k : k + PIECE]) for k in range(0, len(rows), PIECE)]
+        return pieces
+
+    def add(self, pieces: list[Any]) -> None:
+        place = (len(self.written), 0, 1)
+        with NewLevel(self.kernel, self.crew, self.files, place, lambda _: None) as new:
+            self.shard.begin(new)
+            for rows, whos in pieces:
+                assert self.shard.states.insert(rows, whos)
+            credit = self.shard.close(new)
+        assert new.saved is not None
+        self.written.append(new.saved)
+        self.in_parts += new.in_parts
+        seen = dataclasses.replace(new.seen, narrow=new.seen.narrow.tolist())
+        self.facts.append((credit.tolist(), seen, self.rows(new.saved)))
+
+    def rows(self, level: SavedLevel) -> list[bytes]:
+        return sorted(row.tobytes() for rows in self.files.read(level) for row in rows)
+
+
+def whole(kernel: Kernel, crew: Crew) -> Shard:
+    return WholeShard(ExactSet(kernel, crew))
+
+
+def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Kernel, Crew], Shard]:
+    table = build(program.program, KernelCache(default_cache()), bits // 64)
+
+    def shard(_kernel: Kernel, _crew: Crew) -> Shard:
+        states = FingerprintSet(table, Crew(table, 1))
+        if in_parts:
+            states.most = 1
+        return HashedShard(states)
+
+    return shard
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_parts: bool) -> None:
+    wanted = Levels(program, tmp_path / "whole", whole)
+    found = Levels(program, tmp_path / "hashed", hashed(program, bits, in_parts))
+    assert found.facts == wanted.facts
+    assert wanted.in_parts == 0 and (found.in_parts > 0) == in_parts
+
+    again = hashed(program, bits)(found.kernel, found.crew)
+    for level in found.written:
+        again.load(level, found.files)
+    assert again.level == found.shard.level == DEPTH - 1
+    known = [rows for level in found.written for rows in found.files.read(level)]
+    again.begin()
+    assert all(again.states.insert(rows) for rows in known)
+    again.states.close_level()
+    assert again.states.reserved == 0, "a shard that was read knows every state"
+
+
+def test_a_level_that_fails_leaves_no_file(program: Lowered, tmp_path: Path) -> None:
+    kernel = build(program.program, KernelCache(default_cache()))
+    crew = Crew(kernel, 1)
+    states = ExactSet(kernel, crew)
+    states.start(kernel.layout.pack_rows(sorted(set(program.program.init))))
+    files = LevelFiles(tmp_path, kernel.layout.words)
+    with pytest.raises(RuntimeError), NewLevel(kernel, crew, files, (0, 0, 1), lambda _: None) as new:
+        new.append(states)
+        raise RuntimeError
+    assert not list(tmp_path.iterdir())
