@@ -60,14 +60,18 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     if options.partitions == "local":
         from elrcheck.explorer.search.compiled import Search
 
-        result = Search(program, workers=options.threads, cache=cache, limits=limits).run(None, "complete")
+        search = Search(
+            program, workers=options.threads, cache=cache, limits=limits, fingerprint=options.fingerprint,
+            keeper=Folder() if options.fingerprint else None,
+        )  # fmt: skip
+        result = search.run(None, "complete")
         found = {}
     else:
         from elrcheck.spark.engine import Driver, spark_search
 
         conf = tuple(options.spark_conf)
         request = SparkRequest(f"local[{options.threads}]", conf, int(options.partitions), options.handover)
-        driver = Driver(options.threads, cache, limits, Folder(), bool)
+        driver = Driver(options.threads, cache, limits, Folder(), bool, options.fingerprint)
         with spark_search(program, request, driver, Silent()) as on_spark:
             started = time.perf_counter()
             result = on_spark.run(
@@ -137,6 +141,7 @@ def main() -> int:
     parser.add_argument("--max-depth", type=int)
     parser.add_argument("--partitions", default="1,2")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--fingerprint", type=int, choices=(0, 64, 128), default=0)
     parser.add_argument("--handover", type=int)
     parser.add_argument("--spark-conf", action="append", default=["spark.driver.memory=2g"])
     parser.add_argument("--folder", type=Path, default=Path.cwd(), help="for level files (some GiB)")
