@@ -205,3 +205,22 @@ def FreshFollows(c: Config, s: State) -> bool:
         for leader in c.brokers
         if leads(s, leader)
     )
+
+
+@lemma
+def JoinersCaughtUp(c: Config, s: State) -> bool:
+    """A broker proposed by a live leader has caught up, unless its incarnation has changed."""
+    return all(
+        all(
+            implies(
+                f not in s.broker[leader].view.isr
+                and s.broker[leader].alter.member_epochs[f] == s.registration[f].epoch,
+                acked(s, leader, f) >= s.broker[leader].high_watermark
+                and acked(s, leader, f) >= s.broker[leader].epoch_start
+                and fresh(s, leader, f),
+            )
+            for f in s.broker[leader].alter.isr
+        )
+        for leader in c.brokers
+        if leads(s, leader) and under_way(s, leader)
+    )

@@ -80,6 +80,23 @@ def QuorumCovers(c: Config, s: State) -> bool:
     )
 
 
+@lemma
+def LaggingInQuorum(c: Config, s: State) -> bool:
+    """A contender that has not reached leader's epoch is in leader's quorum."""
+    return all(
+        all(
+            implies(
+                s.broker[f].view.partition_epoch > 0
+                and s.broker[f].view.leader_epoch < s.broker[leader].view.leader_epoch,
+                f in quorum(c, s, leader),
+            )
+            for f in contenders(c, s)
+        )
+        for leader in c.brokers
+        if may_commit(c, s, leader)
+    )
+
+
 @op
 def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
     """b is in leader's quorum, or in a proposal that may still be retried in the current epoch."""

@@ -52,10 +52,17 @@ def model() -> Model:
     return load_proof_model()
 
 
-@pytest.mark.parametrize("scope", ["two-brokers", pytest.param("three-brokers", marks=pytest.mark.slow)])
-def test_kip_full_is_proved(scope: str) -> None:
+@pytest.mark.parametrize(
+    ("scope", "brokers"),
+    [
+        ("two-brokers", 2),
+        pytest.param("three-brokers", 3, marks=pytest.mark.slow),
+        pytest.param("three-brokers", 4, marks=pytest.mark.slow),  # LaggingInQuorum and JoinersCaughtUp: for 4
+    ],
+)
+def test_kip_full_is_proved(scope: str, brokers: int) -> None:
     """Unbounded epochs: no cell is open, and properties without lemmas or on budgets are left out."""
-    selection = Selection("kip_full", scope, ("log_slots=1",))
+    selection = Selection("kip_full", scope, ("log_slots=1", f"broker_count={brokers}"))
     report = run_prove(ProveRequest(selection, fresh=True), Silent())
     assert report.verdict == "proved"
     assert {cell.verdict for cell in report.cells} == {"proved"}
@@ -64,7 +71,7 @@ def test_kip_full_is_proved(scope: str) -> None:
     ]  # fmt: skip
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ElectUnclean", "FinishRecovery"} <= outside
-    assert len(report.initiation) == 44
+    assert len(report.initiation) == 46
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 29
     also = {
@@ -100,8 +107,7 @@ def test_kip_full_is_proved(scope: str) -> None:
     assert (covered.properties, covered.actions) == (21 + 13, 29)
     assert covered.all_actions == 29 + len(outside)
     assert [one.rpartition("(")[2] for one in covered.assumed] == ["E-1)", "F-26)", "F-53)"]
-    replicas = tuple(range(2 if scope == "two-brokers" else 3))
-    assert (covered.replicas, covered.log_slots) == (replicas, 1)
+    assert (covered.replicas, covered.log_slots) == (tuple(range(brokers)), 1)
     assert {one.name: (one.value, one.variant) for one in covered.settings} == {
         "unclean_recovery_strategy": ("DISABLED", "BALANCED"),
         "metadata": ("LATEST", "LATEST"),
