@@ -57,7 +57,7 @@ def model() -> Model:
     [
         ("two-brokers", 2),
         pytest.param("three-brokers", 3, marks=pytest.mark.slow),
-        pytest.param("three-brokers", 4, marks=pytest.mark.slow),  # LaggingInQuorum and JoinersCaughtUp: for 4
+        pytest.param("three-brokers", 4, marks=pytest.mark.slow),  # needs LaggingInQuorum and JoinersCaughtUp
     ],
 )
 def test_kip_full_is_proved(scope: str, brokers: int) -> None:
