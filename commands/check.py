@@ -137,25 +137,27 @@ def _explore(
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
+
+    def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
+        from elrcheck.explorer.runs.checkpoint import open_folder
+
+        return open_folder(program, place, selected, chosen, request, saved)
+
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.commands.check_liveness import explore_liveness
 
-        if request.fingerprint or saved is not None or request.engine == "spark":
+        if request.fingerprint or saved is not None:
             raise UsageFault(
                 "liveness-option",
-                "--liveness keeps all states in memory: leave out --fingerprint, --resume, --engine spark",
+                "--liveness keeps all states in memory: leave out --fingerprint and --resume",
             )
         if config.skips_no_news or config.forgets:
             raise UsageFault(
                 "liveness-option", "liveness depends on every step a broker takes: leave out --reduce",
                 help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
             )  # fmt: skip
-        return explore_liveness(model, config, chosen, request, progress)
-
-    def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
-        from elrcheck.explorer.runs.checkpoint import open_folder
-
-        return open_folder(program, place, selected, chosen, request, saved)
+        shards = open_run if request.engine == "spark" else None
+        return explore_liveness(model, config, chosen, request, progress, shards)
 
     outcome = explore(model, config, chosen, request, progress, open_run, family)
     if not outcome.traces:

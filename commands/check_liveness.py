@@ -10,7 +10,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.engines import run_search
+from elrcheck.commands.engines import OpenRun, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import Outcome
@@ -26,18 +26,24 @@ MOST_STATES = 2_000_000
 
 
 def explore_liveness(
-    model: Model, config: ModelConfig, chosen: Sequence[Fn], request: CheckRequest, progress: Progress
+    model: Model,
+    config: ModelConfig,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    progress: Progress,
+    open_run: OpenRun | None = None,
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """The counts of the search, and a replayed lasso for every violated property.
 
-    An incomplete graph decides no property: a missing step could be the way out of a cycle.
+    An incomplete graph decides no property: a missing step could be the way out of a cycle. open_run: opens
+    the folder in which a search on Spark leaves its levels, from which the driver builds the graph.
     """
     from elrcheck.explorer.graph.fair_cycles import Arena
     from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps
 
     if request.stop_at_first:
         raise UsageFault("liveness-option", "--stop-at-first is for safety properties")
-    outcome, graph = _graph(model, config, request, progress)
+    outcome, graph = _graph(model, config, request, progress, open_run)
     if graph is None:
         return outcome, {}
     started = time.perf_counter()
@@ -63,7 +69,9 @@ def _steps_before(answer: Waiting) -> int:
     return (answer.lasso.behaviour.loop or 0) if answer.lasso is not None else 0
 
 
-def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress) -> tuple[Outcome, Any]:
+def _graph(
+    model: Model, config: Any, request: CheckRequest, progress: Progress, open_run: OpenRun | None
+) -> tuple[Outcome, Any]:
     """The search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
 
@@ -87,15 +95,19 @@ def _graph(model: Model, config: Any, request: CheckRequest, progress: Progress)
             new_states=built.new_states,
         )
         return outcome, built.graph
-    ended = run_search(model, config, (), replace(request, limits=limits), progress)
-    outcome = ended.outcome()
-    if not outcome.complete:
-        return outcome, None
-    started = time.perf_counter()
-    progress.stage("building the graph")
-    graph = graph_of_search(ended.search, ended.lowered, len(outcome.levels))
-    outcome.seconds += time.perf_counter() - started
-    return outcome, graph
+    ended = run_search(model, config, (), replace(request, limits=limits), progress, open_run)
+    try:
+        outcome = ended.outcome()
+        if not outcome.complete:
+            return outcome, None
+        started = time.perf_counter()
+        progress.stage("building the graph")
+        graph = graph_of_search(ended.search, ended.lowered, len(outcome.levels))
+        outcome.seconds += time.perf_counter() - started
+        return outcome, graph
+    finally:
+        if ended.folder is not None:
+            ended.folder.finish()  # nobody resumes it
 
 
 def _refuse_unknown(limits: Limits) -> None:

@@ -7,6 +7,7 @@ The slow tests go through all pairs and all accidents; the others are a sample o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ from spark_runs import (
     on_spark,
 )
 
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
+from elrcheck.commands.check import run_check
 from elrcheck.spark.exchange import Exchange
 from elrcheck.spark.tasks import Report, Tasks
 
@@ -107,6 +111,25 @@ def test_accidents_with_fingerprints(spark: SparkSession, tmp_path: Path, tasks:
     pair = ("kip_full", "two-brokers", 400)
     compare(spark, tmp_path, pair, 2, tasks, fingerprint=64, **SMALL)
     assert len(list(tmp_path.rglob("accident-*"))) == 2
+
+
+def test_liveness_from_shards(spark: SparkSession, tmp_path: Path) -> None:
+    """The driver builds the graph from the levels of all partitions, and finds the same lassos."""
+    selection = Selection("legacy", "two-brokers", ("response_loss=false", "shrinks=0", "acks_one=0"))
+    request = CheckRequest(selection=selection, liveness=True)
+    local = run_check(request, Silent())
+    where = SparkRequest("local[2]", partitions=2, handover=100)
+    shards = replace(request, engine="spark", spark=where, run_dir=tmp_path / "run")
+    report = run_check(shards, Silent())
+    assert report.engine.name == "spark" and "levels on Spark in 2 partitions" in report.engine.detail
+    sizes = [(one.search.levels, one.search.generated) for one in (report, local)]
+    assert sizes[0] == sizes[1]
+    facts = [[(p.id, p.verdict, p.depth, p.waiting) for p in one.properties] for one in (report, local)]
+    assert facts[0] == facts[1]
+    assert {"violated", "holds"} <= {verdict for _, verdict, _, _ in facts[0]}
+    lassos = [[p.counterexample for p in one.properties] for one in (report, local)]
+    assert lassos[0] == lassos[1] and any(lassos[0])
+    assert not list((tmp_path / "run").rglob("*.parquet"))
 
 
 @pytest.mark.slow
