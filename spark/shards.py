@@ -75,7 +75,6 @@ class Worker:
     plan: str = ""
     crew: Crew | None = None
     table: Kernel | None = None
-    table_crew: Crew | None = None
     shards: dict[int, Shard] = field(default_factory=dict)
     pending: dict[int, Pending] = field(default_factory=dict)
 
@@ -94,7 +93,6 @@ class Worker:
                 self.forget()
                 self.run = run
             self.crew = Crew(self.kernel, threads)
-            self.table_crew = None if self.table is None else Crew(self.table, threads)
         self.crew.reset()
         return self.kernel, self.crew
 
@@ -102,10 +100,9 @@ class Worker:
         """Drop everything but the machine code."""
         self.shards.clear()
         self.pending.clear()
-        for crew in (self.crew, self.table_crew):
-            if crew is not None:
-                crew.close()
-        self.crew, self.table_crew, self.run = None, None, ""
+        if self.crew is not None:
+            self.crew.close()
+        self.crew, self.run = None, ""
 
     def take(
         self, partition: int, levels: Sequence[SavedLevel], files: LevelFiles, memory: int | None
@@ -127,8 +124,8 @@ class Worker:
         assert self.kernel is not None and self.crew is not None
         if self.table is None:
             return WholeShard(ExactSet(self.kernel, self.crew))
-        assert self.table_crew is not None
-        return HashedShard(FingerprintSet(self.table, self.table_crew, memory))
+        crew = Crew(self.table, len(self.crew.workers))  # it knows how crowded this table is, and no other
+        return HashedShard(FingerprintSet(self.table, crew, memory))
 
     def put(self, partition: int, shard: Shard) -> None:
         """Return a shard. Drop shards whose partitions other workers have advanced meanwhile."""
