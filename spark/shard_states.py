@@ -190,17 +190,9 @@ class HashedShard(Shard):
         return self.states.used_bytes
 
     def load(self, level: SavedLevel, files: LevelFiles) -> None:
-        states = self.states
-        self.begin()
-        states.budget, states.overflow = None, lambda: None  # the rows are in the files
-        before = states.before
-        for rows in files.read(level):
-            states.insert(rows)
-        states.close_level()
-        states.settle()
-        if states.before > before:
-            states.drop()
-        states.overflow = None
+        self.level += 1
+        self.states.budget = None
+        self.states.read_level(files.read(level))
 
     def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
         if self.states.reserved == newest.rows:

@@ -9,7 +9,7 @@ the level files.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
 from elrcheck.explorer.store.memory import Region
-from elrcheck.explorer.store.row_set import Counts, RowSet
+from elrcheck.explorer.store.row_set import Counts, Rows, RowSet
 from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
 
 LEAST_SPACING = 1 << 12
@@ -95,6 +95,23 @@ class FingerprintSet(RowSet):
         self.frontier.release(0, self.frontier.size)
         self.frontier_rows = self.released = 0
         self.source = None
+
+    def read_level(self, batches: Iterable[Rows]) -> bool:
+        """Add a level that is kept elsewhere; return False if memory does not suffice.
+
+        Its rows stay in memory if they fit into their buffer.
+        """
+        self.begin_level()
+        before, self.overflow = self.before, lambda: None
+        for rows in batches:
+            if not self.insert(rows):
+                return False
+        self.close_level()
+        self.settle()
+        if self.before > before:
+            self.drop()
+        self.overflow = None
+        return True
 
     def drop(self) -> None:
         """Drop the rows in memory of a closed level, which are kept elsewhere."""

@@ -162,19 +162,11 @@ class Hashed:
 
     def load(self, written: list[SavedLevel]) -> bool:
         """Load the levels from their files; return False if memory does not suffice."""
-        visited = self.visited
         for level in written:
-            visited.begin_level()
-            before = visited.before
-            visited.overflow = lambda: None  # the rows are in the files
-            for rows in self.files.read(level):
-                if not visited.insert(rows):
-                    return False
-            visited.close_level()
-            visited.settle()
-            self.sizes.append(visited.count - before)
-            if visited.before > before:
-                visited.drop()
+            before = self.visited.count
+            if not self.visited.read_level(self.files.read(level)):
+                return False
+            self.sizes.append(self.visited.count - before)
         self.written = list(written)
         return True
 
