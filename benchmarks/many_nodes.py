@@ -21,14 +21,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measure import control, end_children_on_sigterm, machine, run_child
+from measure import control, end_children_on_sigterm, machine, run_again, work_of
 
 BLOCK = 32 << 10
 PLANNED = (10**10, 10**11, 10**12)
@@ -77,7 +76,6 @@ def compressed(batch: Any) -> tuple[int, int]:
 def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     """Search on this many nodes, in a child process."""
     import numpy as np
-    import pyarrow as pa
 
     from elrcheck.base.requests import Selection
     from elrcheck.base.roundtrip import from_text
@@ -86,12 +84,12 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.result import Limits
-    from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+    from elrcheck.explorer.store.levels import LevelFiles
     from elrcheck.invariants.modules import load_checked_model
     from elrcheck.lang.lowering.lower import lower
     from elrcheck.spark.shard_states import write_shard
     from elrcheck.spark.shards import Plans, by_owner
-    from elrcheck.spark.tasks import Report, Run, Tasks
+    from elrcheck.spark.tasks import Report, Run, Tasks, fat_row
 
     model = load_checked_model()
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
@@ -115,17 +113,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     own: dict[int, Any] = {
         owner: rows for owner, rows, _ in by_owner(kernel, first, np.zeros(len(first), np.uint16), nodes)
     }
-    levels = [
-        [write_shard(files, 0, node, nodes, own[node], 1) if node in own else SavedLevel(0, (), False)]
-        for node in keys
-    ]
-    schema = {"key": pa.int32(), "rows": pa.binary(), "whos": pa.binary(), "note": pa.binary()}
-
-    def anchor(node: int) -> Any:
-        row = ([node], [None], [None], [None])
-        return pa.RecordBatch.from_arrays(
-            [pa.array(value, kind) for value, kind in zip(row, schema.values(), strict=True)], list(schema)
-        )
+    levels = [[write_shard(files, 0, node, nodes, own.get(node, first[:0]), 1)] for node in keys]
 
     def settled(batches: Iterator[Any]) -> Report:
         (batch,) = tasks.settle(batches)
@@ -138,14 +126,12 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
         level, spent = Level(), [0.0] * nodes
         for node in keys:
             sending, began = 0.0, time.perf_counter()
-            for batch in tasks.expand(iter([anchor(node)])):
+            for batch in tasks.expand(iter([fat_row(node)])):
                 started = time.perf_counter()
                 before, after = compressed(batch)
-                level.sent, level.packed, level.rows = (
-                    level.sent + before,
-                    level.packed + after,
-                    level.rows + 1,
-                )
+                level.sent += before
+                level.packed += after
+                level.rows += 1
                 inbox[batch.column("key")[0].as_py()].append(batch)
                 sending += time.perf_counter() - started
             spent[node] = time.perf_counter() - began
@@ -153,7 +139,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
         reports = []
         for node in keys:
             began = time.perf_counter()
-            reports.append(settled(iter([anchor(node), *inbox[node]])))
+            reports.append(settled(iter([fat_row(node), *inbox[node]])))
             inbox[node] = []
             spent[node] += time.perf_counter() - began
         for report, kept in zip(reports, levels, strict=True):
@@ -192,10 +178,7 @@ def planned(point: dict[str, Any], nodes: int, states: int, held: float, options
 
 def render(nodes: int, point: dict[str, Any], local: dict[str, Any]) -> str:
     told, known = point["told"], point["distinct"]
-    work: dict[str, float] = {}
-    for level in told:
-        for what, seconds in level["work"].items():
-            work[what] = work.get(what, 0.0) + seconds
+    work = work_of(told)
     total = sum(level["seconds"] for level in told)
     sent, packed = (sum(level[name] for level in told) for name in ("sent", "packed"))
     slowest = sum(level["slowest"] for level in told) * nodes / total
@@ -235,12 +218,7 @@ def main() -> int:
     print(f"control: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
     points: dict[int, dict[str, Any]] = {}
     for nodes in (0, *(int(number) for number in options.nodes.split(","))):
-        command = [sys.executable, str(Path(__file__).resolve()), *sys.argv[1:], "--child", str(nodes)]
-        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            child = run_child(command, cwd=Path(folder))
-        if child.exit_code != 0:
-            raise SystemExit(f"{nodes} nodes: exit code {child.exit_code}\n{child.errors[-2000:]}")
-        points[nodes] = json.loads(child.output.splitlines()[-1])
+        _, points[nodes] = run_again(__file__, sys.argv[1:], str(nodes), options.folder)
         if nodes:
             print(render(nodes, points[nodes], points[0]), flush=True)
     last = max(points)

@@ -7,6 +7,7 @@ held at the fork, so the measuring process must stay small.
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import platform
@@ -16,9 +17,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 KIBIBYTE = 1024
 GRACE = 5.0  # seconds between interrupting a child and killing it
@@ -38,6 +40,25 @@ class Child:
     exit_code: int | None
     output: str
     errors: str
+
+
+def run_again(script: str, arguments: Sequence[str], child: str, folder: Path) -> tuple[Child, Any]:
+    """Run this script with `--child NAME`, in a folder that is removed; return its last line of JSON, too."""
+    command = [sys.executable, str(Path(script).resolve()), *arguments, "--child", child]
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        done = run_child(command, cwd=Path(place))
+    if done.exit_code != 0:
+        raise SystemExit(f"{child}: exit code {done.exit_code}\n{done.errors[-2000:]}")
+    return done, json.loads(done.output.splitlines()[-1])
+
+
+def work_of(levels: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """Add up the seconds of levels by kind of work."""
+    work: dict[str, float] = {}
+    for level in levels:
+        for what, seconds in level["work"].items():
+            work[what] = work.get(what, 0.0) + seconds
+    return work
 
 
 def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float | None = None) -> Child:

@@ -16,12 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from measure import control, end_children_on_sigterm, machine, run_child
+from measure import control, end_children_on_sigterm, machine, run_again, work_of
 
 MEBI = 1 << 20
 
@@ -94,12 +93,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(options: argparse.Namespace, arguments: list[str], partitions: str) -> dict[str, Any]:
-    command = [sys.executable, str(Path(__file__).resolve()), *arguments, "--child", partitions]
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        child = run_child(command, cwd=Path(folder))
-    if child.exit_code != 0:
-        raise SystemExit(f"{partitions}: exit code {child.exit_code}\n{child.errors[-2000:]}")
-    point: dict[str, Any] = json.loads(child.output.splitlines()[-1])
+    child, point = run_again(__file__, arguments, partitions, options.folder)
     return {"partitions": partitions, "process_seconds": child.seconds, **point}
 
 
@@ -112,10 +106,7 @@ def render(point: dict[str, Any], local: dict[str, Any]) -> str:
     ]
     levels = point.get("levels_on_spark", [])
     if levels:
-        work: dict[str, float] = {}
-        for level in levels:
-            for what, seconds in level["work"].items():
-                work[what] = work.get(what, 0.0) + seconds
+        work = work_of(levels)
         total = sum(level["seconds"] for level in levels)
         work["rest"] = total - sum(work.values())
         small = [level["seconds"] for level in levels if level["states"] < 20_000]

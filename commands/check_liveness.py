@@ -107,7 +107,7 @@ def _graph(
         return outcome, graph
     finally:
         if ended.folder is not None:
-            ended.folder.finish()  # nobody resumes it
+            ended.folder.finish()  # a check of liveness cannot be resumed
 
 
 def _refuse_unknown(limits: Limits) -> None:

@@ -113,17 +113,10 @@ class NewLevel:
 
 
 class Shard(ABC):
-    """The states of a partition up to a level, the newest level last. level: -1 if there is none yet."""
+    """The states of a partition up to a level. level: the depth of the newest one, -1 before the first."""
 
-    states: RowSet
-
-    def __init__(self) -> None:
-        self.level = -1
-
-    @property
-    @abstractmethod
-    def used_bytes(self) -> int:
-        """Bytes used by the states."""
+    def __init__(self, states: RowSet) -> None:
+        self.level, self.states = -1, states
 
     @abstractmethod
     def load(self, level: SavedLevel, files: LevelFiles) -> None:
@@ -146,14 +139,6 @@ class WholeShard(Shard):
     """All states, whole, in memory."""
 
     states: ExactSet
-
-    def __init__(self, states: ExactSet) -> None:
-        super().__init__()
-        self.states = states
-
-    @property
-    def used_bytes(self) -> int:
-        return self.states.used_bytes
 
     def load(self, level: SavedLevel, files: LevelFiles) -> None:
         self.begin()
@@ -180,14 +165,6 @@ class HashedShard(Shard):
     """Fingerprints of all states, and the newest level if it fits into its buffer."""
 
     states: FingerprintSet
-
-    def __init__(self, states: FingerprintSet) -> None:
-        super().__init__()
-        self.states = states
-
-    @property
-    def used_bytes(self) -> int:
-        return self.states.used_bytes
 
     def load(self, level: SavedLevel, files: LevelFiles) -> None:
         self.level += 1

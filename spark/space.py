@@ -115,7 +115,7 @@ class Distributed:
         for rows in batches:
             block = np.ascontiguousarray(rows)
             for partition, chosen, _ in by_owner(self.kernel, block, np.zeros(len(block), np.uint16), count):
-                pieces[partition].append(chosen.copy())
+                pieces[partition].append(chosen)
         return [
             write_shard(self.files, depth, partition, count, np.concatenate(own), 1)
             if own else SavedLevel(depth, (), False)

@@ -172,7 +172,7 @@ class Tasks:
         yield from outgoing.rest()
         clock.lap("send")
         note = Note(crew.counters().tolist(), crew.flag_bits(), outgoing.sent, read, clock.seconds)
-        yield _fat(self.run.keys[partition], note=to_text(note).encode())
+        yield fat_row(self.run.keys[partition], note=to_text(note).encode())
 
     def _candidates(
         self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
@@ -249,7 +249,7 @@ class Tasks:
         report.wide = {leaf: sorted(values) for leaf, values in seen.wide.items()}
         report.level = new.saved
         WORKER.put(report.partition, shard)
-        report.used, report.peak, report.pid = shard.used_bytes, peak_bytes(), os.getpid()
+        report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
     def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock) -> list[Piece]:
         """Return the partition's candidates for itself, recomputed if this worker does not have them.
@@ -315,7 +315,7 @@ class _Outgoing:
         rows = np.concatenate([rows for rows, _ in pieces])
         whos = np.concatenate([whos for _, whos in pieces])
         self.sent += rows.nbytes + whos.nbytes
-        return _fat(self.keys[owner], rows, whos)
+        return fat_row(self.keys[owner], rows, whos)
 
 
 class _Incoming:
@@ -365,7 +365,7 @@ def not_shared(what: str) -> EnvironmentFault:
 MISPLACED = "Spark did not bring a partition and its data together"
 
 
-def _fat(key: int, rows: Rows | None = None, whos: Whos | None = None, note: bytes | None = None) -> Any:
+def fat_row(key: int, rows: Rows | None = None, whos: Whos | None = None, note: bytes | None = None) -> Any:
     """Return one row of the exchange, without copying the arrays."""
     import pyarrow as pa
 

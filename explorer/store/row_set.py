@@ -41,6 +41,11 @@ class RowSet(ABC):
         """Move a row of the newest level to an unused place."""
 
     @property
+    @abstractmethod
+    def used_bytes(self) -> int:
+        """Bytes used by the table and the rows in use."""
+
+    @property
     def reserved(self) -> int:
         """Number of rows reserved by workers, used or not."""
         return int(self.shared[Shared.ROWS])
