@@ -40,12 +40,10 @@ class Worker:
         self.records = np.empty((room, kernel.record.size), np.uint64)
         self.hashes = np.empty(room, np.uint64)
         self.counters = np.zeros(kernel.counters.size, np.int64)
-        self.fired = np.empty(CHUNK, np.int64)
         self.context = np.zeros(Context.FLAGS + max(1, kernel.record.flag_words), np.int64)
         self.context[Context.RECORDS] = self.records.ctypes.data
         self.context[Context.HASHES] = self.hashes.ctypes.data
         self.context[Context.COUNTERS] = self.counters.ctypes.data
-        self.context[Context.FIRED] = self.fired.ctypes.data
 
     @property
     def unfinished(self) -> bool:
@@ -69,11 +67,12 @@ class Growing(Protocol):
 class Crew:
     """Workers, and the rounds in which they expand rows into a visited set.
 
-    margin: number of rows that all workers together may reserve between two checks of the limit.
+    margin: number of rows that all workers together may reserve between two checks of the limit. leave_out:
+    steps to known states are left out where that is certain beforehand (docs/adr/0025).
     """
 
-    def __init__(self, kernel: Kernel, workers: int) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, workers: int, leave_out: bool = True) -> None:
+        self.kernel, self.leave_out = kernel, leave_out
         self.workers = [Worker(kernel) for _ in range(workers)]
         self.margin = workers * (CHUNK * max(1, kernel.instances) + ROW_BLOCK)
         self._step = 4 * SLICE
@@ -86,6 +85,11 @@ class Crew:
         """Return the sum of all workers' counters (`Counters`)."""
         total: Counts = np.sum([worker.counters for worker in self.workers], axis=0)
         return total
+
+    @property
+    def looked_up(self) -> int:
+        """Number of successors looked up in a visited set: steps inside the bound that were not left out."""
+        return sum(int(worker.context[Context.LOOKED_UP]) for worker in self.workers)
 
     def restore(self, counters: Counts) -> None:
         """Continue counting from these numbers."""

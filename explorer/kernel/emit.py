@@ -36,6 +36,11 @@ class Lanes:
         return "i1" if self.count == 1 else f"<{self.count} x i1>"
 
     @property
+    def bytes(self) -> int:
+        """The size of a vector of integers."""
+        return self.bits * self.count // 8
+
+    @property
     def suffix(self) -> str:
         """The integer type as spelled in the names of intrinsics."""
         return f"i{self.bits}" if self.count == 1 else f"v{self.count}i{self.bits}"
@@ -49,14 +54,23 @@ class Lanes:
     def _all(self, kind: str, text: str) -> str:
         if self.count == 1:
             return text
-        return "<" + ", ".join([f"{kind} {text}"] * self.count) + ">"
+        return f"splat ({kind} {text})"
 
 
 class Writer:
-    """Instructions of one function, and the names of the nodes computed so far."""
+    """Instructions of one function, and the names of the nodes computed so far.
 
-    def __init__(self, lanes: Lanes, read_leaf: Callable[[Writer, int], str]) -> None:
+    read_leaf emits the value of a leaf, read_flag that of a leaf which is 0 or 1 as a boolean.
+    """
+
+    def __init__(
+        self,
+        lanes: Lanes,
+        read_leaf: Callable[[Writer, int], str],
+        read_flag: Callable[[Writer, int], str] | None = None,
+    ) -> None:
         self.lanes = lanes
+        self._read_flag = read_flag
         self.lines: list[str] = []
         self.block = "entry"
         self._read_leaf = read_leaf
@@ -116,9 +130,20 @@ class Writer:
         if node.is_const:
             return self.lanes.truth(bool(node.lo))
         if node.op == "not":
-            return self.negate(self.flag(node.args[0]))
+            if node.id not in self._names:
+                self._names[node.id] = self._inverse(node.args[0]), True
+                self._order.append(node.id)
+            return self._names[node.id][0]
         name, is_flag = self._names[node.id]
         return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
+
+    def _inverse(self, node: Node) -> str:
+        """Return the negation of a node; of a comparison, the opposite one, which costs no more than it."""
+        if node.op == "lt" or (node.op == "eq" and not all(arg.is_bool for arg in node.args)):
+            word = "sge" if node.op == "lt" else "ne"
+            a, b = (self.number(arg) for arg in node.args)
+            return self.let(f"icmp {word} {self.lanes.number} {a}, {b}")
+        return self.negate(self.flag(node))
 
     def negate(self, name: str) -> str:
         return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")
@@ -135,6 +160,8 @@ class Writer:
         kind, op, args = self.lanes.number, node.op, node.args
         match op:
             case "var":
+                if node.is_bool and self._read_flag is not None:
+                    return self._read_flag(self, node.leaf), True
                 return self._read_leaf(self, node.leaf), False
             case "add" | "sub":
                 return self.let(f"{op} {kind} {self.number(args[0])}, {self.number(args[1])}"), False

@@ -1,93 +1,89 @@
 """The expansion function: the successors of a range of states, as LLVM IR.
 
-    i64 @expand(ptr states, i64 first, i64 last, ptr out, ptr counters, ptr fired)
+    i64 @expand(ptr states, i64 first, i64 last, ptr out, ptr counters, ptr fired, ptr seen,
+                ptr credits, i64 thin)
 
 writes one record per successor inside the bound and returns the number of records; fired[k] becomes the
-number of instances enabled in state first + k. A record is the packed state, a word with the position of
-the predecessor (state - first) above the instance number, and one word per 64 step checks with a bit for
-every check that the transition hits. `counters` is an array of i64 that is only added to; `Counters` is
-its layout. The function knows nothing about visited states, so all callers use it alike.
+number of instances enabled in state first + k, unless `fired` is null. A record is the packed state, a word
+with the position of the predecessor (state - first) above the instance number, and one word per 64 step
+checks with a bit for every check that the transition hits; `seen` has as many words, into which all of them
+are ORed. `counters` is an array of i64 that is only added to; `Counters` is its layout. The function knows
+nothing about visited states, so all callers use it alike.
+
+With thin = -1 instead of 0, successors equal to their state are left out. With `credits`, an array with the
+instance credited with each of the states, so are those that another order of the same steps reaches
+(`independence`). Neither changes what is counted or seen.
 
 `out` needs room for (last - first) * instances records.
 
-Shape: the instances are divided into groups, each a function that loops over all states; this keeps the
-functions small for the compiler and the working set of code small for the processor. The body of a
-group's loop is the tree of `guard_trie`, one basic block per block, with the output pointer and the number
-of enabled transitions threaded through as phi nodes. Only the words that an instance changes are rebuilt,
-and a new value is compared with its leaf's bounds only if its interval does not already lie inside them.
-The overflow code is out of line.
+Shape: states are taken a block at a time, one vector lane per state (`planes_ir`). The instances are
+divided into groups, each a function over one block (`group_ir`); this keeps the functions small for the
+compiler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from elrcheck.explorer.kernel.emit import Lanes, Writer
-from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
+from elrcheck.explorer.kernel.check_ir import check_nodes
+from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.group_ir import ARGUMENTS, ENTER, Group
+from elrcheck.explorer.kernel.planes_ir import narrowest, plane_functions, vector_bits
+from elrcheck.explorer.kernel.record_ir import Record, flag_words, record_functions
 from elrcheck.explorer.kernel.word_layout import Layout
+from elrcheck.lang.lowering.independence import asleep, changes
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Instance, Program
 
-ALL_ONES = (1 << 64) - 1
-INSTANCE_BITS = 16
 GROUP_NODES = 2500
 BRANCH_WEIGHTS = '!0 = !{!"branch_weights", i32 1, i32 2000}'
+DECLARED = """declare ptr @records(ptr, i64, ptr, ptr, ptr, i64, i64)
+declare void @flag(ptr, ptr, i64, i64, ptr, i64, i64)
+declare void @enter(ptr, i64, ptr, ptr)"""
+"""What groups call, for modules that do not define it."""
 
 
-@dataclass(frozen=True)
-class Counters:
-    """Layout of a worker's counters: deadlocks, then enabled and cut per instance, overflows per leaf."""
+def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
+    """Return the lanes of a block of states, for the vectors of this processor if no other size is given.
 
-    instances: int
-    leaves: int
-
-    @property
-    def size(self) -> int:
-        return 1 + 2 * self.instances + self.leaves
-
-    def enabled(self, instance: int) -> int:
-        return 1 + instance
-
-    def cut(self, instance: int) -> int:
-        return 1 + self.instances + instance
-
-    def overflow(self, leaf: int) -> int:
-        return 1 + 2 * self.instances + leaf
+    They hold the value of every node, also relative to the lower bound of a leaf where it is stored.
+    """
+    roots = [node for instance in program.instances for node in _roots(instance)]
+    bounds = [(node.lo, node.hi) for node in cone([*roots, *check_nodes(program)])]
+    bounds += [(0, leaf.hi - leaf.lo) for leaf in program.leaves]
+    for instance in program.instances:
+        for leaf, node in changes(instance).items():
+            lower = program.leaves[leaf].lo
+            bounds.append((node.lo - lower, node.hi - lower))
+    lo, hi = min((lo for lo, _ in bounds), default=0), max((hi for _, hi in bounds), default=1)
+    return narrowest(lo, hi, vector or vector_bits())
 
 
-@dataclass(frozen=True)
-class Record:
-    """Layout of one successor record, in 64-bit words."""
-
-    words: int
-    flag_words: int
-
-    @property
-    def origin(self) -> int:
-        return self.words
-
-    @property
-    def size(self) -> int:
-        return self.words + 1 + self.flag_words
+def _roots(instance: Instance) -> Iterable[Node]:
+    yield from instance.guards
+    yield from instance.within
+    yield from instance.updates.values()
+    yield from instance.step_checks.values()
 
 
-def flag_words(program: Program) -> int:
-    """Return the number of words of step flags in a record."""
-    return (len(program.checks) + 63) // 64 if any(check.scope == "step" for check in program.checks) else 0
-
-
-def expand_functions(program: Program, layout: Layout) -> tuple[str, list[str]]:
-    """Return the IR of @expand and of the functions it calls, one per group of instances."""
+def expand_functions(program: Program, layout: Layout, lanes: Lanes) -> tuple[str, list[str]]:
+    """Return the IR of @expand with what it needs, and of the functions of the groups that it calls."""
     groups = group_instances(program)
-    size = Record(layout.words, flag_words(program)).size
-    driver = _driver(len(groups), size)
-    return driver, [_Group(program, layout, number, members).text() for number, members in enumerate(groups)]
+    parts = [
+        plane_functions(layout.words, lanes),
+        record_functions(Record(layout.words, flag_words(program)), lanes),
+        ENTER,
+        _asleep_table(program, lanes),
+        _driver(program, layout.words, lanes, len(groups)),
+    ]
+    texts = [Group(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
+    return "\n".join(parts), texts
 
 
 def declared(number: int) -> str:
     """Return the declaration of a group's function, for modules that only call it."""
-    return f"declare ptr @expand.{number}(ptr, i64, i64, ptr, ptr, ptr)"
+    kinds = ", ".join(part.split()[0] for part in ARGUMENTS.split(", "))
+    return f"declare ptr @expand.{number}({kinds})"
 
 
 def group_instances(program: Program) -> list[list[int]]:
@@ -95,13 +91,7 @@ def group_instances(program: Program) -> list[list[int]]:
     groups: list[list[int]] = []
     nodes: set[int] = set()
     for index, instance in enumerate(program.instances):
-        roots = (
-            *instance.guards,
-            *instance.within,
-            *instance.updates.values(),
-            *instance.step_checks.values(),
-        )
-        mine = {node.id for node in cone(roots)}
+        mine = {node.id for node in cone(tuple(_roots(instance)))}
         if not groups or len(nodes | mine) > GROUP_NODES:
             groups.append([])
             nodes = set()
@@ -110,291 +100,116 @@ def group_instances(program: Program) -> list[list[int]]:
     return groups
 
 
-def _driver(groups: int, size: int) -> str:
-    """Return @expand: it runs every group over the same states in turn, then counts deadlocks."""
-    lines = [
-        "define i64 @expand(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out,"
-        " ptr noalias %counters, ptr noalias %fired) {",
-        "entry:",
-        "  %count = sub i64 %last, %first",
-        "  %any = icmp sgt i64 %count, 0",
-        "  br i1 %any, label %clear, label %empty",
-        "empty:",
-        "  ret i64 0",
-        "clear:",
-        "  %k = phi i64 [ 0, %entry ], [ %k1, %clear ]",
-        "  %mark = getelementptr i64, ptr %fired, i64 %k",
-        "  store i64 0, ptr %mark, align 8",
-        "  %k1 = add i64 %k, 1",
-        "  %more = icmp slt i64 %k1, %count",
-        "  br i1 %more, label %clear, label %groups",
-        "groups:",
-    ]
-    at = "%out"
-    for number in range(groups):
-        lines.append(
-            f"  %at{number} = call ptr @expand.{number}(ptr %states, i64 %first, i64 %last, ptr {at},"
-            " ptr %counters, ptr %fired)"
-        )
-        at = f"%at{number}"
-    lines += [
-        "  br label %dead",
-        "dead:",
-        "  %d = phi i64 [ 0, %groups ], [ %d1, %dead ]",
-        "  %total = phi i64 [ 0, %groups ], [ %total1, %dead ]",
-        "  %fired.p = getelementptr i64, ptr %fired, i64 %d",
-        "  %n = load i64, ptr %fired.p, align 8",
-        "  %none = icmp eq i64 %n, 0",
-        "  %one = zext i1 %none to i64",
-        "  %total1 = add i64 %total, %one",
-        "  %d1 = add i64 %d, 1",
-        "  %again = icmp slt i64 %d1, %count",
-        "  br i1 %again, label %dead, label %done",
-        "done:",
-        "  %old = load i64, ptr %counters, align 8",
-        "  %new = add i64 %old, %total1",
-        "  store i64 %new, ptr %counters, align 8",
-        "  %out.int = ptrtoint ptr %out to i64",
-        f"  %at.int = ptrtoint ptr {at} to i64",
-        "  %bytes = sub i64 %at.int, %out.int",
-        f"  %records = udiv exact i64 %bytes, {8 * size}",
-        "  ret i64 %records",
-        "}",
-    ]
-    return "\n".join(lines)
+def _asleep_words(program: Program) -> int:
+    return max(1, -(-len(program.instances) // 64))
 
 
-class _Group:
-    """The function of a group: its instances over a range of states; returns the pointer past its records."""
-
-    def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
-        self.program = program
-        self.layout = layout
-        self.number = number
-        self.members = members
-        self.record = Record(layout.words, flag_words(program))
-        self.counters = Counters(len(program.instances), len(program.leaves))
-        self.writer = Writer(Lanes(), self._leaf)
-        self.cold: list[str] = []
-
-    def text(self) -> str:
-        root = build_tree(self.program, self.members)
-        place(root, lambda index: self._outputs(self.program.instances[index]))
-        w, words = self.writer, self.layout.words
-        w.lines += [
-            f"define ptr @expand.{self.number}(ptr noalias %states, i64 %first, i64 %last,"
-            " ptr noalias %out, ptr noalias %counters, ptr noalias %fired) noinline {",
-            "entry:",
-            "  br label %state",
-            "state:",
-            "  %i = phi i64 [ %first, %entry ], [ %i.next, %next ]",
-            "  %at = phi ptr [ %out, %entry ], [ AT, %next ]",
-            f"  %offset = mul i64 %i, {words}",
-            "  %source = sub i64 %i, %first",
-            f"  %origin = shl i64 %source, {INSTANCE_BITS}",
-        ]
-        for k in range(words):
-            w.lines += [
-                f"  %o{k} = add i64 %offset, {k}",
-                f"  %p{k} = getelementptr i64, ptr %states, i64 %o{k}",
-                f"  %w{k} = load i64, ptr %p{k}, align 8",
-            ]
-        w.block = "state"
-        at, enabled = self._block(root, "%at", "0")
-        w.lines = [line.replace("[ AT,", f"[ {at},") if "[ AT," in line else line for line in w.lines]
-        w.lines += [
-            "  br label %next",
-            "next:",
-            "  %fired.p = getelementptr i64, ptr %fired, i64 %source",
-            "  %fired.old = load i64, ptr %fired.p, align 8",
-            f"  %fired.new = add i64 %fired.old, {enabled}",
-            "  store i64 %fired.new, ptr %fired.p, align 8",
-            "  %i.next = add i64 %i, 1",
-            "  %more = icmp slt i64 %i.next, %last",
-            "  br i1 %more, label %state, label %done",
-            "done:",
-            f"  ret ptr {at}",
-        ]
-        return "\n".join([*w.lines, *self.cold, "}"])
-
-    def _leaf(self, writer: Writer, leaf: int) -> str:
-        slot = self.layout.slots[leaf]
-        name = f"%w{slot.word}"
-        if slot.shift:
-            name = writer.let(f"lshr i64 {name}, {slot.shift}")
-        if slot.shift + slot.bits < 64:
-            name = writer.let(f"and i64 {name}, {slot.mask}")
-        return writer.let(f"add i64 {name}, {slot.lo}") if slot.lo else name
-
-    def _changes(self, instance: Instance) -> dict[int, Node]:
-        """Return the updates that change the value of a leaf."""
-        return {
-            leaf: node
-            for leaf, node in sorted(instance.updates.items())
-            if not (node.op == "var" and node.leaf == leaf)
-        }
-
-    def _outputs(self, instance: Instance) -> Iterable[Node]:
-        yield from self._changes(instance).values()
-        yield from instance.step_checks.values()
-
-    # -- blocks
-
-    def _block(self, block: Block, at: str, enabled: str) -> tuple[str, str]:
-        """Emit a block; return the names of the output pointer and the enabled count after it."""
-        w = self.writer
-        mark = w.mark()
-        if block.enters is not None:
-            self._count(self.counters.enabled(block.enters), "1")
-            enabled = w.let(f"add i64 {enabled}, 1")
-            if not block.children:
-                self._count(self.counters.cut(block.enters), "1")
-        for item in range(len(block.children)):
-            for node in block.code.get(item, ()):
-                w.compute(node)
-            child = block.children[item]
-            if not child.conditions:
-                at, enabled = self._block(child, at, enabled)
-                continue
-            holds = w.all_of([w.flag(node) for node in child.conditions])
-            inside, after = w.new_label("then"), w.new_label("after")
-            missed = w.new_label("cut") if block.enters is not None else after
-            before = w.block
-            w.do(f"br i1 {holds}, label %{inside}, label %{missed}")
-            if missed != after:
-                assert block.enters is not None
-                w.start(missed)
-                self._count(self.counters.cut(block.enters), "1")
-                w.do(f"br label %{after}")
-                before = missed
-            w.start(inside)
-            at_inside, enabled_inside = self._block(child, at, enabled)
-            end = w.block
-            w.do(f"br label %{after}")
-            w.start(after)
-            at = self._phi("ptr", (at, before), (at_inside, end))
-            enabled = self._phi("i64", (enabled, before), (enabled_inside, end))
-        if block.stores is not None:
-            for node in block.code.get(0, ()):
-                w.compute(node)
-            at = self._store(block.stores, at)
-        w.forget(mark)
-        return at, enabled
-
-    def _phi(self, kind: str, first: tuple[str, str], second: tuple[str, str]) -> str:
-        if first[0] == second[0]:
-            return first[0]
-        return self.writer.let(f"phi {kind} [ {first[0]}, %{first[1]} ], [ {second[0]}, %{second[1]} ]")
-
-    def _count(self, place_: int, amount: str) -> None:
-        w = self.writer
-        where = w.let(f"getelementptr i64, ptr %counters, i64 {place_}")
-        old = w.let(f"load i64, ptr {where}, align 8")
-        new = w.let(f"add i64 {old}, {amount}")
-        w.do(f"store i64 {new}, ptr {where}, align 8")
-
-    # -- one successor
-
-    def _store(self, index: int, at: str) -> str:
-        w, instance = self.writer, self.program.instances[index]
-        changes = self._changes(instance)
-        stored = {leaf: self._stored(leaf, node) for leaf, node in changes.items()}
-        risky = [leaf for leaf in self.program.risky(instance) if leaf in changes]
-        before = after = ""
-        if risky:
-            before, after = self._check_bounds(risky, stored)
-        for word in range(self.layout.words):
-            self._put(at, word, self._word(word, changes, stored))
-        self._put(at, self.record.origin, w.let(f"or i64 %origin, {index}"))
-        for k in range(self.record.flag_words):
-            self._put(at, self.record.origin + 1 + k, self._flags(instance, k))
-        following = w.let(f"getelementptr i64, ptr {at}, i64 {self.record.size}")
-        if not risky:
-            return following
-        end = w.block
-        w.do(f"br label %{after}")
-        w.start(after)
-        return self._phi("ptr", (at, before), (following, end))
-
-    def _stored(self, leaf: int, node: Node) -> str:
-        """Return a leaf's new value relative to the leaf's lower bound, as it is stored."""
-        lo = self.program.leaves[leaf].lo
-        if node.is_const:
-            return str(node.lo - lo)
-        name = self.writer.number(node)
-        return self.writer.let(f"sub i64 {name}, {lo}") if lo else name
-
-    def _check_bounds(self, risky: list[int], stored: dict[int, str]) -> tuple[str, str]:
-        """Branch to out-of-line code if a value does not fit; return that code's last label and the join."""
-        w = self.writer
-        wrong = []
-        for leaf in risky:
-            bounds = self.program.leaves[leaf]
-            wrong.append(w.let(f"icmp ugt i64 {stored[leaf]}, {bounds.hi - bounds.lo}"))
-        any_wrong = wrong[0]
-        for flag in wrong[1:]:
-            any_wrong = w.let(f"or i1 {any_wrong}, {flag}")
-        fits, dropped, after = w.new_label("fits"), w.new_label("dropped"), w.new_label("after")
-        w.do(f"br i1 {any_wrong}, label %{dropped}, label %{fits}, !prof !0")
-        hot, w.lines = w.lines, []
-        w.start(dropped)
-        for leaf, flag in zip(risky, wrong, strict=True):
-            self._count(self.counters.overflow(leaf), w.let(f"zext i1 {flag} to i64"))
-        w.do(f"br label %{after}")
-        self.cold += w.lines
-        w.lines = hot
-        w.start(fits)
-        return dropped, after
-
-    def _word(self, word: int, changes: dict[int, Node], stored: dict[int, str]) -> str:
-        """Return one word of the successor."""
-        w = self.writer
-        changed = [
-            leaf for leaf in changes if self.layout.slots[leaf].word == word and self.layout.slots[leaf].bits
-        ]
-        if not changed:
-            return f"%w{word}"
-        kept, constant, parts = ALL_ONES, 0, []
-        for leaf in changed:
-            slot = self.layout.slots[leaf]
-            kept &= ~(slot.mask << slot.shift)
-            if changes[leaf].is_const:
-                # The bounds check drops a constant out of range; its bits must not reach other leaves.
-                constant |= (int(stored[leaf]) & slot.mask) << slot.shift
-            else:
-                parts.append(w.let(f"shl i64 {stored[leaf]}, {slot.shift}") if slot.shift else stored[leaf])
-        result = w.let(f"and i64 %w{word}, {_signed(kept)}")
-        for part in parts:
-            result = w.let(f"or i64 {result}, {part}")
-        return w.let(f"or i64 {result}, {_signed(constant)}") if constant else result
-
-    def _put(self, at: str, word: int, value: str) -> None:
-        where = self.writer.let(f"getelementptr i64, ptr {at}, i64 {word}") if word else at
-        self.writer.do(f"store i64 {value}, ptr {where}, align 8")
-
-    def _flags(self, instance: Instance, word: int) -> str:
-        """Return the flag bits of the step checks from 64 * word on that the transition hits."""
-        w = self.writer
-        constant, result = 0, ""
-        for index in self.program.hits_without_node(instance):
-            if index // 64 == word:
-                constant |= 1 << index % 64
-        for index, node in sorted(instance.step_checks.items()):
-            if index // 64 != word:
-                continue
-            hit = self.program.checks[index].hit_value
-            if node.is_const:
-                constant |= int(node.lo == hit) << index % 64
-                continue
-            flag = w.flag(node) if hit else w.negate(w.flag(node))
-            part = w.let(f"zext i1 {flag} to i64")
-            part = w.let(f"shl i64 {part}, {index % 64}") if index % 64 else part
-            result = w.let(f"or i64 {result}, {part}") if result else part
-        if not result:
-            return str(_signed(constant))
-        return w.let(f"or i64 {result}, {_signed(constant)}") if constant else result
+def _asleep_table(program: Program, lanes: Lanes) -> str:
+    """Return the constants: by instance, which ones it puts to sleep; and the planes in which none is."""
+    words = _asleep_words(program)
+    masks = asleep(program) or [0]
+    numbers = ", ".join(
+        f"i64 {_signed(mask >> 64 * k & (1 << 64) - 1)}" for mask in masks for k in range(words)
+    )
+    return (
+        f"@asleep = internal constant [{len(masks) * words} x i64] [{numbers}], align 64\n"
+        f"@awake = internal constant [{8 * words * lanes.count} x i8] zeroinitializer, align 64"
+    )
 
 
 def _signed(value: int) -> int:
-    """Return a 64-bit pattern as the signed number that LLVM prints."""
     return value - (1 << 64) if value >> 63 else value
+
+
+def _driver(program: Program, words: int, lanes: Lanes, groups: int) -> str:
+    """Return @expand: for every block, it cuts the states into planes and runs every group over them."""
+    count, sleep_words = lanes.count, _asleep_words(program)
+    size = Record(words, flag_words(program)).size
+    rows = "".join(
+        f"""
+  %a.from{k} = getelementptr i64, ptr %a.row, i64 {k}
+  %a.v{k} = load i64, ptr %a.from{k}, align 8
+  %a.to{k} = getelementptr i64, ptr %a.to, i64 {k * count}
+  store i64 %a.v{k}, ptr %a.to{k}, align 8"""
+        for k in range(sleep_words)
+    )
+    calls, at = "", "%at"
+    for number in range(groups):
+        calls += f"""
+  %at{number} = call ptr @expand.{number}(ptr %words, ptr %planes, ptr %sleeping, i64 %valid,
+    i64 %position, i64 %thin, ptr {at}, ptr %counters, ptr %seen, ptr %any, ptr %mine)"""
+        at = f"%at{number}"
+    return f"""
+define i64 @expand(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, ptr noalias %counters,
+                   ptr noalias %fired, ptr noalias %seen, ptr noalias %credits, i64 %thin) {{
+entry:
+  %words = alloca [{words * count} x i64], align 64
+  %planes = alloca [{words * count} x i64], align 64
+  %marks = alloca [{sleep_words * count} x i64], align 64
+  %dozing = alloca [{sleep_words * count} x i64], align 64
+  %any = alloca i64, align 8
+  %uncounted = icmp eq ptr %fired, null
+  %credited = icmp ne ptr %credits, null
+  %sleeping = select i1 %credited, ptr %dozing, ptr @awake
+  br label %next
+next:
+  %i = phi i64 [ %first, %entry ], [ %i1, %ready ]
+  %at = phi ptr [ %out, %entry ], [ {at}, %ready ]
+  %more = icmp slt i64 %i, %last
+  br i1 %more, label %block, label %done
+block:
+  %left = sub i64 %last, %i
+  %n = call i64 @llvm.umin.i64(i64 %left, i64 {count})
+  %unused = sub i64 64, %n
+  %valid = lshr i64 -1, %unused
+  %position = sub i64 %i, %first
+  %row.at = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %states, i64 %row.at
+  call void @columns(ptr %row, i64 %n, ptr %words)
+  call void @cut(ptr %words, i64 {words}, ptr %planes)
+  br i1 %credited, label %credit, label %groups
+credit:
+  %a = phi i64 [ 0, %block ], [ %a1, %credit ]
+  %n1 = sub i64 %n, 1
+  %a.which = call i64 @llvm.umin.i64(i64 %a, i64 %n1)
+  %a.state = add i64 %i, %a.which
+  %a.p = getelementptr i16, ptr %credits, i64 %a.state
+  %a.16 = load i16, ptr %a.p, align 2
+  %a.who = zext i16 %a.16 to i64
+  %a.at = mul i64 %a.who, {sleep_words}
+  %a.row = getelementptr i64, ptr @asleep, i64 %a.at
+  %a.to = getelementptr i64, ptr %marks, i64 %a{rows}
+  %a1 = add i64 %a, 1
+  %a.more = icmp ult i64 %a1, {count}
+  br i1 %a.more, label %credit, label %doze
+doze:
+  call void @cut(ptr %marks, i64 {sleep_words}, ptr %dozing)
+  br label %groups
+groups:
+  %fired.p = getelementptr i64, ptr %fired, i64 %position
+  %mine = select i1 %uncounted, ptr null, ptr %fired.p
+  br i1 %uncounted, label %ready, label %clear
+clear:
+  %k = phi i64 [ 0, %groups ], [ %k1, %clear ]
+  %clear.p = getelementptr i64, ptr %mine, i64 %k
+  store i64 0, ptr %clear.p, align 8
+  %k1 = add i64 %k, 1
+  %k.more = icmp ult i64 %k1, %n
+  br i1 %k.more, label %clear, label %ready
+ready:
+  store i64 0, ptr %any, align 8{calls}
+  %enabled = load i64, ptr %any, align 8
+  %dead = xor i64 %enabled, %valid
+  %deaths = call i64 @llvm.ctpop.i64(i64 %dead)
+  %old = load i64, ptr %counters, align 8
+  %new = add i64 %old, %deaths
+  store i64 %new, ptr %counters, align 8
+  %i1 = add i64 %i, %n
+  br label %next
+done:
+  %out.int = ptrtoint ptr %out to i64
+  %at.int = ptrtoint ptr %at to i64
+  %bytes = sub i64 %at.int, %out.int
+  %records = udiv exact i64 %bytes, {8 * size}
+  ret i64 %records
+}}"""

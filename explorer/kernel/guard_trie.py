@@ -61,10 +61,11 @@ class Block:
         return block
 
 
-def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
+def build_tree(program: Program, members: Iterable[int] | None = None, edge: float = EDGE) -> Block:
     """Build the tree of guards, with a pair of blocks (enters, stores) for every instance that can fire.
 
-    members: the instances to consider, all by default.
+    members: the instances to consider, all by default. edge: how likely a guard is to hold, for one state, or
+    for one of the states that are looked at together.
     """
     root = Block(None, (), 1.0)
     open_guards = []
@@ -72,7 +73,7 @@ def build_tree(program: Program, members: Iterable[int] | None = None) -> Block:
         guards = conjuncts(program.instances[index].guards)
         if guards is not None:
             open_guards.append((index, guards))
-    _grow(root, open_guards, program.instances)
+    _grow(root, open_guards, program.instances, edge)
     return root
 
 
@@ -89,7 +90,9 @@ def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
     return list(found.values())
 
 
-def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance]) -> None:
+def _grow(
+    block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float
+) -> None:
     while waiting:
         ready = [index for index, guards in waiting if not guards]
         for index in ready:
@@ -106,7 +109,7 @@ def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequen
                 inside.append((index, [guard for guard in guards if guard is not chosen]))
             else:
                 outside.append((index, guards))
-        _grow(block.child((chosen,), EDGE), inside, instances)
+        _grow(block.child((chosen,), edge), inside, instances, edge)
         waiting = outside
 
 

@@ -9,36 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from elrcheck.explorer.kernel.check_ir import (
-    WORD_LANES,
-    check_function,
-    choose_lanes,
-    state_checks,
-    values_function,
-)
+from elrcheck.explorer.kernel.check_ir import check_function, state_checks, values_function
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import (
     BRANCH_WEIGHTS,
-    INSTANCE_BITS,
-    Counters,
-    Record,
+    DECLARED,
     declared,
     expand_functions,
-    flag_words,
+    kernel_lanes,
 )
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
+from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.table_ir import table_functions
 from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.lang.lowering.program import Program
 
-CHUNK = 32
+CHUNK = 64
 """Number of states whose successors share one buffer."""
 MODULE = 250_000
 """Target size of a module, in characters of IR: small enough to share the work, large enough to pay off."""
 SIGNATURES = {
-    "expand": 6,
+    "expand": 9,
     "explore": 2,
     "insert_rows": 5,
     "hashes": 3,
@@ -55,6 +49,8 @@ FINGERPRINTS = {"settle": 4}
 @dataclass(frozen=True)
 class Shapes:
     """Layouts of the data that native functions read and write. state_checks: see `check_ir`.
+
+    lanes: number and size of the lanes of a block of states (`planes_ir`).
 
     fingerprint: words per fingerprint in the visited set, 0 for a set of whole states.
     """
@@ -133,7 +129,7 @@ def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
         layout=layout,
         record=Record(layout.words, flag_words(program)),
         counters=Counters(len(program.instances), len(program.leaves)),
-        lanes=choose_lanes(program),
+        lanes=kernel_lanes(program),
         state_checks=tuple(state_checks(program)),
         fingerprint=fingerprint,
     )
@@ -160,29 +156,29 @@ def module_texts(
         else table_functions(words)
     )
     return spread_modules(
-        program, layout, _declarations(lanes),
+        program, layout, lanes,
         [
             table,
             explore_function(record, CHUNK, fingerprint),
-            check_function(program, layout),
-            values_function(layout),
+            check_function(program, layout, lanes),
+            values_function(layout, lanes),
         ],
     )  # fmt: skip
 
 
-def spread_modules(program: Program, layout: Layout, declarations: str, functions: list[str]) -> list[str]:
+def spread_modules(program: Program, layout: Layout, lanes: Lanes, functions: list[str]) -> list[str]:
     """Distribute the functions and @expand over modules.
 
     The first module holds everything except the groups of @expand; the groups fill it and further modules up
     to a target size.
     """
-    shared = [declarations, BRANCH_WEIGHTS]
-    driver, groups = expand_functions(program, layout)
+    shared = [_declarations(lanes), BRANCH_WEIGHTS]
+    driver, groups = expand_functions(program, layout, lanes)
     modules = [[*shared, driver, *functions]]
     size = sum(map(len, modules[0]))
     for number, group in enumerate(groups):
         if size + len(group) > MODULE:
-            modules.append([*shared])
+            modules.append([*shared, DECLARED])
             size = 0
         if len(modules) > 1:
             modules[0].append(declared(number))
@@ -193,10 +189,10 @@ def spread_modules(program: Program, layout: Layout, declarations: str, function
 
 def _declarations(lanes: Lanes) -> str:
     lines = [f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("umin", "umax")]
-    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"]
-    lines.append(f"declare i64 @llvm.vector.reduce.or.{WORD_LANES.suffix}({WORD_LANES.number})")
-    for kind in dict.fromkeys([Lanes(), lanes]):
-        number, suffix = kind.number, kind.suffix
-        lines.append(f"declare {number} @llvm.ctpop.{suffix}({number})")
-        lines += [f"declare {number} @llvm.{name}.{suffix}({number}, {number})" for name in ("smin", "smax")]
+    lines += [f"declare i64 @llvm.{name}.i64(i64, i1)" for name in ("ctlz", "cttz")]
+    lines += ["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)", "declare i64 @llvm.ctpop.i64(i64)"]
+    number, suffix = lanes.number, lanes.suffix
+    lines.append(f"declare i{lanes.bits} @llvm.vector.reduce.or.{suffix}({number})")
+    lines.append(f"declare {number} @llvm.ctpop.{suffix}({number})")
+    lines += [f"declare {number} @llvm.{name}.{suffix}({number}, {number})" for name in ("smin", "smax")]
     return "\n".join(lines)

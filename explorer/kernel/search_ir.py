@@ -15,7 +15,7 @@ reserved rows before every chunk, and all workers together reserve fewer than `M
 
 from __future__ import annotations
 
-from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS, Record
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record
 from elrcheck.explorer.kernel.table_ir import SETUP, Context, Shared, load_field
 
 PEEK = """
@@ -51,29 +51,22 @@ def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
     else:
         peek = PEEK.replace("WORDS", str(words)).replace("LAST", str(8 * words - 1))
         after_hash, before_probe = "peek", "peek"
-    flags = "".join(
-        f"""
-  %sf{k} = getelementptr i64, ptr %rec1, i64 {record.origin + 1 + k}
-  %sv{k} = load i64, ptr %sf{k}, align 8
-  %sa{k} = getelementptr i64, ptr %c, i64 {Context.FLAGS + k}
-  %so{k} = load i64, ptr %sa{k}, align 8
-  %sn{k} = or i64 %so{k}, %sv{k}
-  store i64 %sn{k}, ptr %sa{k}, align 8"""
-        for k in range(record.flag_words)
-    )
     return f"""
 define i64 @explore(ptr noalias %s, ptr noalias %c) {{
 entry:{SETUP}{load_field("stop", "%s", Shared.STOP)}{load_field("limit", "%s", Shared.LIMIT)}
   {load_field("margin", "%s", Shared.MARGIN)}{load_field("slice", "%s", Shared.SLICE)}
   {load_field("recs.i", "%c", Context.RECORDS)}{load_field("hashes.i", "%c", Context.HASHES)}
-  {load_field("counters.i", "%c", Context.COUNTERS)}{load_field("fired.i", "%c", Context.FIRED)}
-  {load_field("frontier.i", "%s", Shared.FRONTIER)}
+  {load_field("counters.i", "%c", Context.COUNTERS)}
+  {load_field("frontier.i", "%s", Shared.FRONTIER)}{load_field("before.i", "%s", Shared.FRONTIER_CREDIT)}
+  {load_field("thin", "%s", Shared.THIN)}
   %frontier = inttoptr i64 %frontier.i to ptr
+  %before = inttoptr i64 %before.i to ptr
+  %looked.p = getelementptr i64, ptr %c, i64 {Context.LOOKED_UP:d}
+  %seen = getelementptr i64, ptr %c, i64 {Context.FLAGS:d}
   %upper = xor i64 %mask, -1
   %recs = inttoptr i64 %recs.i to ptr
   %hashes = inttoptr i64 %hashes.i to ptr
   %counters = inttoptr i64 %counters.i to ptr
-  %fired = inttoptr i64 %fired.i to ptr
   %at.p = getelementptr i64, ptr %c, i64 {Context.AT:d}
   %end.p = getelementptr i64, ptr %c, i64 {Context.END:d}
   %cursor.p = getelementptr i64, ptr %s, i64 {Shared.CURSOR:d}
@@ -104,7 +97,11 @@ room:
 chunk:
   %z0 = add i64 %a, {chunk}
   %z = call i64 @llvm.umin.i64(i64 %z0, i64 %e)
-  %n = call i64 @expand(ptr %frontier, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr %fired)
+  %n = call i64 @expand(ptr %frontier, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr null,
+                        ptr %seen, ptr %before, i64 %thin)
+  %looked0 = load i64, ptr %looked.p, align 8
+  %looked1 = add i64 %looked0, %n
+  store i64 %looked1, ptr %looked.p, align 8
   %some = icmp ne i64 %n, 0
   br i1 %some, label %hash, label %done
 hash:
@@ -118,7 +115,7 @@ hash:
   %home1 = call i64 @home(i64 %tag1, i64 %slots)
   %slot1.at = mul i64 %home1, {max(1, fingerprint)}
   %slot1 = getelementptr i64, ptr %table, i64 %slot1.at
-  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1){flags}
+  call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1)
   %k1n = add i64 %k1, 1
   %more1 = icmp ult i64 %k1n, %n
   br i1 %more1, label %hash, label %{after_hash}{peek}

@@ -49,6 +49,8 @@ class Shared(IntEnum):
     MARGIN = 8  # rows that all workers together might reserve between two checks
     SLICE = 9
     FRONTIER = 10  # address of the rows to expand
+    FRONTIER_CREDIT = 11  # address of the credit of the first of them; 0 if they have none
+    THIN = 12  # -1 if steps may be left out, else 0 (`expand_ir`)
     CURSOR = 16
     ROWS = 24  # reserved so far
     SIZE = 32
@@ -64,8 +66,8 @@ class Context(IntEnum):
     RECORDS = 4
     HASHES = 5
     COUNTERS = 6
-    FIRED = 7  # scratch, one number per state of a chunk
-    DISPLACED = 8  # greatest distance of a slot from its home; fingerprints only
+    DISPLACED = 7  # greatest distance of a slot from its home; fingerprints only
+    LOOKED_UP = 8  # successors looked up in the set so far
     FLAGS = 9  # step flags seen, one word per 64 checks
 
 

@@ -21,10 +21,11 @@ position of the first set bit among the hashes that select it (`sketch.py`).
 
 from __future__ import annotations
 
-from elrcheck.explorer.kernel.check_ir import check_function, choose_lanes, state_checks
-from elrcheck.explorer.kernel.emit import Lanes, copy_row
-from elrcheck.explorer.kernel.expand_ir import Record
+from elrcheck.explorer.kernel.check_ir import check_function, state_checks
+from elrcheck.explorer.kernel.emit import copy_row
+from elrcheck.explorer.kernel.expand_ir import kernel_lanes
 from elrcheck.explorer.kernel.kernel import spread_modules
+from elrcheck.explorer.kernel.record_ir import Record
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
     GOLDEN,
@@ -43,30 +44,20 @@ from elrcheck.lang.lowering.program import Program
 
 def walk_modules(program: Program, layout: Layout, record: Record) -> list[str]:
     """Return the IR modules with @walk, @expand and @check."""
-    lanes = choose_lanes(program)
+    lanes = kernel_lanes(program)
     return spread_modules(
-        program, layout, _declarations(lanes),
+        program, layout, lanes,
         [
-            check_function(program, layout),
+            check_function(program, layout, lanes),
             _CHANCE,
             _sketch(layout.words),
             _NOTE,
             _refill(layout.words),
             choose_function(record),
             look_function(len(state_checks(program)), lanes.count),
-            _walk(),
+            _walk(record),
         ],
     )  # fmt: skip
-
-
-def _declarations(lanes: Lanes) -> str:
-    lines = [f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("umin", "umax")]
-    lines += [f"declare i64 @llvm.{name}.i64(i64, i1)" for name in ("ctlz", "cttz")]
-    for kind in dict.fromkeys([Lanes(), lanes]):
-        number, suffix = kind.number, kind.suffix
-        lines.append(f"declare {number} @llvm.ctpop.{suffix}({number})")
-        lines += [f"declare {number} @llvm.{name}.{suffix}({number}, {number})" for name in ("smin", "smax")]
-    return "\n".join(lines)
 
 
 _CHANCE = f"""
@@ -212,12 +203,14 @@ finish:
 }}"""
 
 
-def _walk() -> str:
+def _walk(record: Record) -> str:
     return f"""
 define i64 @walk(ptr noalias %s, ptr noalias %c) {{
 entry:{load_field("rounds", Context.ROUNDS, "i64")}{load_field("states", Context.STATES)}
   {load_field("recs", Context.RECORDS)}{load_field("counters", Context.COUNTERS)}
   {load_field("fired", Context.FIRED)}
+  %seen = alloca [{max(1, record.flag_words)} x i64], align 8
+  store [{max(1, record.flag_words)} x i64] zeroinitializer, ptr %seen, align 8
   br label %round
 round:
   %r = phi i64 [ 0, %entry ], [ %rn, %step ]
@@ -227,7 +220,8 @@ round:
   %on = and i1 %any, %left
   br i1 %on, label %step, label %return
 step:
-  %made = call i64 @expand(ptr %states, i64 0, i64 %lanes, ptr %recs, ptr %counters, ptr %fired)
+  %made = call i64 @expand(ptr %states, i64 0, i64 %lanes, ptr %recs, ptr %counters, ptr %fired,
+                           ptr %seen, ptr null, i64 0)
   call void @choose(ptr %c, i64 %lanes, i64 %made)
   call void @look(ptr %c, i64 %lanes)
   %rn = add i64 %r, 1

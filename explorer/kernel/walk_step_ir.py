@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import copy_row
-from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS, Record
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record
 from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, Context, load_field
 
 

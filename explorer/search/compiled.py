@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import Crew, default_workers
-from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.search.judgement import look
 from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
 from elrcheck.explorer.search.retrace import Retrace
@@ -88,7 +88,8 @@ class Search:
 
     fingerprint: bits stored per state, 64 or 128; 0 for the whole state. Fingerprints need a keeper, and
     without one a search that exceeds its memory limit stops. native: the kernel of the program, if there is
-    one already, as there is for a program that differs in its initial states only.
+    one already, as there is for a program that differs in its initial states only. leave_out: see `Crew`;
+    it changes no result.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Search:
         keeper: Keeper | None = None,
         interrupted: Callable[[], bool] | None = None,
         native: Kernel | None = None,
+        leave_out: bool = True,
     ) -> None:
         if fingerprint and keeper is None:
             raise ValueError("a search with fingerprints needs a folder for its levels")
@@ -110,7 +112,7 @@ class Search:
         self.native: Kernel = native or build(program, cache, fingerprint // 64)
         self.layout = self.native.layout
         self.compile_seconds = self.native.seconds
-        self.crew = Crew(self.native, workers)
+        self.crew = Crew(self.native, workers, leave_out)
         self.tally = Tally.empty(self.native)
         self.spilled = False
         self._files = None if keeper is None else keeper.files(self.layout.words)
@@ -286,7 +288,7 @@ class Search:
         self.crew.forget()
         if self.fingerprint:
             self.native = build(self.program, self.cache)
-            crew = Crew(self.native, len(self.crew.workers))
+            crew = Crew(self.native, len(self.crew.workers), self.crew.leave_out)
             crew.restore(self.crew.counters())
             self.crew.close()
             self.crew = crew
@@ -316,9 +318,11 @@ class Search:
         out = np.empty((len(rows) * max(1, len(self.program.instances)), record.size), np.uint64)
         counters = np.zeros(self.native.counters.size, np.int64)
         enabled = np.zeros(len(rows), np.int64)
+        seen = np.zeros(max(1, record.flag_words), np.uint64)
         made = self.native.functions["expand"](
-            rows.ctypes.data, 0, len(rows), out.ctypes.data, counters.ctypes.data, enabled.ctypes.data
-        )
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, counters.ctypes.data, enabled.ctypes.data,
+            seen.ctypes.data, 0, 0,
+        )  # fmt: skip
         origin = out[:made, record.origin].astype(np.int64)
         return Successors(
             rows=out[:made, : record.words],

@@ -29,8 +29,8 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, Shared
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.explorer.search.walk import Walks, WalkStats
@@ -100,9 +100,7 @@ class GuidedResult:
 class Guided:
     """A guided simulation of one program; `run` it once. depth: the most steps of a trace."""
 
-    def __init__(
-        self, program: Program, seed: int, depth: int, *, cache: KernelCache | None = None
-    ) -> None:
+    def __init__(self, program: Program, seed: int, depth: int, *, cache: KernelCache | None = None) -> None:
         self.program, self.depth = program, depth
         self.walks = Walks(program, seed, depth, cache=cache)
         self.layout, self.record = self.walks.layout, self.walks.record
@@ -221,10 +219,11 @@ class Guided:
     def _expand(self, rows: Rows) -> tuple[Rows, Ints, Rows]:
         """All successors, the position of the row that each comes from, and its instance."""
         out = np.empty((len(rows) * max(1, len(self.program.instances)), self.record.size), np.uint64)
-        fired = np.zeros(len(rows), np.int64)
+        seen = np.zeros(max(1, self.record.flag_words), np.uint64)
         made = self.walks.native.functions["expand"](
-            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, fired.ctypes.data
-        )
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, 0, seen.ctypes.data,
+            0, 0,
+        )  # fmt: skip
         origins = out[:made, self.record.origin]
         source = (origins >> np.uint64(INSTANCE_BITS)).astype(np.int64)
         return out[:made], source, origins & np.uint64((1 << INSTANCE_BITS) - 1)

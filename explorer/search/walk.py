@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.check_ir import choose_lanes, state_checks
-from elrcheck.explorer.kernel.expand_ir import INSTANCE_BITS, Counters, Record, flag_words
+from elrcheck.explorer.kernel.check_ir import state_checks
+from elrcheck.explorer.kernel.expand_ir import kernel_lanes
+from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
 from elrcheck.explorer.kernel.walk_ir import walk_modules
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
@@ -39,7 +41,7 @@ ROUND_SECONDS = 0.05
 MOST_WALKS = (1 << WALK_BITS) - 1
 MOST_STEPS = 1 << 20
 _WORD = (1 << 64) - 1
-SIGNATURES = {"walk": 2, "expand": 6, "check": 5}
+SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Walks:
         self.counters = Counters(len(program.instances), len(program.leaves))
         self.checks = state_checks(program)
         self.native = compile_modules(walk_modules(program, self.layout, self.record), SIGNATURES, cache)
-        self._lanes = choose_lanes(program).count
+        self._lanes = kernel_lanes(program).count
         (start,) = program.init
         self._start = self.layout.pack_rows([start])
         self._shared = np.zeros(Shared.SIZE, np.uint64)
@@ -224,10 +226,11 @@ class Walks:
         states = [self.layout.unpack(row.tolist())]
         worker, base = self._owned[0], self._base(walk)
         uncounted = np.zeros_like(worker.counters)
+        unseen = np.zeros(max(1, self.record.flag_words), np.uint64)
         for step in range(steps):
             made = self.native.functions["expand"](
                 row.ctypes.data, 0, 1, worker.records.ctypes.data, uncounted.ctypes.data,
-                worker.fired.ctypes.data,
+                worker.fired.ctypes.data, unseen.ctypes.data, 0, 0,
             )  # fmt: skip
             if not made:
                 break

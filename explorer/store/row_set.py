@@ -28,6 +28,7 @@ class RowSet(ABC):
         self.kernel, self.crew, self.budget = kernel, crew, budget
         self.words = kernel.layout.words
         self.shared: Counts = np.zeros(Shared.SIZE, np.int64)
+        self.shared[Shared.THIN] = -1 if crew.leave_out else 0
 
     @abstractmethod
     def make_room(self, more: int = 0) -> int | None:

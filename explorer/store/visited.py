@@ -13,13 +13,13 @@ from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Shared
 from elrcheck.explorer.store.memory import Region
-from elrcheck.explorer.store.row_set import Counts, RowSet
+from elrcheck.explorer.store.row_set import Counts, Rows, RowSet
 
 FIRST_ROWS = 1 << 12
 FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
 GROWTH = 1.5
-LOAD = 0.75
+LOAD = 0.6
 TIGHT_LOAD = 0.9
 """Load factor at which the table grows, and the one up to which it is filled if memory forbids growth."""
 STEP = 1 << 20
@@ -36,18 +36,20 @@ def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
 class ExactSet(RowSet):
     """Rows, table and credits, and the struct through which native code sees them.
 
-    source: address of the rows to expand, None if they are rows of the set itself.
+    source: address of the rows to expand, None if they are rows of the set itself. Of the level that is
+    expanded, the credits are kept, too, if it was built in this set, so that steps can be left out.
     """
 
     def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
         super().__init__(kernel, crew, budget)
-        self.base = 0
+        self.base, self.base_before = 0, 0
         self.source: int | None = None
+        self._stepped = self._stepped_before = False
         wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
         self.capacity = wanted
         self.slots = max(FIRST_SLOTS, int(wanted / LOAD) + 1)
         self.rows = Region(8 * self.words * self.capacity)
-        self.credit = Region(2 * self.capacity)
+        self.credit, self.credit_before = Region(2 * self.capacity), Region(2 * self.capacity)
         self.table = Region(8 * self.slots, huge=True)
         self._publish()
 
@@ -59,6 +61,8 @@ class ExactSet(RowSet):
         s[Shared.SLOTS] = self.slots
         s[Shared.MASK] = (1 << self.slots.bit_length()) - 1
         s[Shared.CREDIT] = self.credit.address - 2 * self.base
+        known = self.crew.leave_out and self.source is None and self._stepped_before
+        s[Shared.FRONTIER_CREDIT] = self.credit_before.address - 2 * self.base_before if known else 0
         s[Shared.NEW_BASE] = self.base
         s[Shared.MARGIN] = self.crew.margin
 
@@ -74,8 +78,15 @@ class ExactSet(RowSet):
 
     def begin_level(self) -> None:
         """Begin a new level; rows stored from now on belong to it."""
-        self.base = self.reserved
+        self.credit, self.credit_before = self.credit_before, self.credit
+        self.base_before, self.base = self.base, self.reserved
+        self._stepped_before, self._stepped = self._stepped, True
         self._publish()
+
+    def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
+        """See `RowSet`. Nothing is known about the steps that lead into a level with such rows."""
+        self._stepped = False
+        return super().insert(rows, whos)
 
     def clear(self) -> None:
         """Drop all states, and release the memory of their rows to the system."""
@@ -83,6 +94,7 @@ class ExactSet(RowSet):
         self.table = Region(8 * self.slots, huge=True)
         self.shared[Shared.ROWS] = 0
         self.begin_level()
+        self._stepped = self._stepped_before = False
 
     def credits(self) -> npt.NDArray[np.uint16]:
         """Return a view with the instance credited with each row of the current level."""
@@ -109,6 +121,7 @@ class ExactSet(RowSet):
             self.capacity = max(2 * self.capacity, need)
             self.rows.grow(8 * self.words * self.capacity)
             self.credit.grow(2 * self.capacity)
+            self.credit_before.grow(2 * self.capacity)
         load = LOAD
         while need > load * self.slots:
             larger = self._larger(need)

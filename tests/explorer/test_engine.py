@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import threading
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from naive_counts import PROGRAMS, compare, plain
 from small_programs import (
     LEAVES,
     Recipe,
@@ -22,11 +22,9 @@ from small_programs import (
     naive_search,
     programs,
     recipes,
-    sliding_puzzle,
     to_node,
     to_value,
     tokens,
-    wide,
 )
 
 from elrcheck.explorer.kernel.native_code import KernelCache
@@ -37,34 +35,6 @@ from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
-
-PROGRAMS: dict[str, Callable[[], Program]] = {
-    "counter": counter,
-    "counter-overflow": lambda: counter(top=7, room=5),
-    "counter-cut": lambda: counter(bound=3),
-    "puzzle": sliding_puzzle,
-    "wide": wide,
-    "tokens": tokens,
-    "grid": lambda: grid(12, 3),
-}
-
-
-def compare(program: Program, result: SearchResult) -> None:
-    """Every count of a complete result is what the naive search finds."""
-    expected = naive_search(program)
-    assert result.generated == expected.generated
-    assert result.distinct == len(expected.states)
-    assert result.levels == tuple(expected.levels)
-    assert result.diameter == len(expected.levels)
-    assert result.enabled == expected.enabled
-    assert result.cut == expected.cut
-    assert result.new_states == expected.new_states
-    assert sum(result.new_states) == result.distinct - len(set(program.init))
-    assert (result.deadlocks, result.first_deadlock) == (expected.deadlocks, expected.first_deadlock)
-    assert result.overflow == expected.overflow
-    assert result.first == expected.first
-    assert result.leaf_values == expected.leaf_values
-    assert result.complete == (not expected.overflow)
 
 
 def check_traces(program: Program, result: SearchResult) -> None:
@@ -81,11 +51,6 @@ def check_traces(program: Program, result: SearchResult) -> None:
         assert trace[0] in program.init
         for before, after in itertools.pairwise(trace):
             assert after in steps[before]
-
-
-def plain(result: SearchResult) -> SearchResult:
-    """Without what depends on time, memory and the number of workers."""
-    return dataclasses.replace(result, seconds=0.0, compile_seconds=0.0, bytes_per_state=0, workers=0)
 
 
 def vector(program: Program) -> SearchResult:

@@ -94,7 +94,7 @@ def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
 def test_states_that_do_not_fit_the_memory_go_to_disk(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int
 ) -> None:
-    limits = Limits(memory_bytes=600_000 if bits == 0 else 450_000)
+    limits = Limits(memory_bytes=600_000 if bits == 0 else 500_000)
     found = search(program, limits=limits, workers=2, fingerprint=bits, keeper=Folder(tmp_path))
     assert found.spilled and found.complete
     assert plain(found) == plain(expected)
@@ -129,9 +129,9 @@ def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path
     ("bits", "memory"),
     [
         (0, None),
-        pytest.param(64, 450_000, marks=pytest.mark.slow),
+        pytest.param(64, 500_000, marks=pytest.mark.slow),
         pytest.param(64, None, marks=pytest.mark.slow),
-        pytest.param(0, 450_000, marks=pytest.mark.slow),
+        pytest.param(0, 500_000, marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
@@ -170,7 +170,7 @@ def test_a_run_can_move_between_memory_and_disk(
     program: Program, expected: SearchResult, tmp_path: Path
 ) -> None:
     keeper = Folder(tmp_path, always=True)
-    small = Limits(memory_bytes=450_000, max_states=15_000)
+    small = Limits(memory_bytes=500_000, max_states=15_000)
     assert search(program, limits=small, keeper=keeper).reason == "--max-states 15000"
     again = Search(program, workers=1, cache=None, limits=Limits(), keeper=keeper)
     again.resume(*keeper.saved[-1])

@@ -1,0 +1,327 @@
+"""The successors of a block of states by one group of action instances, as LLVM IR.
+
+    ptr @expand.K(ptr words, ptr planes, ptr asleep, i64 valid, i64 position, i64 thin, ptr out,
+                  ptr counters, ptr seen, ptr any, ptr fired)
+
+One lane for each state of the block (`planes_ir`), so every operation is carried out for all of them at
+once. The body is the tree of `guard_trie`, one basic block per block, entered if its guards hold in any
+lane; a mask says in which. Where an instance is stored, the planes that it changes are computed for all
+lanes, and one record is written for each lane of the mask (`record_ir`). A new value is compared with its
+leaf's bounds only if its interval does not already lie inside them.
+
+valid: the lanes that have a state. position: of lane 0 in the call of @expand. With thin, an instance is
+not stored in lanes that it leaves as they are, nor in those where it may be left out (`independence`): its
+bit in the planes `asleep` is set. Counters and `seen`, the step checks that were hit, do not depend on it.
+any: the lanes in which an instance is enabled, to which this function adds. fired: if there is such an
+array, the number of instances enabled in each lane.
+
+    void @enter(ptr counter, i64 mask, ptr any, ptr fired)
+
+notes that an instance is enabled in the lanes of a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from elrcheck.explorer.kernel.emit import Lanes, Writer
+from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
+from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, read_plane
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
+from elrcheck.explorer.kernel.word_layout import Layout
+from elrcheck.lang.lowering.independence import changes
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.program import Instance, Program
+
+EDGE = 0.8
+"""How likely a guard holds in one of the lanes at least."""
+ARGUMENTS = (
+    "ptr noalias %words, ptr noalias %planes, ptr noalias %asleep, i64 %valid, i64 %position, i64 %thin, "
+    "ptr noalias %out, ptr noalias %counters, ptr noalias %seen, ptr noalias %any, ptr noalias %fired"
+)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Layout of a worker's counters: deadlocks, then enabled and cut per instance, overflows per leaf."""
+
+    instances: int
+    leaves: int
+
+    @property
+    def size(self) -> int:
+        return 1 + 2 * self.instances + self.leaves
+
+    def enabled(self, instance: int) -> int:
+        return 1 + instance
+
+    def cut(self, instance: int) -> int:
+        return 1 + self.instances + instance
+
+    def overflow(self, leaf: int) -> int:
+        return 1 + 2 * self.instances + leaf
+
+
+class Group:
+    """Writes the function of one group; it returns the place after its last record."""
+
+    def __init__(
+        self, program: Program, layout: Layout, lanes: Lanes, number: int, members: list[int]
+    ) -> None:
+        self.program, self.layout, self.lanes, self.number = program, layout, lanes, number
+        self.members = members
+        self.record = Record(layout.words, flag_words(program))
+        self.counters = Counters(len(program.instances), len(program.leaves))
+        self.writer = Writer(
+            lanes,
+            lambda w, leaf: read_leaf(w, layout, leaf, "%planes"),
+            lambda w, leaf: read_flag(w, layout, leaf, "%planes"),
+        )
+        self.mask = f"i{lanes.count}"
+        self.constants: dict[str, str] = {}
+
+    def text(self) -> str:
+        root = build_tree(self.program, self.members, EDGE)
+        place(root, lambda index: self._outputs(self.program.instances[index]))
+        w = self.writer
+        most = max((len(self._planes(self.program.instances[k])) for k in self.members), default=0)
+        w.lines += [
+            f"define ptr @expand.{self.number}({ARGUMENTS}) {{",
+            "entry:",
+            f"  %fresh = alloca [{max(1, most)} x {self.lanes.number}], align {self.lanes.bytes}",
+            f"  %origin = shl i64 %position, {INSTANCE_BITS}",
+        ]
+        start = w.let(f"trunc i64 %valid to {self.mask}") if self.lanes.count < 64 else "%valid"
+        at = self._block(root, "%out", start)
+        w.do(f"ret ptr {at}")
+        return "\n".join([*self.constants.values(), *w.lines, "}"])
+
+    def _outputs(self, instance: Instance) -> Iterable[Node]:
+        yield from changes(instance).values()
+        yield from instance.step_checks.values()
+
+    # -- masks of lanes, as integers
+
+    def _bits(self, flag: str) -> str:
+        """Return a vector of booleans as a mask."""
+        return self.writer.let(f"bitcast {self.lanes.flag} {flag} to {self.mask}")
+
+    def _wide(self, mask: str) -> str:
+        return self.writer.let(f"zext {self.mask} {mask} to i64") if self.lanes.count < 64 else mask
+
+    def _narrow(self, word: str) -> str:
+        return self.writer.let(f"trunc i64 {word} to {self.mask}") if self.lanes.count < 64 else word
+
+    def _count(self, place_: int, mask: str) -> None:
+        """Add the number of lanes of a mask to a counter."""
+        w = self.writer
+        amount = w.let(f"call i64 @llvm.ctpop.i64(i64 {self._wide(mask)})")
+        where = w.let(f"getelementptr i64, ptr %counters, i64 {place_}")
+        old = w.let(f"load i64, ptr {where}, align 8")
+        w.do(f"store i64 {w.let(f'add i64 {old}, {amount}')}, ptr {where}, align 8")
+
+    # -- blocks
+
+    def _block(self, block: Block, at: str, mask: str) -> str:
+        """Emit a block for the lanes of a mask; return the name of the output pointer after it."""
+        w = self.writer
+        mark = w.mark()
+        if block.enters is not None:
+            where = w.let(f"getelementptr i64, ptr %counters, i64 {self.counters.enabled(block.enters)}")
+            w.do(f"call void @enter(ptr {where}, i64 {self._wide(mask)}, ptr %any, ptr %fired)")
+            if not block.children:
+                self._count(self.counters.cut(block.enters), mask)
+        for item in range(len(block.children)):
+            for node in block.code.get(item, ()):
+                w.compute(node)
+            child = block.children[item]
+            if not child.conditions:
+                at = self._block(child, at, mask)
+                continue
+            holds = self._bits(w.all_of([w.flag(node) for node in child.conditions]))
+            within = w.let(f"and {self.mask} {mask}, {holds}")
+            if block.enters is not None:
+                self._count(self.counters.cut(block.enters), w.let(f"xor {self.mask} {mask}, {within}"))
+            then, after, before = w.new_label("then"), w.new_label("after"), w.block
+            some = w.let(f"icmp ne {self.mask} {within}, 0")
+            w.do(f"br i1 {some}, label %{then}, label %{after}")
+            w.start(then)
+            reached = self._block(child, at, within)
+            end = w.block
+            w.do(f"br label %{after}")
+            w.start(after)
+            if reached != at:
+                at = w.let(f"phi ptr [ {at}, %{before} ], [ {reached}, %{end} ]")
+        if block.stores is not None:
+            for node in block.code.get(0, ()):
+                w.compute(node)
+            at = self._store(block.stores, at, mask)
+        w.forget(mark)
+        return at
+
+    # -- one instance
+
+    def _planes(self, instance: Instance) -> list[int]:
+        """Return the planes that an instance changes, in order."""
+        found = set()
+        for leaf in changes(instance):
+            slot = self.layout.slots[leaf]
+            if slot.bits:
+                first, shift = plane_of(slot, self.lanes)
+                found.add(first)
+                if shift + slot.bits > self.lanes.bits:
+                    found.add(first + 1)
+        return sorted(found)
+
+    def _store(self, index: int, at: str, mask: str) -> str:
+        w, instance = self.writer, self.program.instances[index]
+        made = changes(instance)
+        stored = {leaf: self._stored(leaf, node) for leaf, node in made.items()}
+        whole = mask
+        for leaf in self.program.risky(instance):
+            if leaf in made:
+                mask = w.let(f"and {self.mask} {mask}, {self._in_bounds(leaf, stored[leaf], whole)}")
+        changed = self._planes(instance)
+        idle = None
+        for place_, number in enumerate(changed):
+            old = read_plane(w, "%planes", number)
+            new = self._plane(number, old, made, stored)
+            self._put(place_, new)
+            same = w.let(f"icmp eq {self.lanes.number} {new}, {old}")
+            idle = same if idle is None else w.let(f"and {self.lanes.flag} {idle}, {same}")
+        unwanted = self._wide(self._bits(idle)) if idle is not None else "-1"
+        thin = w.let(f"and i64 {unwanted}, %thin")
+        left_out = w.let(f"or i64 {thin}, {self._wide(self._asleep(index))}")
+        keep = w.let(f"and i64 {self._wide(mask)}, {w.let(f'xor i64 {left_out}, -1')}")
+        first = w.let(f"or i64 %origin, {index}")
+        end = w.let(
+            f"call ptr @records(ptr {at}, i64 {keep}, ptr %words, ptr %fresh, ptr {self._places(changed)},"
+            f" i64 {len(changed)}, i64 {first})"
+        )
+        self._flags(index, mask, at, end)
+        return end
+
+    def _places(self, changed: list[int]) -> str:
+        """Return the constant with the numbers of these planes."""
+        name = f"@planes.{self.number}.{'.'.join(map(str, changed))}"
+        self.constants[name] = (
+            f"{name} = internal constant [{len(changed)} x i64] [{', '.join(f'i64 {k}' for k in changed)}]"
+        )
+        return name
+
+    def _stored(self, leaf: int, node: Node) -> str:
+        """Return a leaf's new value relative to the leaf's lower bound, as it is stored."""
+        lo = self.program.leaves[leaf].lo
+        if node.is_const:
+            return self.lanes.const(node.lo - lo)
+        name = self.writer.number(node)
+        return self.writer.let(f"sub {self.lanes.number} {name}, {self.lanes.const(lo)}") if lo else name
+
+    def _in_bounds(self, leaf: int, stored: str, mask: str) -> str:
+        """Return the lanes of a mask in which a value fits its leaf; count the others."""
+        w, bounds = self.writer, self.program.leaves[leaf]
+        fits = self._bits(
+            w.let(f"icmp ule {self.lanes.number} {stored}, {self.lanes.const(bounds.hi - bounds.lo)}")
+        )
+        inside = w.let(f"and {self.mask} {mask}, {fits}")
+        self._count(self.counters.overflow(leaf), w.let(f"xor {self.mask} {mask}, {inside}"))
+        return inside
+
+    def _plane(self, number: int, old: str, made: dict[int, Node], stored: dict[int, str]) -> str:
+        """Return a plane with the new values of the leaves in it."""
+        w, lanes = self.writer, self.lanes
+        kept, parts = (1 << lanes.bits) - 1, []
+        for leaf in made:
+            slot = self.layout.slots[leaf]
+            if not slot.bits:
+                continue
+            first, shift = plane_of(slot, lanes)
+            if number == first:
+                kept &= ~(slot.mask << shift)
+                new = stored[leaf]
+                parts.append(w.let(f"shl {lanes.number} {new}, {lanes.const(shift)}") if shift else new)
+            elif number == first + 1 and shift + slot.bits > lanes.bits:
+                kept &= ~(slot.mask >> lanes.bits - shift)
+                parts.append(w.let(f"lshr {lanes.number} {stored[leaf]}, {lanes.const(lanes.bits - shift)}"))
+        result = w.let(f"and {lanes.number} {old}, {lanes.const(kept)}") if kept else parts.pop()
+        for part in parts:
+            result = w.let(f"or {lanes.number} {result}, {part}")
+        return result
+
+    def _put(self, place_: int, vector: str) -> None:
+        w = self.writer
+        where = w.let(f"getelementptr {self.lanes.number}, ptr %fresh, i64 {place_}")
+        w.do(f"store {self.lanes.number} {vector}, ptr {where}, align {self.lanes.bytes}")
+
+    def _asleep(self, index: int) -> str:
+        """Return the lanes in which an instance may be left out."""
+        w, lanes = self.writer, self.lanes
+        plane = read_plane(w, "%asleep", index // lanes.bits)
+        bit = w.let(f"and {lanes.number} {plane}, {lanes.const(1 << index % lanes.bits)}")
+        return self._bits(w.let(f"icmp ne {lanes.number} {bit}, zeroinitializer"))
+
+    # -- step checks
+
+    def _flags(self, index: int, mask: str, at: str, end: str) -> None:
+        """Note the step checks that are hit in a lane of the mask, in `seen` and in the records at..end.
+
+        Hardly any is ever hit, so all of them share a branch.
+        """
+        w, instance = self.writer, self.program.instances[index]
+        always = sorted(self.program.hits_without_node(instance))
+        sometimes: list[tuple[int, str]] = []
+        for check, node in sorted(instance.step_checks.items()):
+            hit = self.program.checks[check].hit_value
+            if not node.is_const:
+                sometimes.append((check, w.flag(node) if hit else w.negate(w.flag(node))))
+            elif node.lo == hit:
+                always.append(check)
+        if not always and not sometimes:
+            return
+        some = mask
+        if not always:
+            total = sometimes[0][1]
+            for _, flag in sometimes[1:]:
+                total = w.let(f"or {self.lanes.flag} {total}, {flag}")
+            some = w.let(f"and {self.mask} {mask}, {self._bits(total)}")
+        found, after = w.new_label("found"), w.new_label("after")
+        w.do(f"br i1 {w.let(f'icmp ne {self.mask} {some}, 0')}, label %{found}, label %{after}, !prof !0")
+        w.start(found)
+        for check, flag in [*((check, "") for check in always), *sometimes]:
+            lanes = self._wide(w.let(f"and {self.mask} {mask}, {self._bits(flag)}") if flag else mask)
+            word, bit = divmod(check, 64)
+            w.do(
+                f"call void @flag(ptr {at}, ptr {end}, i64 {lanes}, i64 %position, ptr %seen, i64 {word},"
+                f" i64 {bit})"
+            )
+        w.do(f"br label %{after}")
+        w.start(after)
+
+
+ENTER = """
+define void @enter(ptr %counter, i64 %mask, ptr %any, ptr %fired) {
+entry:
+  %amount = call i64 @llvm.ctpop.i64(i64 %mask)
+  %old = load i64, ptr %counter, align 8
+  %new = add i64 %old, %amount
+  store i64 %new, ptr %counter, align 8
+  %had = load i64, ptr %any, align 8
+  %has = or i64 %had, %mask
+  store i64 %has, ptr %any, align 8
+  %unwanted = icmp eq ptr %fired, null
+  br i1 %unwanted, label %end, label %lane
+lane:
+  %left = phi i64 [ %mask, %entry ], [ %left1, %lane ]
+  %i = call i64 @llvm.cttz.i64(i64 %left, i1 true)
+  %p = getelementptr i64, ptr %fired, i64 %i
+  %count = load i64, ptr %p, align 8
+  %more = add i64 %count, 1
+  store i64 %more, ptr %p, align 8
+  %less = sub i64 %left, 1
+  %left1 = and i64 %left, %less
+  %another = icmp ne i64 %left1, 0
+  br i1 %another, label %lane, label %end
+end:
+  ret void
+}"""

@@ -1,0 +1,161 @@
+"""States side by side: the rows of a block of states, cut into planes for vector code, as LLVM IR.
+
+    void @columns(ptr rows, i64 n, ptr words)         n rows, from 1 to the number of lanes
+    void @cut(ptr words, i64 count, ptr planes)
+
+A block is as many states as a vector has lanes. `words` is the block word by word: word k of the state in
+lane i is at k * lanes + i; lanes beyond the last state repeat it. A plane is a lane-wide piece of a word in
+all lanes: piece p of word k is plane k * pieces + p, counted from the low end. A leaf is then a shift and a
+mask of one or two planes, and no vector code needs 64 bits for a value of three.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+
+from elrcheck.explorer.kernel.emit import Lanes, Writer
+from elrcheck.explorer.kernel.word_layout import Layout, Slot
+
+WORD = 64
+
+
+def vector_bits() -> int:
+    """Return the size of this processor's vectors if they come with masks, or else a moderate one."""
+    return 512 if llvm.get_host_cpu_features().get("avx512bw") else 256
+
+
+def narrowest(lo: int, hi: int, vector: int) -> Lanes:
+    """Return lanes with the narrowest signed integers that hold lo..hi.
+
+    vector: bits of a vector. There are 8 to 64 lanes, for masks of one word.
+    """
+    for bits in (8, 16, 32):
+        if -(1 << bits - 1) <= lo and hi < 1 << bits - 1:
+            return Lanes(bits, max(8, vector // bits))
+    return Lanes(WORD, 8)
+
+
+def pieces(lanes: Lanes) -> int:
+    """Return the number of planes of a word."""
+    return WORD // lanes.bits
+
+
+def plane_of(slot: Slot, lanes: Lanes) -> tuple[int, int]:
+    """Return the plane with the lowest bit of a leaf, and the leaf's shift in it."""
+    number, shift = divmod(slot.shift, lanes.bits)
+    return slot.word * pieces(lanes) + number, shift
+
+
+def read_plane(w: Writer, planes: str, number: int) -> str:
+    """Emit the load of a plane."""
+    where = w.let(f"getelementptr {w.lanes.number}, ptr {planes}, i64 {number}") if number else planes
+    return w.let(f"load {w.lanes.number}, ptr {where}, align {w.lanes.bytes}")
+
+
+def read_leaf(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+    """Emit the value of a leaf in all lanes."""
+    slot, lanes = layout.slots[leaf], w.lanes
+    if not slot.bits:
+        return lanes.const(slot.lo)
+    value = read_stored(w, layout, leaf, planes)
+    return w.let(f"add {lanes.number} {value}, {lanes.const(slot.lo)}") if slot.lo else value
+
+
+def read_stored(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+    """Emit the bits of a leaf that has some, in all lanes."""
+    slot, lanes = layout.slots[leaf], w.lanes
+    number, shift = plane_of(slot, lanes)
+    value = read_plane(w, planes, number)
+    if shift:
+        value = w.let(f"lshr {lanes.number} {value}, {lanes.const(shift)}")
+    if shift + slot.bits > lanes.bits:
+        above = read_plane(w, planes, number + 1)
+        moved = w.let(f"shl {lanes.number} {above}, {lanes.const(lanes.bits - shift)}")
+        value = w.let(f"or {lanes.number} {value}, {moved}")
+    if shift + slot.bits != lanes.bits:
+        value = w.let(f"and {lanes.number} {value}, {lanes.const(slot.mask)}")
+    return value
+
+
+def read_flag(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+    """Emit whether a leaf of the values 0 and 1 is 1, in all lanes."""
+    slot, lanes = layout.slots[leaf], w.lanes
+    if not slot.bits:
+        return lanes.truth(bool(slot.lo))
+    number, shift = plane_of(slot, lanes)
+    bit = w.let(f"and {lanes.number} {read_plane(w, planes, number)}, {lanes.const(1 << shift)}")
+    return w.let(f"icmp ne {lanes.number} {bit}, zeroinitializer")
+
+
+def plane_functions(words: int, lanes: Lanes) -> str:
+    """Return the IR of @columns and @cut."""
+    return "\n".join([_columns(words, lanes), _cut(lanes)])
+
+
+def _columns(words: int, lanes: Lanes) -> str:
+    moves = "".join(
+        f"""
+  %from{k} = getelementptr i64, ptr %row, i64 {k}
+  %v{k} = load i64, ptr %from{k}, align 8
+  %to{k} = getelementptr i64, ptr %to, i64 {k * lanes.count}
+  store i64 %v{k}, ptr %to{k}, align 8"""
+        for k in range(words)
+    )
+    return f"""
+define internal void @columns(ptr noalias %rows, i64 %n, ptr noalias %words) {{
+entry:
+  %last = sub i64 %n, 1
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]
+  %which = call i64 @llvm.umin.i64(i64 %i, i64 %last)
+  %at = mul i64 %which, {words}
+  %row = getelementptr i64, ptr %rows, i64 %at
+  %to = getelementptr i64, ptr %words, i64 %i{moves}
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, {lanes.count}
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}"""
+
+
+def _cut(lanes: Lanes) -> str:
+    """Return @cut: eight lanes of a word at a time, one truncation for each of its planes."""
+    size, part = lanes.bits // 8, f"<8 x i{lanes.bits}>"
+    moves = ""
+    for p in range(pieces(lanes)):
+        moved = f"%s{p}"
+        moves += f"\n  {moved} = lshr <8 x i64> %word, {Lanes(WORD, 8).const(p * lanes.bits)}"
+        if lanes.bits < WORD:
+            moves += f"\n  %t{p} = trunc <8 x i64> {moved} to {part}"
+            moved = f"%t{p}"
+        moves += f"\n  %p{p} = getelementptr i8, ptr %to, i64 {p * lanes.count * size}"
+        moves += f"\n  store {part} {moved}, ptr %p{p}, align {size}"
+    return f"""
+define internal void @cut(ptr noalias %words, i64 %count, ptr noalias %planes) {{
+entry:
+  br label %each
+each:
+  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
+  %from.at = mul i64 %k, {lanes.count}
+  %from = getelementptr i64, ptr %words, i64 %from.at
+  %planes.at = mul i64 %k, {8 * lanes.count}
+  %mine = getelementptr i8, ptr %planes, i64 %planes.at
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %each ], [ %i1, %loop ]
+  %word.p = getelementptr i64, ptr %from, i64 %i
+  %word = load <8 x i64>, ptr %word.p, align 8
+  %to.at = mul i64 %i, {size}
+  %to = getelementptr i8, ptr %mine, i64 %to.at{moves}
+  %i1 = add i64 %i, 8
+  %more = icmp ult i64 %i1, {lanes.count}
+  br i1 %more, label %loop, label %next
+next:
+  %k1 = add i64 %k, 1
+  %another = icmp ult i64 %k1, %count
+  br i1 %another, label %each, label %end
+end:
+  ret void
+}}"""

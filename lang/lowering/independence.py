@@ -1,0 +1,51 @@
+"""Steps that may be left out of a search in levels, because another order of the same two steps is taken.
+
+Two action instances commute here if neither writes a leaf that the other reads (in guards, bounds or new
+values) or writes. Let s be a state of the newest level, and a the least instance that leads into s from the
+level before it. A later instance t that commutes with a may be left out in s: the state to which it leads
+is also reached by t first and then a (docs/adr/0025 has the argument). No state is lost, no state moves to
+another level, and no state is credited to another instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.program import Instance, Program
+
+
+def changes(instance: Instance) -> dict[int, Node]:
+    """Return the updates that can change the value of a leaf."""
+    return {
+        leaf: node
+        for leaf, node in sorted(instance.updates.items())
+        if not (node.op == "var" and node.leaf == leaf)
+    }
+
+
+def asleep(program: Program) -> list[int]:
+    """Return for every instance a the set of instances t, as a bit mask, that may be left out after a."""
+    written = [_bits(changes(one)) for one in program.instances]
+    read = [
+        _bits(
+            node.leaf for node in cone((*one.guards, *one.within, *changes(one).values())) if node.op == "var"
+        )
+        for one in program.instances
+    ]
+    count = len(written)
+    return [
+        sum(
+            1 << t
+            for t in range(a + 1, count)
+            if not (written[a] & (read[t] | written[t]) or written[t] & read[a])
+        )
+        for a in range(count)
+    ]
+
+
+def _bits(places: Iterable[int]) -> int:
+    found = 0
+    for place in places:
+        found |= 1 << place
+    return found
