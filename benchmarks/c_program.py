@@ -1,10 +1,11 @@
 """A lowered program as C: an oracle for the counts of the compiled search, and a benchmark for its speed.
 
 `c_source` prints the expansion and the state checks of a program; `c_search.c` includes the text and
-implements the search. All design decisions are those of the compiled search: the guard tree and the
-placement of values (`guard_trie`), the groups of instances, the packing (`word_layout`), the hash, the table
-with rows stored in full, chunks with prefetching. The C program omits what only the report needs: counters
-per instance, the origin of a state, credits.
+implements the search. The guard tree and the placement of values (`guard_trie`), the groups of instances, the
+packing (`word_layout`), the hash, the table with rows stored in full and chunks with prefetching are those
+of the compiled search. The C program takes one state at a time, with early exits, where the compiled search
+takes a block of states (`planes_ir`), and it looks up every step (docs/adr/0025). It omits what only the
+report needs: counters per instance, the origin of a state, credits.
 
 The two engines can share an error in the lowering, but not one of their own.
 """
@@ -22,8 +23,9 @@ from typing import Any
 from elrcheck.explorer.kernel.expand_ir import group_instances
 from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
 from elrcheck.explorer.kernel.word_layout import Layout, make_layout
+from elrcheck.lang.lowering.independence import changes
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
-from elrcheck.lang.lowering.program import Instance, Program
+from elrcheck.lang.lowering.program import Program
 
 DRIVER = Path(__file__).with_name("c_search.c")
 FLAGS = ("-march=native", "-std=gnu11")
@@ -95,7 +97,7 @@ def read_leaf(layout: Layout, leaf: int) -> str:
 
 
 class _Group:
-    """The function of one group of instances over a range of states; see `expand_ir` for its shape."""
+    """The function of one group of instances over a range of states; a block of the tree is a block of C."""
 
     def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
         self.program, self.layout, self.number, self.members = program, layout, number, members
@@ -157,15 +159,6 @@ class _Group:
             parts += [f"({stored[leaf]} << {slots[leaf].shift})" for leaf in mine]
             self.lines.append(f"out[{word}] = {' | '.join(parts)};")
         self.lines.append(f"out += {self.layout.words};" + (" }" if risky else ""))
-
-
-def changes(instance: Instance) -> dict[int, Node]:
-    """Return the updates that change the value of a leaf."""
-    return {
-        leaf: node
-        for leaf, node in sorted(instance.updates.items())
-        if not (node.op == "var" and node.leaf == leaf)
-    }
 
 
 def _checks(program: Program, layout: Layout) -> str:

@@ -27,11 +27,13 @@ from spin import MODES, Mode, read_verifier, verifier_command
 HERE = Path(__file__).parent
 MEBI = 1 << 20
 OURS = "elrcheck"
+EVERY = f"{OURS} 1, every step"
 REDUCED = f"{OURS} 2, all checks, --reduce"
 REDUCE = ("--set", "skips_no_news=true", "--set", "forgets=true")
 # (ours, theirs, minimum ratio of the rates)
 WANTED = (
     (f"{OURS} 1", "C 1", 1.5),
+    (EVERY, "C 1", None),
     (f"{OURS} 1, state checks", "C 1, state checks", 0.8),
     (f"{OURS} 1", "Spin depth-first 1", 2.0),
     (f"{OURS} 1", "Spin breadth-first 1", 2.0),
@@ -173,6 +175,7 @@ class Comparison:
             return lambda: run_engine(self.options, "compiled", *more)
 
         self._try(f"{OURS} 1", ours(1, "none"))
+        self._try(EVERY, lambda: run_engine(self.options, "compiled", "--workers", "1", "--every-step"))
         expected = self.samples[f"{OURS} 1"][0].distinct
         for key, name in (("c", "C 1"), ("spin0", ""), ("spin1", "")):
             self._rival(binaries, key, name, expected)

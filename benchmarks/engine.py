@@ -56,7 +56,9 @@ def compiled(model: Model, config: Any, options: argparse.Namespace) -> dict[str
     started = time.perf_counter()
     program = lowered(model, config, options.checks)
     limits = Limits(max_states=options.max_states)
-    search = Search(program, workers=options.workers, cache=None, limits=limits)
+    search = Search(
+        program, workers=options.workers, cache=None, limits=limits, leave_out=not options.every_step
+    )
     start_up = time.perf_counter() - started
     cpu = time.process_time()
     result = search.run(None, "complete")
@@ -167,6 +169,7 @@ def main() -> None:
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     parser.add_argument("--checks", choices=("none", "state", "all"), default="none")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--every-step", action="store_true", help="look up every step (docs/adr/0025)")
     parser.add_argument("--max-states", type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--folder", type=Path)

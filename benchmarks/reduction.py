@@ -1,29 +1,28 @@
-"""What reductions leave of a search: states, steps and seconds with `--reduce`, and the steps of sleep sets.
+"""What reductions leave of a search: steps that are left out, and states that `--reduce` merges.
 
     python benchmarks/reduction.py                         # all scopes below, one after the other
-    python benchmarks/reduction.py --scope two-brokers --scope min-isr-1
+    python benchmarks/reduction.py --scope two-brokers --scope min-isr-1 --rounds 5
 
-One line for each scope, searched with one thread to the end or to the level in which `--states` is reached:
+One line for each scope, searched with one thread, without properties, to the end or to the level in which
+`--states` is reached. Factors are those of a search that looks up every step, divided by the search named:
 
-states, steps    distinct states, and steps between them inside the budgets
-reduced          the same with `--reduce` (docs/adr/0008, 0009), as factors; `-` where a search was limited
-asleep           the share of the steps that the rule of docs/adr/0022 leaves out, where two steps commute if
-                 neither writes what the other reads or writes; the search is checked to lose no state by it
-idle             the share of the steps that change nothing
-most             the share that any rule could leave out which keeps all states: all but one step into each
+states, steps    distinct states, and steps between them inside the budgets, of a search without reduction
+left out         steps that are not looked up (docs/adr/0025), and the factor in seconds; the search is
+                 checked to find the same levels, counts and new states of every action
+--reduce         the factors in states, steps and seconds that docs/adr/0008 and 0009 bring alone
+both             the factor in seconds of both
+most             the share of the steps that any rule could leave out which keeps all states
 
-Kernels come from the cache, and seconds are those of the search alone.
+Seconds are medians over the rounds, of the search alone. `-` where a limit ended a search.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -32,27 +31,28 @@ from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
-from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Program
 
 REDUCE = ("skips_no_news=true", "forgets=true")
 SCOPES = (
     "two-brokers", "three-brokers-tiny", "min-isr-1", "late-fetches", "recovery-two-brokers",
     "three-brokers-small", "min-isr-change", "four-brokers-reassign", "three-brokers-lossy-network",
-    "three-brokers-clean-stop", "three-brokers",
+    "three-brokers-clean-stop", "three-brokers-log", "three-brokers",
 )  # fmt: skip
-
-Rows = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Steps of a search: all of them, those that the rule leaves out, those that change nothing."""
+class Run:
+    """A search, and the number of steps that it looked up. seconds: median over the rounds."""
 
-    all: int
-    asleep: int
-    idle: int
+    found: SearchResult
+    looked_up: int
+    seconds: float
+
+    @property
+    def inside(self) -> int:
+        """Steps that stay inside the budgets."""
+        return self.found.generated - 1 - sum(self.found.cut)
 
 
 def main() -> int:
@@ -60,107 +60,67 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scope", action="append", choices=SCOPES, help="by default all of them")
-    parser.add_argument("--states", type=int, default=100_000, help="limit of each search")
+    parser.add_argument("--states", type=int, default=20_000_000, help="limit of each search")
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     print(
-        f"{'scope':28} {'states':>9} {'steps':>10} {'s':>6}  {'states':>6} {'steps':>6} {'s':>5}"
-        f"  {'asleep':>6} {'idle':>6} {'most':>6}"
+        f"{'':28} {'':>10} {'':>11} {'':>7}  {'left out':>14}  {'--reduce':>20}  {'both':>5}\n"
+        f"{'scope':28} {'states':>10} {'steps':>11} {'s':>7}  {'steps':>8} {'s':>5}"
+        f"  {'states':>7} {'steps':>6} {'s':>5}  {'s':>5}  {'most':>6}"
     )
-    print(f"{'':28} {'':>9} {'':>10} {'':>6}  {'reduced by':>19}  {'of the steps':>20}")
     for scope in options.scope or SCOPES:
-        plain, found = searched(scope, (), options.states)
-        steps = counted(plain, found)
-        whole = found.complete
-        _, less = searched(scope, REDUCE, options.states)
-        factors = f"{'-':>6} {'-':>6} {'-':>5}"
-        if whole and less.complete:
+        plain, reduced = program_of(scope, ()), program_of(scope, REDUCE)
+        every, fewer, merged, both = (
+            measured(program, options, leave_out)
+            for program, leave_out in ((plain, False), (plain, True), (reduced, False), (reduced, True))
+        )
+        same(scope, every.found, fewer.found)
+        found = every.found
+        factors = f"{'-':>7} {'-':>6} {'-':>5}  {'-':>5}"
+        if found.complete and merged.found.complete:
             factors = (
-                f"{found.distinct / less.distinct:6.2f} {inside(found) / inside(less):6.2f}"
-                f" {found.seconds / max(less.seconds, 1e-3):5.1f}"
+                f"{found.distinct / merged.found.distinct:7.2f} {every.inside / merged.inside:6.2f}"
+                f" {every.seconds / merged.seconds:5.2f}  {every.seconds / both.seconds:5.2f}"
             )
-        most = 1 - (sum(found.levels) - 1) / steps.all
         print(
-            f"{scope:28} {found.distinct:9,} {inside(found):10,} {found.seconds:6.2f}  {factors}"
-            f"  {steps.asleep / steps.all:6.1%} {steps.idle / steps.all:6.1%} {most:6.1%}"
-            f"{'' if whole else '  limited'}",
+            f"{scope:28} {found.distinct:10,} {every.inside:11,} {every.seconds:7.3f}"
+            f"  {1 - fewer.looked_up / every.looked_up:8.1%} {every.seconds / fewer.seconds:5.2f}"
+            f"  {factors}  {1 - (found.distinct - 1) / every.inside:6.1%}"
+            f"{'' if found.complete else '  limited'}",
             flush=True,
         )
     return 0
 
 
-def searched(scope: str, overrides: Sequence[str], states: int) -> tuple[Search, SearchResult]:
-    """A search without properties: reductions are about steps and states."""
+def program_of(scope: str, overrides: Sequence[str]) -> Program:
+    """A scope's program without properties: reductions are about steps and states."""
     config = resolve(Selection(scope=scope, overrides=tuple(overrides))).config
-    program = lower(load_whole_model(), config, ()).program
-    search = Search(
-        program, workers=1, cache=KernelCache(default_cache()), limits=Limits(max_states=states)
-    )
-    return search, search.run(None, "complete")
+    return lower(load_whole_model(), config, ()).program
 
 
-def inside(found: SearchResult) -> int:
-    """Steps that stay inside the budgets."""
-    return found.generated - 1 - sum(found.cut)
+def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> Run:
+    """Search once per round."""
+    seconds = []
+    for _ in range(options.rounds):
+        search = Search(
+            program,
+            workers=1,
+            cache=KernelCache(default_cache()),
+            limits=Limits(max_states=options.states),
+            leave_out=leave_out,
+        )
+        found = search.run(None, "complete")
+        seconds.append(found.seconds)
+    return Run(found, search.crew.looked_up, statistics.median(seconds))
 
 
-def counted(search: Search, found: SearchResult) -> Steps:
-    """Take all steps once more, level by level, and leave out what the rule leaves out.
-
-    RuntimeError if a state of the next level is then reached by no step.
-    """
-    later = commuting(search.program)
-    total = asleep = idle = 0
-    arrived: Rows | None = None
-    marks: Flags = np.zeros((0, len(later)), np.bool_)
-    levels = len(found.levels) if found.complete else len(found.levels) - 2
-    for depth in range(levels):
-        rows = sorted_rows(np.concatenate(list(search.batches(depth))))
-        sleeping = np.zeros((len(rows), len(later)), np.bool_)
-        if arrived is not None:
-            at = np.searchsorted(as_keys(rows), as_keys(arrived))
-            at = np.minimum(at, len(rows) - 1)
-            here = as_keys(rows)[at] == as_keys(arrived)
-            np.logical_or.at(sleeping, at[here], marks[here])
-            if not np.array_equal(np.unique(at[here]), np.arange(len(rows))):
-                raise RuntimeError(f"a state of level {depth} is lost")
-        made = search.successors(rows)
-        enabled = np.zeros((len(rows), len(later)), np.bool_)
-        enabled[made.sources, made.instances] = True
-        skipped = sleeping[made.sources, made.instances]
-        total += len(skipped)
-        asleep += int(skipped.sum())
-        idle += int((made.rows == rows[made.sources]).all(axis=1).sum())
-        arrived = np.ascontiguousarray(made.rows[~skipped])
-        marks = later[made.instances[~skipped]] & enabled[made.sources[~skipped]]
-    return Steps(total, asleep, idle)
-
-
-def commuting(program: Program) -> Flags:
-    """later[a, t]: t comes after a in the program, and neither writes what the other reads or writes."""
-
-    def leaves(nodes: Sequence[Node]) -> set[int]:
-        return {node.leaf for node in cone(nodes) if node.op == "var"}
-
-    reads = [leaves((*one.guards, *one.within, *one.updates.values())) for one in program.instances]
-    writes = [
-        {leaf for leaf, node in one.updates.items() if not (node.op == "var" and node.leaf == leaf)}
-        for one in program.instances
-    ]
-    later = np.zeros((len(reads), len(reads)), np.bool_)
-    for a in range(len(reads)):
-        for t in range(a + 1, len(reads)):
-            later[a, t] = not (writes[a] & (reads[t] | writes[t]) or writes[t] & reads[a])
-    return later
-
-
-def as_keys(rows: Rows) -> npt.NDArray[np.void]:
-    """Rows as values that can be compared."""
-    keys: npt.NDArray[np.void] = np.ascontiguousarray(rows).view([("", rows.dtype)] * rows.shape[1]).ravel()
-    return keys
-
-
-def sorted_rows(rows: Rows) -> Rows:
-    return rows[np.argsort(as_keys(rows))]
+def same(scope: str, every: SearchResult, fewer: SearchResult) -> None:
+    """RuntimeError if two complete searches differ in a level or in a count of an action."""
+    if not every.complete:
+        return
+    for field in ("generated", "levels", "enabled", "cut", "new_states", "leaf_values", "first"):
+        if getattr(every, field) != getattr(fewer, field):
+            raise RuntimeError(f"{scope}: steps that are left out change {field}")
 
 
 if __name__ == "__main__":
