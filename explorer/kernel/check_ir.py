@@ -110,7 +110,7 @@ def values_function(layout: Layout, lanes: Lanes) -> str:
         if 0 < slot.bits <= NARROW
         for part in range(1 << max(0, slot.bits - low))
     ]
-    w = Writer(lanes, lambda w, leaf: read_stored(w, layout, leaf, "%planes"))
+    w = Writer(lanes, lambda w, leaf: read_leaf(w, layout, leaf, "%planes"))
     w.lines += [
         "define void @values(ptr noalias %states, i64 %first, i64 %last, ptr noalias %seen) {",
         "entry:",

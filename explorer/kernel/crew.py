@@ -88,7 +88,10 @@ class Crew:
 
     @property
     def looked_up(self) -> int:
-        """Number of successors looked up in a visited set: steps inside the bound that were not left out."""
+        """Number of successors looked up in any set since the start, abandoned levels included.
+
+        These are the steps inside the bound that were not left out.
+        """
         return sum(int(worker.context[Context.LOOKED_UP]) for worker in self.workers)
 
     def restore(self, counters: Counts) -> None:

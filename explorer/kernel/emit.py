@@ -1,12 +1,11 @@
-"""Nodes as LLVM instructions, for one state or for many states in parallel.
+"""Nodes as LLVM instructions, for many states in parallel.
 
 `Writer` appends instructions as text; building text is several times faster than building an object per
 instruction, and LLVM's verifier checks every module before it is compiled. There are two kinds of values,
 integers and booleans (i1), because a boolean that only steers a branch should never become a number;
 `number` and `flag` convert where a use needs the other kind.
 
-With one lane an integer is an i64. With more lanes it is a vector of narrower integers, one lane per
-state; the state checks run this way (`check_ir`).
+An integer is a vector with one lane per state, and as narrow as the values allow (`planes_ir`).
 
 The names of computed values are scoped: a value computed in a block is visible in the blocks below it and
 dropped when the block ends (`mark`, `forget`), as dominance requires.
@@ -24,16 +23,16 @@ from elrcheck.lang.lowering.nodes import MAX_BIT, Node
 class Lanes:
     """The LLVM types of integers and booleans."""
 
-    bits: int = 64
-    count: int = 1
+    bits: int
+    count: int
 
     @property
     def number(self) -> str:
-        return f"i{self.bits}" if self.count == 1 else f"<{self.count} x i{self.bits}>"
+        return f"<{self.count} x i{self.bits}>"
 
     @property
     def flag(self) -> str:
-        return "i1" if self.count == 1 else f"<{self.count} x i1>"
+        return f"<{self.count} x i1>"
 
     @property
     def bytes(self) -> int:
@@ -43,18 +42,13 @@ class Lanes:
     @property
     def suffix(self) -> str:
         """The integer type as spelled in the names of intrinsics."""
-        return f"i{self.bits}" if self.count == 1 else f"v{self.count}i{self.bits}"
+        return f"v{self.count}i{self.bits}"
 
     def const(self, value: int) -> str:
-        return self._all(f"i{self.bits}", str(value))
+        return f"splat (i{self.bits} {value})"
 
     def truth(self, value: bool) -> str:
-        return self._all("i1", "true" if value else "false")
-
-    def _all(self, kind: str, text: str) -> str:
-        if self.count == 1:
-            return text
-        return f"splat ({kind} {text})"
+        return f"splat (i1 {'true' if value else 'false'})"
 
 
 class Writer:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
 from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, read_plane
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.independence import changes
 from elrcheck.lang.lowering.nodes import Node
@@ -71,7 +71,6 @@ class Group:
     ) -> None:
         self.program, self.layout, self.lanes, self.number = program, layout, lanes, number
         self.members = members
-        self.record = Record(layout.words, flag_words(program))
         self.counters = Counters(len(program.instances), len(program.leaves))
         self.writer = Writer(
             lanes,
@@ -109,9 +108,6 @@ class Group:
 
     def _wide(self, mask: str) -> str:
         return self.writer.let(f"zext {self.mask} {mask} to i64") if self.lanes.count < 64 else mask
-
-    def _narrow(self, word: str) -> str:
-        return self.writer.let(f"trunc i64 {word} to {self.mask}") if self.lanes.count < 64 else word
 
     def _count(self, place_: int, mask: str) -> None:
         """Add the number of lanes of a mask to a counter."""

@@ -8,15 +8,16 @@ order of the model. Conjuncts may be tested in any order, because all operations
 Placement. Several blocks may need the same value. Computing it in their common ancestor does so once, but
 also when none of the blocks is entered; computing it in each block repeats code. A block is entered with
 an estimated probability (`EDGE` for every guard on its path), and a value is placed where the expected
-cost is least, where each extra copy of the code costs `COPY`. So early exits stay cheap, and a value
-shared by many guards is computed once. Nodes are placed after their users, because a node's placement
-determines where its operands are used.
+cost is least, where each extra copy of the code costs `COPY`. So a value that few need is not computed for
+all, and one shared by many guards is computed once. The kernel looks at a block of states at a time, so its
+guards hold more often (`group_ir.EDGE`) than for one state (`EDGE`). Nodes are placed after their users,
+because a node's placement determines where its operands are used.
 
 Invariant: a node is computed in a block just before the item that needs it, and every use is in that item,
 a later one, or in blocks below them. Cost: O(uses x depth of the tree).
 
-Worked example: guards {a, b}, {a, c}, {d} give  root -> a -> (b, c)  and  root -> d.  A value used
-under b and under d is computed twice (0.35 * 0.35 + 0.35 < 1); one used by the guards a and d is
+Worked example, for one state: guards {a, b}, {a, c}, {d} give  root -> a -> (b, c)  and  root -> d.  A value
+used under b and under d is computed twice (0.35 * 0.35 + 0.35 < 1); one used by the guards a and d is
 computed once, in the root before a.
 """
 

@@ -50,7 +50,7 @@ class Shared(IntEnum):
     SLICE = 9
     FRONTIER = 10  # address of the rows to expand
     FRONTIER_CREDIT = 11  # address of the credit of the first of them; 0 if they have none
-    THIN = 12  # -1 if steps may be left out, else 0 (`expand_ir`)
+    THIN = 12  # -1 to leave out steps into the state itself, else 0 (`expand_ir`)
     CURSOR = 16
     ROWS = 24  # reserved so far
     SIZE = 32

@@ -89,7 +89,7 @@ class Search:
     fingerprint: bits stored per state, 64 or 128; 0 for the whole state. Fingerprints need a keeper, and
     without one a search that exceeds its memory limit stops. native: the kernel of the program, if there is
     one already, as there is for a program that differs in its initial states only. leave_out: see `Crew`;
-    it changes no result.
+    it changes no result of a completed level.
     """
 
     def __init__(

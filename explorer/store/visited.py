@@ -47,7 +47,7 @@ class ExactSet(RowSet):
         self._stepped = self._stepped_before = False
         wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
         self.capacity = wanted
-        self.slots = max(FIRST_SLOTS, int(wanted / LOAD) + 1)
+        self.slots = self._first_slots(wanted)
         self.rows = Region(8 * self.words * self.capacity)
         self.credit, self.credit_before = Region(2 * self.capacity), Region(2 * self.capacity)
         self.table = Region(8 * self.slots, huge=True)
@@ -93,8 +93,9 @@ class ExactSet(RowSet):
         self.rows.release(0, self.rows.size)
         self.table = Region(8 * self.slots, huge=True)
         self.shared[Shared.ROWS] = 0
-        self.begin_level()
+        self.base = self.base_before = 0
         self._stepped = self._stepped_before = False
+        self._publish()
 
     def credits(self) -> npt.NDArray[np.uint16]:
         """Return a view with the instance credited with each row of the current level."""
@@ -136,6 +137,14 @@ class ExactSet(RowSet):
             limit = min(limit, (self.budget - 8 * self.slots) // self.row_bytes)
         self._publish()
         return limit if self.reserved + self.crew.margin + more <= limit else None
+
+    def _first_slots(self, rows: int) -> int:
+        """Return the number of slots for the rows that are expected: fewer if the budget asks for it."""
+        slots = max(FIRST_SLOTS, int(rows / LOAD) + 1)
+        if self.budget is None:
+            return slots
+        room = (self.budget - self.row_bytes * rows) // 8
+        return max(min(slots, room), int(rows / TIGHT_LOAD) + 1)
 
     def _larger(self, rows: int) -> int:
         """Return the number of slots to grow to; at most the current one if budget or format is exhausted."""
