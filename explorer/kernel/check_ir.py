@@ -18,7 +18,7 @@ the last block is done.
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
-from elrcheck.explorer.kernel.planes_ir import read_flag, read_leaf, read_stored
+from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, read_flag, read_leaf, read_stored
 from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Program
@@ -47,7 +47,7 @@ def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
     w.lines += [
         "define void @check(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, i64 %step) {",
         "entry:",
-        *_buffers(layout.words, lanes),
+        block_buffers(layout.words, lanes),
         f"  %stride = mul i64 %step, {len(checks)}",
         "  br label %next",
         "next:",
@@ -56,7 +56,7 @@ def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
         "  %more = icmp ult i64 %i, %last",
         "  br i1 %more, label %block, label %done",
         "block:",
-        *_cut_block(layout.words, lanes),
+        cut_block(layout.words, lanes),
     ]
     for node in cone(check_nodes(program)):
         if node.op not in ("const", "not"):
@@ -82,24 +82,6 @@ def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
     return "\n".join(w.lines)
 
 
-def _buffers(words: int, lanes: Lanes) -> list[str]:
-    size = words * lanes.count
-    return [f"  %{name} = alloca [{size} x i64], align 64" for name in ("words", "planes")]
-
-
-def _cut_block(words: int, lanes: Lanes) -> list[str]:
-    """Cut the block from state %i on; %i1 is the first state after it."""
-    return [
-        "  %left = sub i64 %last, %i",
-        f"  %n = call i64 @llvm.umin.i64(i64 %left, i64 {lanes.count})",
-        "  %i1 = add i64 %i, %n",
-        f"  %row.at = mul i64 %i, {words}",
-        "  %row = getelementptr i64, ptr %states, i64 %row.at",
-        "  call void @columns(ptr %row, i64 %n, ptr %words)",
-        f"  call void @cut(ptr %words, i64 {words}, ptr %planes)",
-    ]
-
-
 def values_function(layout: Layout, lanes: Lanes) -> str:
     """Return the IR of @values."""
     low = lanes.bits.bit_length() - 1
@@ -114,7 +96,7 @@ def values_function(layout: Layout, lanes: Lanes) -> str:
     w.lines += [
         "define void @values(ptr noalias %states, i64 %first, i64 %last, ptr noalias %seen) {",
         "entry:",
-        *_buffers(layout.words, lanes),
+        block_buffers(layout.words, lanes),
         f"  %found = alloca [{max(1, len(parts))} x {vector}], align {lanes.bytes}",
         "  br label %clear",
         "clear:",
@@ -129,7 +111,7 @@ def values_function(layout: Layout, lanes: Lanes) -> str:
         "  %more = icmp ult i64 %i, %last",
         "  br i1 %more, label %block, label %done",
         "block:",
-        *_cut_block(layout.words, lanes),
+        cut_block(layout.words, lanes),
     ]
     marks: dict[int, tuple[str, str]] = {}
     for place, (leaf, part) in enumerate(parts):

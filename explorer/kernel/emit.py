@@ -230,13 +230,18 @@ class Writer:
         return self.let(f"and {kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
 
 
-def copy_row(words: int, tag: str, source: str, target: str) -> str:
-    """Return the IR that copies a row from source to target; `tag` makes its names unique."""
+def copy_row(
+    words: int, tag: str, source: str, target: str, source_step: int = 1, target_step: int = 1
+) -> str:
+    """Return the IR that copies a row from source to target; `tag` makes its names unique.
+
+    source_step, target_step: distance from one word of the row to the next, in words.
+    """
     return "".join(
         f"""
-  %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k}
+  %{tag}.s{k} = getelementptr i64, ptr {source}, i64 {k * source_step}
   %{tag}.v{k} = load i64, ptr %{tag}.s{k}, align 8
-  %{tag}.t{k} = getelementptr i64, ptr {target}, i64 {k}
+  %{tag}.t{k} = getelementptr i64, ptr {target}, i64 {k * target_step}
   store i64 %{tag}.v{k}, ptr %{tag}.t{k}, align 8"""
         for k in range(words)
     )

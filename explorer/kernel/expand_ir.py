@@ -26,9 +26,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from elrcheck.explorer.kernel.check_ir import check_nodes
-from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.explorer.kernel.group_ir import ARGUMENTS, ENTER, Group
-from elrcheck.explorer.kernel.planes_ir import narrowest, plane_functions, vector_bits
+from elrcheck.explorer.kernel.planes_ir import (
+    block_buffers,
+    cut_block,
+    narrowest,
+    plane_functions,
+    vector_bits,
+)
 from elrcheck.explorer.kernel.record_ir import Record, flag_words, record_functions
 from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.independence import asleep, changes
@@ -125,14 +131,7 @@ def _driver(program: Program, words: int, lanes: Lanes, groups: int) -> str:
     """Return @expand: for every block, it cuts the states into planes and runs every group over them."""
     count, sleep_words = lanes.count, _asleep_words(program)
     size = Record(words, flag_words(program)).size
-    rows = "".join(
-        f"""
-  %a.from{k} = getelementptr i64, ptr %a.row, i64 {k}
-  %a.v{k} = load i64, ptr %a.from{k}, align 8
-  %a.to{k} = getelementptr i64, ptr %a.to, i64 {k * count}
-  store i64 %a.v{k}, ptr %a.to{k}, align 8"""
-        for k in range(sleep_words)
-    )
+    rows = copy_row(sleep_words, "mark", "%a.row", "%a.to", target_step=count)
     calls, at = "", "%at"
     for number in range(groups):
         calls += f"""
@@ -142,9 +141,7 @@ def _driver(program: Program, words: int, lanes: Lanes, groups: int) -> str:
     return f"""
 define i64 @expand(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, ptr noalias %counters,
                    ptr noalias %fired, ptr noalias %seen, ptr noalias %credits, i64 %thin) {{
-entry:
-  %words = alloca [{words * count} x i64], align 64
-  %planes = alloca [{words * count} x i64], align 64
+entry:{block_buffers(words, lanes)}
   %marks = alloca [{sleep_words * count} x i64], align 64
   %dozing = alloca [{sleep_words * count} x i64], align 64
   %any = alloca i64, align 8
@@ -157,16 +154,10 @@ next:
   %at = phi ptr [ %out, %entry ], [ {at}, %ready ]
   %more = icmp slt i64 %i, %last
   br i1 %more, label %block, label %done
-block:
-  %left = sub i64 %last, %i
-  %n = call i64 @llvm.umin.i64(i64 %left, i64 {count})
+block:{cut_block(words, lanes)}
   %unused = sub i64 64, %n
   %valid = lshr i64 -1, %unused
   %position = sub i64 %i, %first
-  %row.at = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %states, i64 %row.at
-  call void @columns(ptr %row, i64 %n, ptr %words)
-  call void @cut(ptr %words, i64 {words}, ptr %planes)
   br i1 %credited, label %credit, label %groups
 credit:
   %a = phi i64 [ 0, %block ], [ %a1, %credit ]
@@ -204,7 +195,6 @@ ready:
   %old = load i64, ptr %counters, align 8
   %new = add i64 %old, %deaths
   store i64 %new, ptr %counters, align 8
-  %i1 = add i64 %i, %n
   br label %next
 done:
   %out.int = ptrtoint ptr %out to i64

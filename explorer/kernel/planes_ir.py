@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import llvmlite.binding as llvm
 
-from elrcheck.explorer.kernel.emit import Lanes, Writer
+from elrcheck.explorer.kernel.emit import Lanes, Writer, copy_row
 from elrcheck.explorer.kernel.word_layout import Layout, Slot
 
 WORD = 64
@@ -87,20 +87,34 @@ def read_flag(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
     return w.let(f"icmp ne {lanes.number} {bit}, zeroinitializer")
 
 
+def block_buffers(words: int, lanes: Lanes) -> str:
+    """Return the IR that makes room for a block of states: %words and %planes."""
+    size = words * lanes.count
+    return "".join(f"\n  %{name} = alloca [{size} x i64], align 64" for name in ("words", "planes"))
+
+
+def cut_block(words: int, lanes: Lanes) -> str:
+    """Return the IR that cuts the block from row %i of %states on, at most up to %last.
+
+    %n is the number of its states, %i1 the first row after it.
+    """
+    return f"""
+  %left = sub i64 %last, %i
+  %n = call i64 @llvm.umin.i64(i64 %left, i64 {lanes.count})
+  %i1 = add i64 %i, %n
+  %row.at = mul i64 %i, {words}
+  %row = getelementptr i64, ptr %states, i64 %row.at
+  call void @columns(ptr %row, i64 %n, ptr %words)
+  call void @cut(ptr %words, i64 {words}, ptr %planes)"""
+
+
 def plane_functions(words: int, lanes: Lanes) -> str:
     """Return the IR of @columns and @cut."""
     return "\n".join([_columns(words, lanes), _cut(lanes)])
 
 
 def _columns(words: int, lanes: Lanes) -> str:
-    moves = "".join(
-        f"""
-  %from{k} = getelementptr i64, ptr %row, i64 {k}
-  %v{k} = load i64, ptr %from{k}, align 8
-  %to{k} = getelementptr i64, ptr %to, i64 {k * lanes.count}
-  store i64 %v{k}, ptr %to{k}, align 8"""
-        for k in range(words)
-    )
+    moves = copy_row(words, "column", "%row", "%to", target_step=lanes.count)
     return f"""
 define internal void @columns(ptr noalias %rows, i64 %n, ptr noalias %words) {{
 entry:

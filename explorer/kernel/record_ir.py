@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.lang.lowering.program import Program
 
 INSTANCE_BITS = 16
@@ -46,14 +46,7 @@ def flag_words(program: Program) -> int:
 def record_functions(record: Record, lanes: Lanes) -> str:
     """Return the IR of @records and @flag."""
     kind, size, count = f"i{lanes.bits}", lanes.bits // 8, lanes.count
-    copies = "".join(
-        f"""
-  %from{k} = getelementptr i64, ptr %column, i64 {k * count}
-  %v{k} = load i64, ptr %from{k}, align 8
-  %to{k} = getelementptr i64, ptr %at, i64 {k}
-  store i64 %v{k}, ptr %to{k}, align 8"""
-        for k in range(record.words)
-    )
+    copies = copy_row(record.words, "state", "%column", "%at", source_step=count)
     clear = "".join(
         f"""
   %flag{k} = getelementptr i64, ptr %at, i64 {record.origin + 1 + k}

@@ -22,8 +22,7 @@ position of the first set bit among the hashes that select it (`sketch.py`).
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.check_ir import check_function, state_checks
-from elrcheck.explorer.kernel.emit import copy_row
-from elrcheck.explorer.kernel.expand_ir import kernel_lanes
+from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.explorer.kernel.kernel import spread_modules
 from elrcheck.explorer.kernel.record_ir import Record
 from elrcheck.explorer.kernel.walk_memory import (
@@ -42,9 +41,8 @@ from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.program import Program
 
 
-def walk_modules(program: Program, layout: Layout, record: Record) -> list[str]:
+def walk_modules(program: Program, layout: Layout, record: Record, lanes: Lanes) -> list[str]:
     """Return the IR modules with @walk, @expand and @check."""
-    lanes = kernel_lanes(program)
     return spread_modules(
         program, layout, lanes,
         [

@@ -102,8 +102,10 @@ class Walks:
         self.record = Record(self.layout.words, flag_words(program))
         self.counters = Counters(len(program.instances), len(program.leaves))
         self.checks = state_checks(program)
-        self.native = compile_modules(walk_modules(program, self.layout, self.record), SIGNATURES, cache)
-        self._lanes = kernel_lanes(program).count
+        lanes = kernel_lanes(program)
+        self._lanes = lanes.count
+        modules = walk_modules(program, self.layout, self.record, lanes)
+        self.native = compile_modules(modules, SIGNATURES, cache)
         (start,) = program.init
         self._start = self.layout.pack_rows([start])
         self._shared = np.zeros(Shared.SIZE, np.uint64)
