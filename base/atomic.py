@@ -1,5 +1,6 @@
 """Atomic writes: a file is written beside its target, flushed, then renamed, so it appears whole or never.
 
+The folder is flushed after the rename, so that what is written later never outlives what was written before.
 Symbolic links are followed. Anything that is not a regular file (a pipe, `/dev/stdout`, `/dev/null`) is
 written directly, because a rename would replace it with a file.
 """
@@ -7,15 +8,57 @@ written directly, because a rename would replace it with a file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
 import stat
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from elrcheck.base.errors import EnvironmentFault
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""The errors of a disk, or of a user's share of it, that is full."""
+FREE_SPACE = "free some space on its disk"
 _NAME = 40  # characters of the target's name in a draft's name, which must fit into 255 bytes
+_CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES})
+
+
+class Draft:
+    """A file that is being written beside its target, under a hidden name.
+
+    file: open for writing. `complete` puts its contents on disk, `publish` gives it its name; `drop` removes
+    what has no name yet. They raise OSError.
+    """
+
+    def __init__(self, folder: Path, name: str, mode: int = 0o666) -> None:
+        """name: that of the target, or the start of it. mode: permissions, from which the umask takes."""
+        self.folder, self.name = folder, name
+        self._hidden = folder / f".{name[:_NAME]}.{secrets.token_hex(4)}.tmp"
+        flags = (
+            os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        )
+        self.file: BinaryIO = os.fdopen(os.open(self._hidden, flags, mode), "wb")
+
+    def complete(self, mode: int | None = None) -> None:
+        """Put the contents on disk. mode: permissions that the umask does not change."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        if mode is not None:
+            os.chmod(self._hidden, mode)
+
+    def publish(self, name: str | None = None) -> None:
+        """Give a complete file its name, and replace a file that has it. name: by default the draft's own."""
+        os.replace(self._hidden, self.folder / (name or self.name))
+
+    def drop(self) -> None:
+        """Close and remove a file that was not published; whatever fails here changes nothing."""
+        with contextlib.suppress(OSError):
+            self.file.close()
+        with contextlib.suppress(OSError):
+            self._hidden.unlink()
 
 
 def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | None = None) -> None:
@@ -27,36 +70,35 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | N
     interrupt) leaves the folder unchanged. The renames at the end follow the order of the mapping.
     Lone surrogates (from file names that are not UTF-8) are written as escapes.
     """
-    waiting: list[tuple[Path, Path]] = []
+    waiting: list[Draft] = []
+    place = directory
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
+            place = directory / name
             data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
-            before = _mode(directory / name)
+            before = _mode(place)
             if before is not None and not stat.S_ISREG(before):
-                (directory / name).write_bytes(data)
+                place.write_bytes(data)
                 continue
-            place = Path(os.path.realpath(directory / name))
-            handle, draft = tempfile.mkstemp(prefix=f".{name[:_NAME]}.", suffix=".tmp", dir=place.parent)
-            waiting.append((Path(draft), place))
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            # mkstemp creates files that only the owner can read
-            usual = 0o666 & ~_umask() if before is None else stat.S_IMODE(before)
-            os.chmod(draft, usual if mode is None else mode)
+            target = Path(os.path.realpath(place))
+            usual = mode if before is None or mode is not None else stat.S_IMODE(before)
+            draft = Draft(target.parent, target.name, 0o666 if usual is None else usual)
+            waiting.append(draft)
+            draft.file.write(data)
+            draft.complete(usual)
+        folders = {draft.folder for draft in waiting}
         while waiting:
-            draft_path, place = waiting[0]
-            os.replace(draft_path, place)
+            place = waiting[0].folder / waiting[0].name
+            waiting[0].publish()
             del waiting[0]
+        for place in folders:
+            sync_folder(place)
     except OSError as fault:
-        why = fault.strerror or str(fault)
-        raise EnvironmentFault("cannot-write", f"cannot write into {directory}: {why}") from fault
+        raise cannot_write(place, fault) from fault
     finally:
-        for draft_path, _ in waiting:
-            with contextlib.suppress(OSError):
-                draft_path.unlink()
+        for draft in waiting:
+            draft.drop()
 
 
 def write_file(path: Path, text: str) -> None:
@@ -69,16 +111,61 @@ def write_bytes(path: Path, data: bytes, mode: int | None = None) -> None:
     write_files(path.parent, {path.name: data}, mode)
 
 
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file and put it on disk; a disk that is full leaves the file as it was.
+
+    A process that is killed leaves a part of the line at most.
+    """
+    data = memoryview(line.encode() + b"\n")
+    with writing(path), open(path, "ab", buffering=0) as file:
+        whole = file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[file.write(data) :]
+            os.fsync(file.fileno())
+        except OSError:
+            with contextlib.suppress(OSError):
+                file.truncate(whole)
+            raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in a folder on disk, which keeps them through a loss of power. Raise OSError.
+
+    Where folders cannot be opened or flushed (Windows, some network file systems), do nothing.
+    """
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(number)
+    except OSError as fault:
+        if fault.errno not in _CANNOT_SYNC:
+            raise
+    finally:
+        os.close(number)
+
+
+@contextlib.contextmanager
+def writing(place: Path | str) -> Iterator[None]:
+    """Raise the OSError of a block that writes this file as EnvironmentFault."""
+    try:
+        yield
+    except OSError as fault:
+        raise cannot_write(place, fault) from fault
+
+
+def cannot_write(place: Path | str, fault: OSError) -> EnvironmentFault:
+    """Return the fault of a file that could not be written: which, why, and what to do about a full disk."""
+    why = fault.strerror or str(fault)
+    help = FREE_SPACE if fault.errno in FULL else None
+    return EnvironmentFault("cannot-write", f"cannot write {place}: {why}", help=help)
+
+
 def _mode(path: Path) -> int | None:
     """The mode of the file at a path, following links; None if there is no file."""
     try:
         return path.stat().st_mode
     except OSError:
         return None
-
-
-def _umask() -> int:
-    """Return the umask of this process, which can only be read by setting it."""
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -6,6 +6,7 @@ is reported (`replay`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +50,18 @@ if TYPE_CHECKING:
     from elrcheck.traces.replay import Replayed
 
 
-def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
-    """Search and report, also into the run folder if there is one; UsageFault for unknown names."""
+def run_check(
+    request: CheckRequest, progress: Progress, ending: contextlib.ExitStack | None = None
+) -> CheckReport:
+    """Search and report, also into the run folder if there is one; UsageFault for unknown names.
+
+    ending: receives what is left to do once the user has the report: the removal of the checkpoint of a
+    completed search. A process that is killed before it has shown its report can thus be resumed. By default
+    that is done before the report is returned.
+    """
+    if ending is None:
+        with contextlib.ExitStack() as own:
+            return run_check(request, progress, own)
     if request.run_dir is not None and request.run_dir.exists() and not request.run_dir.is_dir():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     saved = None
@@ -64,17 +75,17 @@ def run_check(request: CheckRequest, progress: Progress) -> CheckReport:
     selected = resolve(request.selection)
     place = place_of_run(request, selected)
     writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
-    with alone_in(place, writes):
-        report = check_selected(request, selected, progress, place, saved)
-        report = replace(report, extent=extent(selected))
-        if saved is None and not request.fingerprint and request.engine != "spark":
-            from elrcheck.commands.no_effect import with_no_effect
+    ending.enter_context(alone_in(place, writes))
+    report = check_selected(request, selected, progress, place, saved, ending=ending)
+    report = replace(report, extent=extent(selected))
+    if saved is None and not request.fingerprint and request.engine != "spark":
+        from elrcheck.commands.no_effect import with_no_effect
 
-            report = with_no_effect(report, request, selected, progress)
-        if report.run_dir is not None:
-            from elrcheck.report.json_report import to_json
+        report = with_no_effect(report, request, selected, progress)
+    if report.run_dir is not None:
+        from elrcheck.report.json_report import to_json
 
-            write_file(Path(report.run_dir) / REPORT, to_json(report))
+        write_file(Path(report.run_dir) / REPORT, to_json(report))
     return report
 
 
@@ -85,14 +96,18 @@ def check_selected(
     place: Path,
     saved: Saved | None = None,
     family: Family | None = None,
+    ending: contextlib.ExitStack | None = None,
 ) -> CheckReport:
     """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`.
 
     family: one of the whole model that the configuration is in, so that nothing is read or compiled.
     """
+    if ending is None:
+        with contextlib.ExitStack() as own:
+            return check_selected(request, selected, progress, place, saved, family, own)
     model = load_whole_model() if family is None else family.model
     chosen = select_properties(model, request.properties, request.liveness)
-    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family)
+    outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family, ending)
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
@@ -134,14 +149,18 @@ def _explore(
     place: Path,
     saved: Saved | None,
     family: Family | None,
+    ending: contextlib.ExitStack,
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
+    opened: list[RunFolder] = []
 
     def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
         from elrcheck.explorer.runs.checkpoint import open_folder
 
-        return open_folder(program, place, selected, chosen, request, saved)
+        folder, before = open_folder(program, place, selected, chosen, request, saved)
+        opened.append(folder)
+        return folder, before
 
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.commands.check_liveness import explore_liveness
@@ -160,6 +179,9 @@ def _explore(
         return explore_liveness(model, config, chosen, request, progress, shards)
 
     outcome = explore(model, config, chosen, request, progress, open_run, family)
+    if outcome.resumable is None:
+        for folder in opened:
+            ending.enter_context(folder.closing())
     if not outcome.traces:
         return outcome, {}
     from elrcheck.traces.replay import replay_finding

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write
 from elrcheck.base.errors import EnvironmentFault, Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
@@ -55,7 +56,7 @@ def explore(
 
     family: one that the configuration is in, whose kernel the local engine then uses. start: for the local
     engine, a reachable state to search from instead of the initial one. lowered: the program for the compiled
-    engines, if there is one already.
+    engines, if there is one already. The caller ends the run that `open_run` opened (`RunFolder.closing`).
     """
     if request.engine not in ("local", "spark") and request.fingerprint:
         raise UsageFault(
@@ -173,10 +174,21 @@ def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
     except BaseException as fault:
         if not folder.saved:
             folder.finish()
-        elif isinstance(fault, EnvironmentFault):
-            way = f"resume with `elrcheck check --resume {folder.folder}`"
-            fault.help = way if fault.help is None else f"{fault.help}; {way}"
+        if isinstance(fault, OSError) and fault.errno in FULL:
+            full = cannot_write(fault.filename or folder.folder, fault)
+            full.help = _what_to_do(full.help, folder)
+            raise full from fault
+        if isinstance(fault, EnvironmentFault):
+            fault.help = _what_to_do(fault.help, folder)
         raise
+
+
+def _what_to_do(help: str | None, folder: RunFolder) -> str | None:
+    """What to do about a failure that ended a search, as far as its folder matters."""
+    if folder.saved:
+        way = f"resume with `elrcheck check --resume {folder.folder}`"
+        return way if help is None else f"{help}, then {way}"
+    return f"{help}, or choose another --run-dir" if help == FREE_SPACE else help
 
 
 @contextlib.contextmanager
@@ -257,11 +269,8 @@ def _compiled(
         program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
         for check, rows in traces.items()
     }
-    if ended.folder is not None:
-        if ended.folder.saved and not ended.result.complete:
-            outcome.resumable = str(ended.folder.folder)
-        else:
-            ended.folder.finish()
+    if ended.folder is not None and ended.folder.saved and not ended.result.complete:
+        outcome.resumable = str(ended.folder.folder)
     return outcome
 
 

@@ -6,6 +6,7 @@ it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -81,10 +82,11 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
         **run_choices(options),
         limits=Limits(**options),
     )
-    with shell.open_progress() as progress:
-        report = run_check(request, progress)
-    shell = replace(shell, detail=max(shell.detail, 1)) if every else shell
-    return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+    with contextlib.ExitStack() as ending:
+        with shell.open_progress() as progress:
+            report = run_check(request, progress, ending)
+        shell = replace(shell, detail=max(shell.detail, 1)) if every else shell
+        return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)

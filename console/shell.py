@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
+from elrcheck.base.atomic import FREE_SPACE, FULL
 from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
@@ -59,9 +60,9 @@ class Shell:
     def write(self, text: str) -> None:
         """Writes to stdout and flushes.  Ignores a reader that has closed the pipe."""
         try:
-            stream = _stdout()
-            stream.write(text)
-            stream.flush()
+            with _to_stdout() as stream:
+                stream.write(text)
+                stream.flush()
         except BrokenPipeError:
             _give_up_stdout()
 
@@ -112,7 +113,8 @@ class Shell:
 
             try:
                 print_report(report, self.page(), self.detail)
-                _stdout().flush()
+                with _to_stdout() as stream:
+                    stream.flush()
             except BrokenPipeError:
                 _give_up_stdout()
             if _annotates():
@@ -195,7 +197,8 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
 def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
     try:
         code = _invoke(command, argv, name)
-        _stdout().flush()
+        with _to_stdout() as stream:
+            stream.flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
         _say(fault.format_message())
@@ -219,7 +222,8 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
     except Exception as fault:
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
-            return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where))
+            help = FREE_SPACE if fault.errno in FULL else None
+            return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help))
         mistake = _in_the_model(fault)
         if mistake is not None:
             return _show(mistake)
@@ -315,6 +319,17 @@ def _stdout() -> TextIO:
 
 def _stderr() -> TextIO:
     return sys.stderr if sys.stderr is not None else io.StringIO()
+
+
+@contextlib.contextmanager
+def _to_stdout() -> Iterator[TextIO]:
+    """Yield stdout; an error of the system then names it, as it names a file."""
+    try:
+        yield _stdout()
+    except OSError as fault:
+        if fault.filename is None:
+            fault.filename = "standard output"
+        raise
 
 
 def _give_up_stdout() -> None:

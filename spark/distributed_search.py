@@ -171,7 +171,7 @@ class SparkSearch(Search):
     def _can_spill(self) -> bool:
         return not isinstance(self.space, Distributed)
 
-    def _spill_from(self, depth: int) -> None:
+    def _spill_from(self, depth: int, begun: Tally) -> None:
         """Move states that exceed the driver's memory to Spark."""
         self._go(depth + 1)
 

@@ -3,8 +3,9 @@
 The manifest records what is searched (variant, scope, every value of the configuration, properties, a
 digest of the lowered model), the completed levels with the length and SHA-256 of every file, and the counts
 up to the end of the last level. It is written atomically, after the files it names, and carries its own
-checksum, so whenever the process is killed, the folder holds the run as it was after some level. Nothing
-in a checkpoint is executed: it consists of strictly read JSON and packed states.
+checksum. No file that it names is changed or removed while it is there (`levels`). So whenever the process
+is killed or the disk is full, the folder holds the run as it was after some level. Nothing in a checkpoint
+is executed: it consists of strictly read JSON and packed states.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import functools
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import field, structs
 
-from elrcheck.base.atomic import write_file
+from elrcheck.base.atomic import sync_folder, write_file
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import CheckRequest, Selection
@@ -155,6 +156,8 @@ class RunFolder:
         self.saved = False
 
     def files(self, words: int) -> LevelFiles:
+        if self._levels is not None:
+            return self._levels
         if self.storage is None:
             self._levels = LevelFiles(self.folder / LEVELS, words)
         else:
@@ -173,13 +176,33 @@ class RunFolder:
         levels = tuple(_to_manifest(level) for level in written)
         manifest = Manifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
         body = to_data(manifest)
+        if self._levels is not None:
+            self._levels.sync()
         write_file(self.folder / MANIFEST, json.dumps({**body, "sha256": _checksum(body)}, indent=1) + "\n")
         self._last, self.saved = time.monotonic(), True
+        if self._levels is not None:
+            self._levels.named_by_checkpoint(written)
+
+    @contextlib.contextmanager
+    def closing(self) -> Iterator[None]:
+        """Remove the checkpoint at the end of a block that gives the user the answer of a completed search.
+
+        If the block fails, the checkpoint stays, so that the answer can be had again.
+        """
+        try:
+            yield
+        except BaseException:
+            if not self.saved:
+                self.finish()
+            raise
+        self.finish()
 
     def finish(self) -> None:
         """Remove the checkpoint of a completed search: there is nothing left to resume."""
         with contextlib.suppress(FileNotFoundError):
             (self.folder / MANIFEST).unlink()
+        with contextlib.suppress(OSError):
+            sync_folder(self.folder)  # before anything that the manifest names goes
         if self._levels is not None:
             forget_candidates(self.folder / LEVELS)
             self._levels.remove()
@@ -226,6 +249,10 @@ def open_folder(
     files = folder.files(make_layout(program.leaves).words)
     for level in saved.levels:
         files.verify(level)
+    files.named_by_checkpoint(saved.levels)
+    if storage is None:
+        forget_candidates(files.folder)
+    files.remove_others()
     folder.saved = True
     return folder, saved
 

@@ -137,6 +137,8 @@ class Search:
         assert isinstance(space, Hashed | Resident)
         if not space.load(written):
             self._spill(written)
+            if self.keeper is not None:
+                self._save(len(written) - 1, tally)
         self.tally = tally
         self.crew.restore(tally.counters)
 
@@ -215,7 +217,7 @@ class Search:
                 break
             self.crew.forget()
             self._set_back(begun)
-            self._spill_from(depth)
+            self._spill_from(depth, begun)
         if reason is not None and self.space.whole_levels:
             self.crew.forget()
             self._set_back(begun)
@@ -276,10 +278,20 @@ class Search:
         self.space.save(depth)
         self.keeper.save(self.space.written[: depth + 1], begun)
 
-    def _spill_from(self, depth: int) -> None:
-        """Write the levels up to this depth to disk and continue from there."""
-        self.space.save(depth)
+    def _spill_from(self, depth: int, begun: Tally) -> None:
+        """Write the levels up to this depth to disk and continue from there.
+
+        A run that stays resumable is saved before and after. So nothing is lost if the disk cannot hold its
+        levels twice, and the files that were written again go as soon as the new ones are complete.
+        """
+        assert self.keeper is not None
+        if self.keeper.at_stop(False):
+            self._save(depth, begun)
+        else:
+            self.space.save(depth)
         self._spill(self.space.written[: depth + 1])
+        if self.keeper.at_stop(False):
+            self._save(depth, begun)
 
     def _spill(self, written: list[SavedLevel]) -> None:
         """Continue from level files, with as little as one part of them in memory."""

@@ -1,4 +1,8 @@
-"""The levels of a search as Parquet files: `00012-0.parquet`, `00012-1.parquet` hold the states at depth 12.
+"""The levels of a search as Parquet files: `00012-0-<digest>.parquet` holds states at depth 12.
+
+The name of a file ends with the start of its SHA-256. So a level that is written again, because the search
+was resumed or moved to disk, never replaces a file that a checkpoint names. Such a file is removed once the
+next checkpoint no longer names it (`discard`, `named_by_checkpoint`).
 
 A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A level
 is one file, or several if several threads wrote it. A partitioned level is one file whose row group p holds
@@ -13,7 +17,6 @@ import contextlib
 import functools
 import hashlib
 import io
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,12 +26,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.atomic import Draft, sync_folder, writing
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 
 Rows = npt.NDArray[np.uint64]
 GROUP = 1 << 16
 PARTS = 64
 READ = 1 << 20
+DIGITS = 16
+"""Digits of the SHA-256 in the name of a file."""
+ALL_FILES = ("?????-*.parquet", ".?????-*.parquet.*.tmp")
+"""Patterns of the level files of a run and of their drafts."""
 
 
 @dataclass(frozen=True)
@@ -86,51 +94,51 @@ class _Hashing(io.RawIOBase):
             self._file.flush()
 
 
-@contextlib.contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    """Say which file could not be written."""
-    try:
-        yield
-    except OSError as fault:
-        why = fault.strerror or str(fault)
-        raise EnvironmentFault("cannot-write", f"cannot write {place}: {why}") from fault
+class _LevelDraft:
+    """One file of a level while it is written. stem: what its name begins with."""
 
-
-class _Draft:
-    """One file of a level while it is written."""
-
-    def __init__(
-        self, file: Any, hidden: Path, place: Path, schema: Any, table: Callable[[Rows], Any]
-    ) -> None:
-        import pyarrow.parquet as pq
-
-        self._file, self._hidden, self._place, self._table = file, hidden, place, table
-        self._sink, self._count = _Hashing(file), 0
-        self._writer = pq.ParquetWriter(
-            self._sink, schema, compression="zstd", compression_level=1, use_dictionary=False,
-            write_statistics=False,
-        )  # fmt: skip
+    def __init__(self, folder: Path, stem: str, schema: Any, table: Callable[[Rows], Any]) -> None:
+        self._stem, self._place, self._table, self._count = stem, folder / f"{stem}.parquet", table, 0
+        with writing(self._place):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._draft = Draft(folder, self._place.name)
+        self._sink = _Hashing(self._draft.file)
+        self._writer = parquet_writer(self._sink, schema)
 
     def append(self, rows: Rows) -> None:
         """Write these rows as one row group."""
-        with _writing(self._place):
+        with writing(self._place):
             self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
         self._count += len(rows)
 
-    def close(self) -> None:
+    def drop(self) -> None:
         """Give up a file that is not finished; its contents do not matter any more."""
         self._sink.give_up()
         self._writer.close()
+        self._draft.drop()
 
     def finish(self) -> FileMark:
         """Complete the file and give it its name."""
-        with _writing(self._place):
+        with writing(self._place):
             self._writer.close()
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-            os.replace(self._hidden, self._place)
-        return FileMark(self._place.name, self._count, self._sink.size, self._sink.digest.hexdigest())
+            self._draft.complete()
+            mark = mark_of(self._stem, self._count, self._sink.size, self._sink.digest.hexdigest())
+            self._draft.publish(mark.name)
+        return mark
+
+
+def parquet_writer(sink: Any, schema: Any) -> Any:
+    """Return a writer of the Parquet that level files are."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(
+        sink, schema, compression="zstd", compression_level=1, use_dictionary=False, write_statistics=False
+    )
+
+
+def mark_of(stem: str, rows: int, size: int, sha256: str) -> FileMark:
+    """Describe a file that gets its name from its contents."""
+    return FileMark(f"{stem}-{sha256[:DIGITS]}.parquet", rows, size, sha256)
 
 
 class GatheredLevel:
@@ -138,7 +146,7 @@ class GatheredLevel:
 
     saved: SavedLevel
 
-    def __init__(self, drafts: list[_Draft], pool: ThreadPoolExecutor) -> None:
+    def __init__(self, drafts: list[_LevelDraft], pool: ThreadPoolExecutor) -> None:
         self._drafts, self._pool = drafts, pool
 
     def append(self, rows: Rows) -> None:
@@ -167,6 +175,7 @@ class LevelFiles:
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
         self._open: dict[int, list[Any]] = {}
+        self._named: frozenset[str] = frozenset()
 
     @property
     def place(self) -> str:
@@ -186,7 +195,7 @@ class LevelFiles:
         threads = max(1, min(threads, len(rows) // GROUP))
 
         def one(k: int) -> FileMark:
-            return self._write(f"{stem}-{k}.parquet", _groups(_share(rows, k, threads)))
+            return self._write(f"{stem}-{k}", _groups(_share(rows, k, threads)))
 
         self._open.pop(depth, None)
         with ThreadPoolExecutor(threads) as pool:
@@ -203,37 +212,30 @@ class LevelFiles:
         self._open.pop(depth, None)
         with contextlib.ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(threads))
-            drafts = [stack.enter_context(self._draft(f"{stem}-{k}.parquet")) for k in range(threads)]
+            drafts = [stack.enter_context(self._draft(f"{stem}-{k}")) for k in range(threads)]
             level = GatheredLevel(drafts, pool)
             yield level
-            level.saved = SavedLevel(depth, tuple(pool.map(_Draft.finish, drafts)), False)
+            level.saved = SavedLevel(depth, tuple(pool.map(_LevelDraft.finish, drafts)), False)
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; `parts` yields every part in order, including empty ones."""
         self._open.pop(depth, None)
-        level = SavedLevel(depth, (self._write(f"{depth:05d}-0.parquet", parts),), True)
+        level = SavedLevel(depth, (self._write(f"{depth:05d}-0", parts),), True)
         return level
 
-    def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
-        with self._draft(name) as draft:
+    def _write(self, stem: str, groups: Iterable[Rows]) -> FileMark:
+        with self._draft(stem) as draft:
             for rows in groups:
                 draft.append(rows)
             return draft.finish()
 
     @contextlib.contextmanager
-    def _draft(self, name: str) -> Iterator[_Draft]:
+    def _draft(self, stem: str) -> Iterator[_LevelDraft]:
         """Yield a file to be written; it is removed if it is not finished."""
-        place = self.folder / name
-        hidden = self.folder / f".{name}.{os.getpid()}.tmp"
-        try:
-            with _writing(place):
-                self.folder.mkdir(parents=True, exist_ok=True)
-                file = open(hidden, "wb")  # noqa: SIM115, closed below
-            with file, contextlib.closing(_Draft(file, hidden, place, self._schema, self._table)) as draft:
-                yield draft
-        finally:
-            with contextlib.suppress(OSError):
-                hidden.unlink()
+        with contextlib.ExitStack() as stack:
+            draft = _LevelDraft(self.folder, stem, self._schema, self._table)
+            stack.callback(draft.drop)
+            yield draft
 
     def _table(self, rows: Rows) -> Any:
         import pyarrow as pa
@@ -307,11 +309,39 @@ class LevelFiles:
 
         return pq.ParquetFile(self.folder / name)
 
+    def sync(self) -> None:
+        """Put the names of the files on disk, before a checkpoint that relies on them."""
+        with writing(self.folder):
+            sync_folder(self.folder)
+
+    def discard(self, level: SavedLevel) -> None:
+        """Remove the files of a level that has been written again, except those that the checkpoint names."""
+        self._delete({mark.name for mark in level.files} - self._named)
+
+    def named_by_checkpoint(self, levels: Iterable[SavedLevel]) -> None:
+        """Note that the checkpoint on disk now names the files of these levels, and no longer other ones."""
+        names = frozenset(mark.name for level in levels for mark in level.files)
+        before, self._named = self._named, names
+        self._delete(before - names)
+
+    def _delete(self, names: Iterable[str]) -> None:
+        """Remove files that nothing needs; one that cannot be removed only takes up space."""
+        for name in names:
+            with contextlib.suppress(OSError):
+                (self.folder / name).unlink()
+
+    def remove_others(self) -> None:
+        """Remove what a killed process has left: all files but those that the checkpoint names."""
+        self._delete(
+            place.name for pattern in ALL_FILES for place in self.folder.glob(pattern)
+            if place.name not in self._named
+        )  # fmt: skip
+
     def remove(self) -> None:
         """Delete the level files and any partial files of an interrupted run."""
         self._open.clear()
-        for place in [*self.folder.glob("?????-*.parquet"), *self.folder.glob(".?????-*.parquet.*.tmp")]:
-            place.unlink(missing_ok=True)
+        self._named = frozenset()
+        self.remove_others()
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 

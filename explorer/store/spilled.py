@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.atomic import writing
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
@@ -36,6 +36,7 @@ PART = 0.85
 GROUP = 0.5
 """Shares of the budget: the set of the first pass, the limit for that of the second, and the target there."""
 BLOCK = 1 << 17
+CANDIDATE_FILES = ".candidates-"
 
 
 class _Stopped(Exception):
@@ -56,8 +57,9 @@ class Buckets:
 
     def __init__(self, folder: Path, kernel: Kernel) -> None:
         self.kernel, self.words = kernel, kernel.layout.words
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(prefix=".candidates-", dir=folder))
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix=CANDIDATE_FILES, dir=folder))
         self.rows = [0] * PARTS
 
     def append(self, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
@@ -69,14 +71,10 @@ class Buckets:
                     self._write(number, block[chosen], whos[start : start + BLOCK][chosen])
 
     def _write(self, number: int, rows: Rows, whos: npt.NDArray[np.uint16]) -> None:
-        try:
-            with open(self.folder / f"{number}.rows", "ab") as file:
-                file.write(rows.tobytes())
-            with open(self.folder / f"{number}.whos", "ab") as file:
-                file.write(whos.tobytes())
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise EnvironmentFault("cannot-write", f"cannot write into {self.folder}: {why}") from fault
+        for name, data in ((f"{number}.rows", rows.tobytes()), (f"{number}.whos", whos.tobytes())):
+            place = self.folder / name
+            with writing(place), open(place, "ab") as file:
+                file.write(data)
         self.rows[number] += len(rows)
 
     def read(self, number: int) -> Iterator[tuple[Rows, npt.NDArray[np.uint16]]]:
@@ -139,7 +137,7 @@ class Spilled:
         raise NotImplementedError("a search starts in memory")
 
     def load(self, written: list[SavedLevel]) -> None:
-        """Continue from level files; levels that are not partitioned are rewritten."""
+        """Continue from level files; those that are not partitioned are written again, under other names."""
         for level in written:
             if level.partitioned:
                 self._close(level)
@@ -151,6 +149,7 @@ class Spilled:
                 self._add(level.depth, buckets)
             finally:
                 buckets.remove()
+            self.files.discard(level)
 
     def _add(self, depth: int, buckets: Buckets) -> None:
         def parts() -> Iterator[Rows]:
@@ -250,6 +249,6 @@ class Spilled:
 
 def forget_candidates(folder: Path) -> None:
     """Remove the candidates that a killed run left behind."""
-    for left in folder.glob(".candidates-*"):
+    for left in folder.glob(f"{CANDIDATE_FILES}*"):
         with contextlib.suppress(OSError):
             shutil.rmtree(left)

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from elrcheck.explorer.store.levels import FileMark, LevelFiles, Rows
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.explorer.store.levels import FileMark, LevelFiles, Rows, mark_of, parquet_writer
 from elrcheck.explorer.store.storage import Storage
+
+
+class _StoredDraft:
+    """One file of a level while it is written: in memory, because one write must store it whole."""
+
+    def __init__(self, storage: Storage, stem: str, schema: Any, table: Callable[[Rows], Any]) -> None:
+        import pyarrow as pa
+
+        self._storage, self._stem, self._table, self._count = storage, stem, table, 0
+        self._sink = pa.BufferOutputStream()
+        self._writer = parquet_writer(self._sink, schema)
+
+    def append(self, rows: Rows) -> None:
+        """Write these rows as one row group."""
+        self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
+        self._count += len(rows)
+
+    def finish(self) -> FileMark:
+        """Store the file."""
+        self._writer.close()
+        data = self._sink.getvalue()
+        mark = mark_of(self._stem, self._count, data.size, hashlib.sha256(data).hexdigest())
+        self._storage.write(mark.name, data)
+        return mark
 
 
 class StoredLevels(LevelFiles):
@@ -23,21 +49,9 @@ class StoredLevels(LevelFiles):
     def place(self) -> str:
         return self._place
 
-    def _write(self, name: str, groups: Iterable[Rows]) -> FileMark:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        sink = pa.BufferOutputStream()
-        count = 0
-        with pq.ParquetWriter(
-            sink, self._schema, compression="zstd", compression_level=1, use_dictionary=False,
-            write_statistics=False,
-        ) as writer:  # fmt: skip
-            for rows in groups:
-                writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
-                count += len(rows)
-        stored = self.storage.write(name, sink.getvalue())
-        return FileMark(name, count, stored.size, stored.digest)
+    @contextlib.contextmanager
+    def _draft(self, stem: str) -> Iterator[_StoredDraft]:  # type: ignore[override]
+        yield _StoredDraft(self.storage, stem, self._schema, self._table)
 
     def _parquet(self, name: str) -> Any:
         import pyarrow as pa
@@ -51,9 +65,21 @@ class StoredLevels(LevelFiles):
         data = self.storage.read(name)
         return data.size, hashlib.sha256(data).hexdigest()
 
+    def sync(self) -> None:
+        """Nothing to do: a stored file has its name once it is complete."""
+
+    def _delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            with contextlib.suppress(EnvironmentFault):
+                self.storage.delete(name)
+
+    def remove_others(self) -> None:
+        """Nothing to do: what a killed process has left goes with the rest (`remove`)."""
+
     def remove(self) -> None:
         """Delete all level files."""
         self._open.clear()
+        self._named = frozenset()
         for name in self.storage.list():
             if name.endswith(".parquet"):
                 self.storage.delete(name)

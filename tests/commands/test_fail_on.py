@@ -109,7 +109,7 @@ def test_it_can_stand_in_the_settings(
 ) -> None:
     asked: list[CheckRequest] = []
 
-    def stand_in(request: CheckRequest, _: object) -> CheckReport:
+    def stand_in(request: CheckRequest, *_: object) -> CheckReport:
         asked.append(request)
         return replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
 

@@ -22,7 +22,7 @@ def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.chdir(tmp_path)
     asked: list[CheckRequest] = []
 
-    def stand_in(request: CheckRequest, _: object) -> None:
+    def stand_in(request: CheckRequest, *_: object) -> None:
         asked.append(request)
         raise KeyboardInterrupt
 

@@ -241,7 +241,7 @@ def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) ->
 
 
 def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) -> None:
-    def noisy(request: CheckRequest, progress: Any) -> CheckReport:
+    def noisy(request: CheckRequest, progress: Any, _: object) -> CheckReport:
         progress.stage("compiling")
         return REPORT
 
@@ -274,7 +274,11 @@ def test_a_full_disk_behind_stdout_is_an_environment_fault(tmp_path: Path) -> No
         whole = [sys.executable, "-m", "elrcheck", "completion", "bash"]
         done = subprocess.run(whole, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 4
-    assert done.stderr == "error[system]: No space left on device\n"
+    assert done.stderr == (
+        "error[system]: No space left on device\n"
+        "  --> standard output\n"
+        "   = help: free some space on its disk\n"
+    )
 
 
 def test_the_process_exits_as_the_commands_say(tmp_path: Path) -> None:

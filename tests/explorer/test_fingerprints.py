@@ -131,7 +131,8 @@ def test_nothing_is_left_of_a_level_that_was_given_up(tmp_path: Path) -> None:
     with files.gathered(3, 2) as level:
         level.append(rows[:20])
         level.append(rows[20:])
-    assert sorted(place.name for place in tmp_path.iterdir()) == ["00003-0.parquet", "00003-1.parquet"]
+    assert sorted(place.name for place in tmp_path.iterdir()) == [mark.name for mark in level.saved.files]
+    assert [mark.name[:8] for mark in level.saved.files] == ["00003-0-", "00003-1-"]
     files.verify(level.saved)
     found = np.concatenate(list(files.read(level.saved)))
     assert sorted(map(tuple, found.tolist())) == list(map(tuple, rows.tolist()))
