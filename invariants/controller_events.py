@@ -18,7 +18,6 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
-    AlterRequest,
     alter_partition,
     fence_fails,
     fenced_partition,
@@ -32,10 +31,10 @@ from elrcheck.model.control_plane.controller import (
     unregistration_fails,
     vouches,
 )
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
 from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
-    AdminError,
     balance_preferred,
     designate,
     elect_preferred,
@@ -43,7 +42,6 @@ from elrcheck.model.control_plane.elections import (
     maybe_elect_unclean,
 )
 from elrcheck.model.control_plane.operator_settings import (
-    MinIsrLevel,
     directories_assigned,
     directories_fail,
     feature_switched,
@@ -61,6 +59,7 @@ from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import (
     BrokerEpoch,
     Directory,
+    Error,
     LogInfo,
     MinIsr,
     Partition,
@@ -114,7 +113,7 @@ class Event:
     broker: Replica
     presented: BrokerEpoch
     brings_directory: bool
-    request: AlterRequest
+    request: AlterPartitionEvent
     wanted: ReplicaList
     value: MinIsr
     info: LogInfo
@@ -208,7 +207,7 @@ def possible(c: Config, s: Controller, e: Event) -> bool:
         or e.kind == EventKind.MIN_ISR_CLUSTER
         or e.kind == EventKind.MIN_ISR_BROKER
     ):
-        return min_isr_error(s.settings, level_of(e.kind), e.value) == AdminError.NONE
+        return min_isr_error(s.settings, level_of(e.kind), e.value) == Error.NONE
     if e.kind == EventKind.MIN_ISR_DELETED:
         return s.settings.topic_min_isr is not None
     if e.kind == EventKind.FEATURE_ON:

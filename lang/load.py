@@ -166,7 +166,7 @@ def domain(ty: Ty, config: ModelConfig) -> Sequence[object]:
         case "opt":
             return [None, *domain(ty.elem, config)]
         case "enum":
-            return list(ty.cls)
+            return [ty.cls[name] for name in ty.members]
         case "set":
             return [frozenset(b for b in brokers if mask >> b & 1) for mask in range(1 << len(brokers))]
         case "nat" if ty.hi is not None:

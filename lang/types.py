@@ -66,8 +66,9 @@ class Ty:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Member names of an enum, in order; a value is encoded as its position."""
-        return tuple(self.cls.__members__)
+        """Names of the members that may occur, in order; a value is encoded as its position."""
+        every = tuple(self.cls.__members__)
+        return every if self.hi is None else every[: int(self.hi) + 1]
 
 
 BOOL = Ty("bool", "bool")
@@ -100,6 +101,11 @@ Vec = Annotated[tuple[T, ...], VecMark()]
 def nat(name: str, *, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
     """Metadata for a natural number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`."""
     return Ty("nat", name, lo=0, hi=hi, cap=cap)
+
+
+def up_to(last: enum.Enum) -> Ty:
+    """Metadata for an enum of which no member after `last` occurs, such as a field with fewer values."""
+    return Ty("enum", type(last).__name__, cls=type(last), hi=list(type(last)).index(last))
 
 
 def opt(arg: Ty) -> Ty:

@@ -12,7 +12,7 @@ import enum
 from typing import Annotated
 
 from elrcheck.lang.runtime import op, record, state
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
+from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat, up_to
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
@@ -92,7 +92,7 @@ class Stage(enum.Enum):
 
 
 class Error(enum.Enum):
-    """Kafka's error names, as far as this part of the protocol answers with them."""
+    """Kafka's error names, as far as the controller answers with them; those of AlterPartition come first."""
 
     NONE = 0
     STALE_BROKER_EPOCH = 1
@@ -102,6 +102,20 @@ class Error(enum.Enum):
     INVALID_UPDATE_VERSION = 5
     INELIGIBLE_REPLICA = 6
     NEW_LEADER_ELECTED = 7
+    ELECTION_NOT_NEEDED = 8
+    PREFERRED_LEADER_NOT_AVAILABLE = 9
+    ELIGIBLE_LEADERS_NOT_AVAILABLE = 10
+    INVALID_REPLICA_ASSIGNMENT = 11
+    NO_REASSIGNMENT_IN_PROGRESS = 12
+    INVALID_CONFIG = 13
+    UNSUPPORTED_VERSION = 14
+    BROKER_ID_NOT_REGISTERED = 15
+    NOT_LEADER_OR_FOLLOWER = 16
+    UNKNOWN_SERVER_ERROR = 17
+
+
+AlterError = Annotated[Error, up_to(Error.NEW_LEADER_ELECTED)]
+"""An error of AlterPartition."""
 
 
 @record
@@ -221,7 +235,7 @@ class Exchange:
     """
 
     stage: Stage
-    error: Error
+    error: AlterError
     leader_epoch: Epoch
     partition_epoch: PartitionEpoch
     isr: RSet

@@ -24,18 +24,17 @@ from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.log.cluster_state import StoredPartition
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
-    AlterRequest,
     alter_partition,
     fenced_partition,
     registered_partition,
     unfenced_partition,
     unregistered_partition,
 )
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
 from elrcheck.model.control_plane.creation import created_partition
 from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import balance_preferred, elect_unclean, maybe_elect_unclean
 from elrcheck.model.control_plane.operator_settings import (
-    MinIsrLevel,
     directories_assigned,
     directories_reported,
     min_isr_changed,
@@ -162,7 +161,7 @@ def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tupl
         for isr in dict.fromkeys((after.isr, after.isr | (p.isr & p.removing), after.isr | p.removing)):
             for recovery in dict.fromkeys((after.recovery, p.recovery)):
                 r = now.registration[p.leader]
-                request = AlterRequest(
+                request = AlterPartitionEvent(
                     p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr,
                     (0,) * len(now.registration), recovery,
                 )  # fmt: skip

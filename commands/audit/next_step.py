@@ -24,14 +24,9 @@ from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import (
-    AlterRequest,
-    alter_partition,
-    fenced_partition,
-    unregistered_partition,
-)
+from elrcheck.model.control_plane.controller import alter_partition, fenced_partition, unregistered_partition
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
 from elrcheck.model.control_plane.operator_settings import (
-    MinIsrLevel,
     directories_assigned,
     feature_switched,
     min_isr_changed,
@@ -186,7 +181,7 @@ def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
             "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
         )
     if p.leader is not None:
-        request = AlterRequest(
+        request = AlterPartitionEvent(
             p.leader, now.registration[p.leader].epoch, p.leader_epoch, p.partition_epoch, p.isr | p.adding,
             (0,) * len(now.registration), p.recovery,
         )  # fmt: skip

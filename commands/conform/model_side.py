@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from elrcheck.commands.what_if import decisions
-from elrcheck.commands.what_if.decisions import NONE, Decided, ElectionType
+from elrcheck.commands.what_if.decisions import NONE, Decided
 from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -39,12 +39,10 @@ from elrcheck.kafka.controller_steps import (
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import AlterRequest
-from elrcheck.model.control_plane.elections import AdminError
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, ElectionType, MinIsrLevel
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
+from elrcheck.model.state import Directory, Error, Partition, Recovery, Registration, Settings
 
 STRANGER_EPOCH = 7919
 """How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
@@ -299,13 +297,13 @@ def _with(found: tuple[Ids, ...], b: int, changed: Ids) -> tuple[Ids, ...]:
     return (*found[:b], changed, *found[b + 1 :])
 
 
-def _request(s: Controller, step: AlterPartition) -> AlterRequest:
+def _request(s: Controller, step: AlterPartition) -> AlterPartitionEvent:
     p = s.partition
     epochs: list[int] = [0] * len(s.registration)
     for member in step.isr:
         if member.epoch is not None:
             epochs[member.broker] = s.registration[member.broker].epoch + member.epoch
-    return AlterRequest(
+    return AlterPartitionEvent(
         sender=step.sender,
         sender_epoch=s.registration[step.sender].epoch + step.sender_epoch,
         leader_epoch=p.leader_epoch + step.leader_epoch,
@@ -338,7 +336,7 @@ def _deleted(now: Situation, step: Configure) -> tuple[str, Situation]:
         after = decisions.delete_topic_min_isr(now.config, s).controller
         return NONE, replace(now, controller=after)
     if s.settings.elr_enabled:
-        return AdminError.INVALID_CONFIG.name, now
+        return Error.INVALID_CONFIG.name, now
     raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
 
 

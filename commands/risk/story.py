@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from elrcheck.lang.plain import Label
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks, State, Status, leads
 
 Teller = Callable[[State, State, Sequence[Any]], str]

@@ -26,7 +26,7 @@ from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
 from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome, subject
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
-from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import may_lead
 from elrcheck.model.state import Error, Recovery, configured_min_isr
@@ -95,7 +95,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     decided = alter(
         request.config,
         controller_of(request),
-        AlterRequest(
+        AlterPartitionEvent(
             sender=ids.outside.index(sender),
             sender_epoch=sender_epoch,
             leader_epoch=leader_epoch,

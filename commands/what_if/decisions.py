@@ -7,7 +7,6 @@ classes, so that a question and a comparison mean the same event.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,6 @@ from elrcheck.lang.runtime import EMPTY, put
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
-    AlterRequest,
     alter_partition,
     fence_fails,
     fenced_partition,
@@ -29,11 +27,15 @@ from elrcheck.model.control_plane.controller import (
     unregistration_fails,
     vouches,
 )
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    Decision,
+    ElectionType,
+    MinIsrLevel,
+)
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
 from elrcheck.model.control_plane.directories import with_new_directory, without_directory
 from elrcheck.model.control_plane.elections import (
-    AdminDecision,
-    AdminError,
     balance_fails,
     balance_preferred,
     designate,
@@ -43,7 +45,6 @@ from elrcheck.model.control_plane.elections import (
     periodic_election_fails,
 )
 from elrcheck.model.control_plane.operator_settings import (
-    MinIsrLevel,
     directories_assigned,
     directories_fail,
     directories_reported,
@@ -59,21 +60,11 @@ from elrcheck.model.control_plane.operator_settings import (
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error
 from elrcheck.model.replication_control import Controller, registered
-from elrcheck.model.state import Directory, Partition, Registration, Settings
+from elrcheck.model.state import Directory, Error, Partition, Registration, Settings
 
 NONE = "NONE"
-FAULT = AdminError.UNKNOWN_SERVER_ERROR.name
+FAULT = Error.UNKNOWN_SERVER_ERROR.name
 """The event fails with an exception that no client is meant to see, and the controller knows what it knew."""
-
-
-class ElectionType(enum.Enum):
-    """The types of an ElectLeaders request: KIP-460, and version 3 of KIP-966."""
-
-    PREFERRED = 0
-    UNCLEAN = 1
-    DESIGNATION = 2
-    LONGEST_LOG_AGGRESSIVE = 3
-    LONGEST_LOG_BALANCED = 4
 
 
 RECOVERIES = {
@@ -94,7 +85,7 @@ def _quiet(s: Controller, partition: Partition) -> Decided:
     return Decided(NONE, replace(s, partition=partition))
 
 
-def _admin(s: Controller, decision: AdminDecision) -> Decided:
+def _admin(s: Controller, decision: Decision) -> Decided:
     return Decided(decision.error.name, replace(s, partition=decision.partition))
 
 
@@ -173,7 +164,7 @@ def report_directory(c: Config, s: Controller, b: int) -> Decided:
     return _broker(s, with_new_directory(c, s, b), b, online)
 
 
-def alter(c: Config, s: Controller, request: AlterRequest) -> Decided:
+def alter(c: Config, s: Controller, request: AlterPartitionEvent) -> Decided:
     """An AlterPartition of a broker that is, or was, registered."""
     decision = alter_partition(c, s, request)
     return Decided(decision.error.name, replace(s, partition=decision.partition))
@@ -202,7 +193,7 @@ def elect_leaders(c: Config, s: Controller, kind: ElectionType, desired: int | N
         return _admin(s, designate(c, s, desired))
     if kind in RECOVERIES:
         return Decided(longest_log_error(c, s, RECOVERIES[kind]).name, s)
-    rule: Callable[[Config, Controller], AdminDecision]
+    rule: Callable[[Config, Controller], Decision]
     rule = elect_preferred if kind == ElectionType.PREFERRED else elect_unclean
     return _admin(s, rule(c, s))
 
@@ -215,7 +206,7 @@ def move(c: Config, s: Controller, wanted: tuple[int, ...] | None) -> Decided:
 def write_min_isr(c: Config, s: Controller, level: MinIsrLevel, value: int, b: int = 0) -> Decided:
     """min.insync.replicas is written at one level; b matters only at that of a broker."""
     error = min_isr_error(s.settings, level, value)
-    if error != AdminError.NONE:
+    if error != Error.NONE:
         return Decided(error.name, s)
     return _with_min_isr(c, s, with_min_isr(s.settings, level, b, value), level)
 
@@ -255,5 +246,5 @@ def create(c: Config, registration: tuple[Registration, ...], replicas: tuple[in
     """
     known = frozenset(replicas) <= registered(c, registration)
     if not known or initial_isr(c, registration, replicas) == EMPTY:
-        return AdminError.INVALID_REPLICA_ASSIGNMENT.name, None
+        return Error.INVALID_REPLICA_ASSIGNMENT.name, None
     return NONE, created_partition(c, registration, replicas)

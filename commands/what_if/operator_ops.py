@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.decisions import ElectionType, elect_leaders, move, write_min_isr
+from elrcheck.commands.what_if.decisions import elect_leaders, move, write_min_isr
 from elrcheck.commands.what_if.outcome_json import (
     Operation,
     Outcome,
@@ -14,8 +14,8 @@ from elrcheck.commands.what_if.outcome_json import (
     subject,
 )
 from elrcheck.commands.what_if.question import Request
-from elrcheck.model.control_plane.elections import AdminError
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
+from elrcheck.model.state import Error
 
 
 def _elect_leaders(request: Request, op: Node) -> Outcome:
@@ -30,7 +30,7 @@ def _elect_leaders(request: Request, op: Node) -> Outcome:
 def _reassign(request: Request, op: Node) -> Outcome:
     """The controller itself refuses a target with a broker that is not registered, as Kafka's does."""
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
-        refused = AdminError.INVALID_REPLICA_ASSIGNMENT.name
+        refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return Outcome(refused, subject(request), request.registration)
     return outcome(move(request.config, controller_of(request), request.ids.distinct(op["target"])))
 

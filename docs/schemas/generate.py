@@ -17,13 +17,12 @@ from elrcheck.catalogue.effective import Effective
 from elrcheck.commands.doctor import Item
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
-from elrcheck.commands.what_if.decisions import ElectionType
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
 from elrcheck.console.run_verbs import Chosen
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
 from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names

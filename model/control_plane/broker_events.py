@@ -21,8 +21,6 @@ from elrcheck.model.broker.log_directories import (
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller import (
-    AlterRequest,
-    Decision,
     alter_partition,
     fence_fails,
     fenced_partition,
@@ -36,6 +34,7 @@ from elrcheck.model.control_plane.controller import (
     unregistration_fails,
     vouches,
 )
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, Decision
 from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.replication_control import active, controller_of
 from elrcheck.model.state import Error, Exchange, Recovery, Settings, Stage, State, Status, hosts
@@ -242,7 +241,7 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     sender = s.broker[leader]
     sent = sender.alter
     require(sent.stage == Stage.SENT, "a request of leader is on its way")
-    request = AlterRequest(
+    request = AlterPartitionEvent(
         sender=leader,
         sender_epoch=sent.member_epochs[leader],
         leader_epoch=sent.leader_epoch,

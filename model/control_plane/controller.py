@@ -9,47 +9,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.runtime import EMPTY, op, record
-from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.lang.runtime import EMPTY, op
+from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
 from elrcheck.model.change_record import Target, election_type, target
 from elrcheck.model.choices import CleanCheck, LostDirectory, Reregistration
 from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, Decision
 from elrcheck.model.control_plane.partition import change, decide, election_fails
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import (
     BrokerEpoch,
     Directory,
-    Epoch,
     Error,
     Partition,
-    PartitionEpoch,
     Recovery,
     Registration,
 )
-
-
-@record
-class AlterRequest:
-    """AlterPartition for one partition; an epoch of 0 in `member_epochs` means "not known"."""
-
-    sender: Replica
-    sender_epoch: BrokerEpoch
-    leader_epoch: Epoch
-    partition_epoch: PartitionEpoch
-    isr: RSet
-    member_epochs: Vec[BrokerEpoch]
-    recovery: Recovery
-
-
-@record
-class Decision:
-    """The controller's answer to AlterPartition and the partition after it."""
-
-    error: Error
-    partition: Partition
-
 
 # ---------------------------------------------------------------------------- broker events
 
@@ -254,7 +231,7 @@ def member_is_eligible(c: Config, controller: Controller, member: Replica, carri
 
 
 @op
-def validate_alter(c: Config, controller: Controller, r: AlterRequest) -> Error:
+def validate_alter(c: Config, controller: Controller, r: AlterPartitionEvent) -> Error:
     """ReplicationControlManager.validateAlterPartitionData, in its order."""
     p = controller.partition
     sender = controller.registration[r.sender]
@@ -278,7 +255,7 @@ def validate_alter(c: Config, controller: Controller, r: AlterRequest) -> Error:
 
 
 @op
-def alter_partition(c: Config, controller: Controller, r: AlterRequest) -> Decision:
+def alter_partition(c: Config, controller: Controller, r: AlterPartitionEvent) -> Decision:
     """ReplicationControlManager.alterPartition for one partition."""
     p = controller.partition
     error = validate_alter(c, controller, r)

@@ -7,43 +7,19 @@ DESIGNATION. The longest-log types start the recovery manager, `elrcheck.model.c
 
 from __future__ import annotations
 
-import enum
 from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Unfair
-from elrcheck.lang.runtime import EMPTY, action, op, record, require
+from elrcheck.lang.runtime import EMPTY, action, op, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
+from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import change, decide, election_fails
 from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import Partition, State
-
-
-class AdminError(enum.Enum):
-    """Kafka's error names, as far as an operator may get them as an answer."""
-
-    NONE = 0
-    ELECTION_NOT_NEEDED = 1
-    PREFERRED_LEADER_NOT_AVAILABLE = 2
-    ELIGIBLE_LEADERS_NOT_AVAILABLE = 3
-    INVALID_REPLICA_ASSIGNMENT = 4
-    NO_REASSIGNMENT_IN_PROGRESS = 5
-    INVALID_REQUEST = 6
-    INVALID_CONFIG = 7
-    UNSUPPORTED_VERSION = 8
-    UNKNOWN_SERVER_ERROR = 9
-
-
-@record
-class AdminDecision:
-    """The controller's answer and the partition after it."""
-
-    error: AdminError
-    partition: Partition
-
+from elrcheck.model.state import Error, Partition, State
 
 # ---------------------------------------------------------------------------- rules
 
@@ -61,37 +37,37 @@ def election_target(c: Config, controller: Controller, election: Election) -> Ta
 
 
 @op
-def elect_preferred(c: Config, controller: Controller) -> AdminDecision:
+def elect_preferred(c: Config, controller: Controller) -> Decision:
     """ElectLeaders, type PREFERRED (electLeader). Any change is a success, whichever replica leads then."""
     p = controller.partition
     if p.leader == p.replicas[0]:
-        return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
+        return Decision(error=Error.ELECTION_NOT_NEEDED, partition=p)
     if election_fails(c, p, election_target(c, controller, Election.PREFERRED)):
-        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
+        return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.PREFERRED)
-    return AdminDecision(
-        error=AdminError.PREFERRED_LEADER_NOT_AVAILABLE if after == p else AdminError.NONE,
+    return Decision(
+        error=Error.PREFERRED_LEADER_NOT_AVAILABLE if after == p else Error.NONE,
         partition=after,
     )
 
 
 @op
-def elect_unclean(c: Config, controller: Controller) -> AdminDecision:
+def elect_unclean(c: Config, controller: Controller) -> Decision:
     """ElectLeaders, type UNCLEAN: only without a leader, but whatever the topic's setting (KIP-460)."""
     p = controller.partition
     if p.leader is not None:
-        return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
+        return Decision(error=Error.ELECTION_NOT_NEEDED, partition=p)
     if election_fails(c, p, election_target(c, controller, Election.UNCLEAN)):
-        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
+        return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.UNCLEAN)
-    return AdminDecision(
-        error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else AdminError.NONE,
+    return Decision(
+        error=Error.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else Error.NONE,
         partition=after,
     )
 
 
 @op
-def designate(c: Config, controller: Controller, desired: Replica | None) -> AdminDecision:
+def designate(c: Config, controller: Controller, desired: Replica | None) -> Decision:
     """ElectLeaders, type DESIGNATION (KIP-966): without a leader, the desired replica, if it is active.
 
     The election is clean if the desired replica is in the ISR or the ELR. The KIP names no errors;
@@ -99,16 +75,16 @@ def designate(c: Config, controller: Controller, desired: Replica | None) -> Adm
     """
     p = controller.partition
     if not c.elect_leaders_v3:
-        return AdminDecision(error=AdminError.UNSUPPORTED_VERSION, partition=p)
+        return Decision(error=Error.UNSUPPORTED_VERSION, partition=p)
     if desired is None or desired not in frozenset(p.replicas):
-        return AdminDecision(error=AdminError.INVALID_REQUEST, partition=p)
+        return Decision(error=Error.INVALID_REQUEST, partition=p)
     if p.leader is not None:
-        return AdminDecision(error=AdminError.ELECTION_NOT_NEEDED, partition=p)
+        return Decision(error=Error.ELECTION_NOT_NEEDED, partition=p)
     if desired not in active(c, controller.registration):
-        return AdminDecision(error=AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE, partition=p)
+        return Decision(error=Error.ELIGIBLE_LEADERS_NOT_AVAILABLE, partition=p)
     only = frozenset({desired})
-    return AdminDecision(
-        error=AdminError.NONE,
+    return Decision(
+        error=Error.NONE,
         partition=change(c, p, target(controller, p.isr, Election.UNCLEAN, only, EMPTY)),
     )
 
@@ -158,7 +134,7 @@ def ElectPreferred(c: Config, s: State) -> State:
     """An operator, or the periodic balancing, asks for the preferred leader (KIP-460)."""
     require(c.elections > 0, "the scope has elections")
     decision = elect_preferred(c, controller_of(s))
-    require(decision.error == AdminError.NONE, "the election changes something")
+    require(decision.error == Error.NONE, "the election changes something")
     return replace(
         partition_changed(c, s, decision.partition),
         spent=replace(s.spent, elections=s.spent.elections + 1),
@@ -170,7 +146,7 @@ def ElectUnclean(c: Config, s: State) -> State:
     """An operator asks for one unclean election; the topic's setting stays as it is (KIP-460)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
     decision = elect_unclean(c, controller_of(s))
-    require(decision.error == AdminError.NONE, "the election changes something")
+    require(decision.error == Error.NONE, "the election changes something")
     return replace(
         partition_changed(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
@@ -182,7 +158,7 @@ def DesignateLeader(c: Config, s: State, b: Replica) -> State:
     """An operator makes b the leader of a partition without one (KIP-966, ElectLeaders v3)."""
     require(c.unclean_elections > 0, "the scope has unclean elections")
     decision = designate(c, controller_of(s), b)
-    require(decision.error == AdminError.NONE, "b may be designated")
+    require(decision.error == Error.NONE, "b may be designated")
     return replace(
         partition_changed(c, s, decision.partition),
         spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),

@@ -7,7 +7,6 @@ KAFKA-16540, and the Apache documentation page on ELR.
 
 from __future__ import annotations
 
-import enum
 from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
@@ -18,30 +17,21 @@ from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.choices import MinIsrChange, Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import logged, partition_changed
-from elrcheck.model.control_plane.elections import AdminError
+from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import MinIsr, Partition, Registration, Settings, State
-
-
-class MinIsrLevel(enum.Enum):
-    """Where a value of min.insync.replicas is configured."""
-
-    TOPIC = "topic"
-    CLUSTER = "cluster"
-    BROKER = "broker"
-
+from elrcheck.model.state import Error, MinIsr, Partition, Registration, Settings, State
 
 # ---------------------------------------------------------------------------- min.insync.replicas
 
 
 @op
-def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr) -> AdminError:
+def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr) -> Error:
     """A value below 1 is invalid, and so is one of a single broker while ELR is on (KAFKA-16540)."""
     if value < 1 or (level == MinIsrLevel.BROKER and settings.elr_enabled):
-        return AdminError.INVALID_CONFIG
-    return AdminError.NONE
+        return Error.INVALID_CONFIG
+    return Error.NONE
 
 
 @op
@@ -149,7 +139,7 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(level != MinIsrLevel.BROKER, "level is the topic or the cluster")
     require(level == MinIsrLevel.CLUSTER or s.settings.topic_min_isr != value, "the value is new")
-    require(min_isr_error(s.settings, level, value) == AdminError.NONE, "the value is valid")
+    require(min_isr_error(s.settings, level, value) == Error.NONE, "the value is valid")
     return min_isr_written(c, s, with_min_isr(s.settings, level, 0, value), level)
 
 
@@ -174,7 +164,7 @@ def DeleteMinIsr(c: Config, s: State) -> State:
 def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
     """An operator writes min.insync.replicas for one broker, which only works without ELR (KAFKA-16540)."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
-    require(min_isr_error(s.settings, MinIsrLevel.BROKER, value) == AdminError.NONE, "the value is valid")
+    require(min_isr_error(s.settings, MinIsrLevel.BROKER, value) == Error.NONE, "the value is valid")
     require(s.settings.broker_min_isr[b] != value, "the value is new")
     return replace(
         s,

@@ -15,10 +15,10 @@ from elrcheck.lang.types import RSet
 from elrcheck.model.change_record import Election, election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.elections import AdminDecision, AdminError
+from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.replication_control import Controller, active, controller_of, registered
-from elrcheck.model.state import Partition, ReplicaList, State, configured_min_isr
+from elrcheck.model.state import Error, Partition, ReplicaList, State, configured_min_isr
 
 # ---------------------------------------------------------------------------- rules
 
@@ -30,7 +30,7 @@ def is_reassigning(p: Partition) -> bool:
 
 
 @op
-def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDecision:
+def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> Decision:
     """changePartitionReassignment: start a reassignment, or re-target the one in progress.
 
     Replicas that were being added and are not wanted any more are removed. The replica list becomes the
@@ -42,7 +42,7 @@ def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDec
     """
     p = controller.partition
     if len(wanted) == 0 or not frozenset(wanted) <= registered(c, controller.registration):
-        return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
+        return Decision(error=Error.INVALID_REPLICA_ASSIGNMENT, partition=p)
     current = frozenset(p.replicas)
     adding = frozenset(wanted) - current
     removing = current - frozenset(wanted)
@@ -54,8 +54,8 @@ def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> AdminDec
         removing=p.removing if removing == EMPTY and not c.retarget_overwrites else removing,
     )
     if election_fails(c, p, asked):
-        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
-    return AdminDecision(error=AdminError.NONE, partition=change(c, p, asked))
+        return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
+    return Decision(error=Error.NONE, partition=change(c, p, asked))
 
 
 @op
@@ -68,7 +68,7 @@ def forced_isr(c: Config, p: Partition, kept: RSet) -> RSet:
 
 
 @op
-def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
+def cancel_reassignment(c: Config, controller: Controller) -> Decision:
     """cancelPartitionReassignment: back to the replicas before it.
 
     Refused if the ISR would become empty, unless the topic allows unclean elections. KIP-966 demands that
@@ -76,19 +76,19 @@ def cancel_reassignment(c: Config, controller: Controller) -> AdminDecision:
     """
     p = controller.partition
     if not is_reassigning(p):
-        return AdminDecision(error=AdminError.NO_REASSIGNMENT_IN_PROGRESS, partition=p)
+        return Decision(error=Error.NO_REASSIGNMENT_IN_PROGRESS, partition=p)
     kept = p.isr - p.adding
     replicas = tuple(r for r in p.replicas if r not in p.adding)
     isr = forced_isr(c, p, kept)
     allowed = c.unclean_leader_election_enable and isr != EMPTY
     below = c.cancel_gate and len(kept) < min(configured_min_isr(controller.settings), len(replicas))
     if below or (kept == EMPTY and not allowed):
-        return AdminDecision(error=AdminError.INVALID_REPLICA_ASSIGNMENT, partition=p)
+        return Decision(error=Error.INVALID_REPLICA_ASSIGNMENT, partition=p)
     base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
     asked = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)
     if election_fails(c, p, asked):
-        return AdminDecision(error=AdminError.UNKNOWN_SERVER_ERROR, partition=p)
-    return AdminDecision(error=AdminError.NONE, partition=change(c, p, asked))
+        return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
+    return Decision(error=Error.NONE, partition=change(c, p, asked))
 
 
 # ---------------------------------------------------------------------------- actions
@@ -105,7 +105,7 @@ def Reassign(c: Config, s: State, wanted: RSet) -> State:
     require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the target is a new one")
     ordered = tuple(b for b in tuple(c.brokers) if b in wanted)
     decision = reassign(c, controller_of(s), ordered)
-    require(decision.error == AdminError.NONE, "the request is granted")
+    require(decision.error == Error.NONE, "the request is granted")
     return replace(
         partition_changed(c, s, decision.partition),
         spent=replace(s.spent, reassignments=s.spent.reassignments + 1),
@@ -121,5 +121,5 @@ def CancelReassignment(c: Config, s: State) -> State:
     """An operator cancels the reassignment (AlterPartitionReassignments). Only starting one has a budget."""
     require(c.reassignments > 0, "the scope has reassignments")
     decision = cancel_reassignment(c, controller_of(s))
-    require(decision.error == AdminError.NONE, "the request is granted")
+    require(decision.error == Error.NONE, "the request is granted")
     return partition_changed(c, s, decision.partition)

@@ -21,10 +21,10 @@ from elrcheck.model.change_record import Election, target
 from elrcheck.model.choices import BalancedEnd, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.elections import AdminError
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.replication_control import Controller, active, controller_of
 from elrcheck.model.state import (
+    Error,
     InfoStage,
     LogInfo,
     Partition,
@@ -53,16 +53,16 @@ def may_start(c: Config, controller: Controller, strategy: RecoveryStrategy) -> 
 
 
 @op
-def longest_log_error(c: Config, controller: Controller, strategy: RecoveryStrategy) -> AdminError:
+def longest_log_error(c: Config, controller: Controller, strategy: RecoveryStrategy) -> Error:
     """ElectLeaders, types LONGEST_LOG_*: without a leader only; NONE means that a recovery starts."""
     p = controller.partition
     if not c.elect_leaders_v3:
-        return AdminError.UNSUPPORTED_VERSION
+        return Error.UNSUPPORTED_VERSION
     if p.leader is not None:
-        return AdminError.ELECTION_NOT_NEEDED
+        return Error.ELECTION_NOT_NEEDED
     if not may_start(c, controller, strategy):
-        return AdminError.ELIGIBLE_LEADERS_NOT_AVAILABLE
-    return AdminError.NONE
+        return Error.ELIGIBLE_LEADERS_NOT_AVAILABLE
+    return Error.NONE
 
 
 @op
@@ -156,7 +156,7 @@ def AskForLongestLog(c: Config, s: State, strategy: RecoveryStrategy) -> State:
     require(c.unclean_elections > 0, "the scope has unclean elections")
     require(s.recovery.strategy == RecoveryStrategy.DISABLED, "no recovery runs")
     error = longest_log_error(c, controller_of(s), strategy)
-    require(error == AdminError.NONE, "a recovery starts")
+    require(error == Error.NONE, "a recovery starts")
     return replace(
         s,
         recovery=replace(no_recovery(c), strategy=strategy),

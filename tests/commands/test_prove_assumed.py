@@ -129,7 +129,7 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
             "may_start(c, controller_of(s), c.unclean_recovery_strategy)", "True", "RecoveryWaits"
         ),
         "AskForLongestLog": (
-            "error == AdminError.NONE", "error != AdminError.UNSUPPORTED_VERSION", "RecoveryWaits"
+            "error == Error.NONE", "error != Error.UNSUPPORTED_VERSION", "RecoveryWaits"
         ),
         "SendLogInfo": ("len(broker.log)", "len(broker.log) + 1", TYPES),
         "AcceptLogInfo": (

@@ -22,7 +22,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import MinIsrChange, RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks
 
 TWO = Config(
@@ -142,7 +142,7 @@ RULES = {
         "replace(without_topic_min_isr(s.settings), cluster_min_isr=0)", "MinIsrValid",
     ),
     "a value of a broker while ELR is on": (
-        "ChangeBrokerMinIsr", "min_isr_error(s.settings, MinIsrLevel.BROKER, value) == AdminError.NONE",
+        "ChangeBrokerMinIsr", "min_isr_error(s.settings, MinIsrLevel.BROKER, value) == Error.NONE",
         "value >= 1", "MinIsrValid",
     ),
     "metadata read first leaves the proposal": (

@@ -25,8 +25,7 @@ from elrcheck.lang.types import type_of
 from elrcheck.model.broker.log_directories import presented_epoch
 from elrcheck.model.choices import MinIsrChange
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import AlterRequest
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogDir, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
@@ -168,7 +167,7 @@ BLANK = Event(
     broker=0,
     presented=0,
     brings_directory=True,
-    request=AlterRequest(0, 0, 0, 0, frozenset(), (0, 0, 0), Recovery.RECOVERED),
+    request=AlterPartitionEvent(0, 0, 0, 0, frozenset(), (0, 0, 0), Recovery.RECOVERED),
     wanted=(),
     value=0,
     info=LogInfo(InfoStage.NONE, 0, 0, 0, 0),
@@ -210,7 +209,7 @@ def event_of(config: Config, s: State, label: Label) -> Event | None:
             return replace(BLANK, kind=kind, broker=args[0], presented=presented, brings_directory=brings)
         case "ControllerAlters":
             x = s.broker[args[0]].alter
-            request = AlterRequest(
+            request = AlterPartitionEvent(
                 sender=args[0],
                 sender_epoch=x.member_epochs[args[0]],
                 leader_epoch=x.leader_epoch,

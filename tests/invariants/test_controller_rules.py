@@ -12,7 +12,7 @@ from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.runtime import put
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
@@ -43,7 +43,7 @@ EVENT = Event(
     broker=0,
     presented=0,
     brings_directory=True,
-    request=AlterRequest(0, 1, 5, 9, frozenset({0, 1, 2}), (0, 0, 0, 0), Recovery.RECOVERED),
+    request=AlterPartitionEvent(0, 1, 5, 9, frozenset({0, 1, 2}), (0, 0, 0, 0), Recovery.RECOVERED),
     wanted=(0, 1),
     value=2,
     info=LogInfo(InfoStage.NONE, 0, 0, 0, 0),

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from elrcheck.commands.what_if import decisions
-from elrcheck.commands.what_if.decisions import FAULT, NONE, Decided, ElectionType
+from elrcheck.commands.what_if.decisions import FAULT, NONE, Decided
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import VARIANTS, variant_named, variant_names

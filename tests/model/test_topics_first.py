@@ -17,7 +17,8 @@ from elrcheck.model.broker.replica import Fetch, Produce
 from elrcheck.model.choices import MinIsrPropagation, Propagation, Reregistration
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import ControllerAlters, Fence, Register
-from elrcheck.model.control_plane.operator_settings import ChangeMinIsr, MinIsrLevel
+from elrcheck.model.control_plane.controller_event import MinIsrLevel
+from elrcheck.model.control_plane.operator_settings import ChangeMinIsr
 from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, State
 from elrcheck.model.variants import VARIANTS

@@ -6,7 +6,7 @@ import random
 
 from elrcheck.invariants.controller_events import Event, EventKind
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import AlterRequest
+from elrcheck.model.control_plane.controller_event import AlterPartitionEvent
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Directory, InfoStage, LogInfo, Partition, Recovery, Registration, Settings
 
@@ -65,7 +65,7 @@ def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) ->
     b = rng.choice(brokers)
     leader = s.partition.leader if s.partition.leader is not None else b
     replicas = list(s.partition.replicas)
-    request = AlterRequest(
+    request = AlterPartitionEvent(
         sender=leader,
         sender_epoch=s.registration[leader].epoch,
         leader_epoch=s.partition.leader_epoch,

@@ -28,7 +28,7 @@ from elrcheck.model.choices import (
     Reregistration,
     Truncation,
 )
-from elrcheck.model.control_plane.operator_settings import MinIsrLevel
+from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks
 
 

@@ -1,0 +1,244 @@
+"""The events of the controller, one record for each kind, and what it decides about one.
+
+An event is what reaches the active controller: a session that ends, a request of a broker or an operator, a
+timer. `decide` gives the decision. A broker epoch of 0 means "unknown"; a broker id is its number from 0.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TypeAlias
+
+from elrcheck.lang.runtime import record
+from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import (
+    BrokerEpoch,
+    Epoch,
+    Error,
+    MinIsr,
+    Partition,
+    PartitionEpoch,
+    Recovery,
+    ReplicaList,
+)
+
+
+class ElectionType(enum.Enum):
+    """The types of an ElectLeaders request: KIP-460, and version 3 of KIP-966."""
+
+    PREFERRED = 0
+    UNCLEAN = 1
+    DESIGNATION = 2
+    LONGEST_LOG_AGGRESSIVE = 3
+    LONGEST_LOG_BALANCED = 4
+
+
+class MinIsrLevel(enum.Enum):
+    """Where a value of min.insync.replicas is configured."""
+
+    TOPIC = "topic"
+    CLUSTER = "cluster"
+    BROKER = "broker"
+
+
+# ---------------------------------------------------------------------------- brokers
+
+
+@record
+class FenceEvent:
+    """The session of the broker ends (handleBrokerFenced)."""
+
+    broker: Replica
+
+
+@record
+class UnfenceEvent:
+    """The broker has caught up with the metadata (handleBrokerUnfenced)."""
+
+    broker: Replica
+
+
+@record
+class RegisterEvent:
+    """A new incarnation of the broker registers, and its old session is over (registerBroker).
+
+    presented: the broker epoch in its clean-shutdown file, 0 without one. brings_directory: its log
+    directories include the one recorded for its replica (KIP-858).
+    """
+
+    broker: Replica
+    presented: BrokerEpoch
+    brings_directory: bool
+
+
+@record
+class StartShutdownEvent:
+    """The broker asks to stop while it still leads something, here or elsewhere (KIP-841)."""
+
+    broker: Replica
+
+
+@record
+class GrantShutdownEvent:
+    """The controller lets a broker in controlled shutdown stop, and fences it (SHUTDOWN_NOW, KIP-841)."""
+
+    broker: Replica
+
+
+@record
+class UnregisterEvent:
+    """An operator unregisters the broker (unregisterBroker)."""
+
+    broker: Replica
+
+
+@record
+class DirectoryFailedEvent:
+    """A heartbeat names the directory recorded for the broker's replica as offline (KIP-858)."""
+
+    broker: Replica
+
+
+@record
+class DirectoryMovedEvent:
+    """The broker reports that its replica is in a directory that is online (AssignReplicasToDirs)."""
+
+    broker: Replica
+
+
+@record
+class DirectoriesEvent:
+    """Some broker reports the directory of its replica, which stays online (AssignReplicasToDirs).
+
+    moved: the controller had another directory for it.
+    """
+
+    moved: bool
+
+
+@record
+class AlterPartitionEvent:
+    """AlterPartition for one partition; an epoch of 0 in `member_epochs` means "not known"."""
+
+    sender: Replica
+    sender_epoch: BrokerEpoch
+    leader_epoch: Epoch
+    partition_epoch: PartitionEpoch
+    isr: RSet
+    member_epochs: Vec[BrokerEpoch]
+    recovery: Recovery
+
+
+# ---------------------------------------------------------------------------- timers
+
+
+@record
+class BalanceEvent:
+    """The timer that balances leaders (maybeBalancePartitionLeaders)."""
+
+
+@record
+class PeriodicElectionEvent:
+    """The timer that elects uncleanly where the topic allows it (maybeElectUncleanLeaders)."""
+
+
+@record
+class FinishRecoveryEvent:
+    """The Unclean Recovery Manager elects the winner (KIP-966)."""
+
+    winner: Replica
+
+
+# ---------------------------------------------------------------------------- operators
+
+
+@record
+class ElectLeadersEvent:
+    """ElectLeaders for one partition. desired: the leader that a DESIGNATION asks for."""
+
+    election: ElectionType
+    desired: Replica | None
+
+
+@record
+class ReassignEvent:
+    """AlterPartitionReassignments for one partition, with the replicas it is to have."""
+
+    replicas: ReplicaList
+
+
+@record
+class CancelReassignmentEvent:
+    """AlterPartitionReassignments that cancels the reassignment in progress."""
+
+
+@record
+class MinIsrEvent:
+    """min.insync.replicas is written at one level. broker: matters only at the level of a broker.
+
+    value: None deletes it.
+    """
+
+    level: MinIsrLevel
+    broker: Replica
+    value: MinIsr | None
+
+
+@record
+class FeatureEvent:
+    """eligible.leader.replicas.version becomes 1 or 0 (updateFeatures)."""
+
+    enabled: bool
+
+
+@record
+class CreatePartitionEvent:
+    """createTopics with a manual assignment: a new partition takes the place of the one before."""
+
+    replicas: ReplicaList
+
+
+Event: TypeAlias = (
+    FenceEvent
+    | UnfenceEvent
+    | RegisterEvent
+    | StartShutdownEvent
+    | GrantShutdownEvent
+    | UnregisterEvent
+    | DirectoryFailedEvent
+    | DirectoryMovedEvent
+    | DirectoriesEvent
+    | AlterPartitionEvent
+    | BalanceEvent
+    | PeriodicElectionEvent
+    | FinishRecoveryEvent
+    | ElectLeadersEvent
+    | ReassignEvent
+    | CancelReassignmentEvent
+    | MinIsrEvent
+    | FeatureEvent
+    | CreatePartitionEvent
+)
+
+
+# ---------------------------------------------------------------------------- decisions
+
+
+@record
+class Decision:
+    """The error that a rule answers with, and the partition after it."""
+
+    error: Error
+    partition: Partition
+
+
+@record
+class Decided:
+    """The error that the caller is told, and what the controller knows afterwards.
+
+    UNKNOWN_SERVER_ERROR: the event fails with an exception, and nothing changes.
+    """
+
+    error: Error
+    controller: Controller
