@@ -86,8 +86,10 @@ class ConformRequest:
     None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
     level: only the change builder, only the controller's managers, None for both; or a broker.
     comparisons: how many, for each version; seconds: time limit of the whole run. stop_at_first: at the
-    first unexplained difference. record: file that keeps what was compared. answers: files of Kafka's answers
-    to compare with instead, or `packaged`; keep_answers: ask one release, and write such a file.
+    first unexplained difference. record: file that keeps what was compared. refresh: repeat the comparisons
+    of that file, or of the packaged one, whose rules have changed since; the file has their options. answers:
+    files of Kafka's answers to compare with instead, or `packaged`; keep_answers: ask one release, and write
+    such a file.
     """
 
     kafka: tuple[str, ...] = ()
@@ -101,6 +103,7 @@ class ConformRequest:
     workers: int | None = None
     stop_at_first: bool = False
     record: Path | None = None
+    refresh: bool = False
     answers: tuple[str, ...] = ()
     keep_answers: Path | None = None
 

@@ -1,20 +1,27 @@
 """What was compared with which release of Kafka: a file that `elrcheck conform --record` writes.
 
-`list variants` and `show VARIANT` say what the packaged one holds. Nothing in it is typed by hand.
+`list variants`, `show VARIANT` and a table of the README say what the packaged one holds, and which of it is
+stale: of rules that have changed since. Nothing in it is typed by hand.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
 from elrcheck.base.package_files import files_of
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.compared_rules import Rules, changed_knobs, changed_rules
+from elrcheck.model.knobs import Plain
 
 NAME = "conformance.json"
-SCHEMA = "elrcheck.conformance/1"
+SCHEMA: Literal["elrcheck.conformance/2"] = "elrcheck.conformance/2"
+MOST_NAMED = 4
+"""Changes that a line names; of more it gives the number."""
+Level: TypeAlias = Literal["builder", "controller"]
 Side: TypeAlias = Literal["controller", "broker"]
 SIDES: tuple[Side, ...] = ("controller", "broker")
 
@@ -28,14 +35,17 @@ class Explained(Record, frozen=True):
 
 
 class Compared(Record, frozen=True):
-    """One release of Kafka, compared with a variant on a day. model: digest of its source then.
+    """One release of Kafka, compared with a variant on a day.
 
-    side: which of Kafka's classes were asked, those of the controller or kafka.cluster.Partition of a broker.
+    asked, level, seed: the options of the run, by which `--refresh` repeats it. rules: digest of the rules
+    that were compared, which the file has; knobs: those that the rules read, with values. side: which of Kafka's
+    classes were asked, those of the controller or kafka.cluster.Partition of a broker.
     """
 
     kafka: str
     variant: str
     day: str
+    asked: int
     compared: int
     builder: int
     controller: int
@@ -44,8 +54,10 @@ class Compared(Record, frozen=True):
     unexplained: int
     explained: tuple[Explained, ...]
     seed: int
-    model: str
+    rules: str
+    knobs: dict[str, Plain]
     side: Side = "controller"
+    level: Level | None = None
 
     @property
     def place(self) -> tuple[int, tuple[int, ...], str]:
@@ -59,35 +71,54 @@ class Compared(Record, frozen=True):
         return self.kafka if self.side == "controller" else f"{self.kafka}, {self.side}"
 
     def __str__(self) -> str:
-        told = ", ".join(f"{known.id} {known.count}" for known in self.explained)
-        again = "" if self.model == model_digest() else "; the model's source has changed since"
+        classes = ", ".join(f"{known.id} {known.count}" for known in self.explained)
         return (
             f"{self.compared:,} answers on {self.day}, {self.unexplained:,} differ without an explanation"
-            f" (explained: {told or 'none'}){again}"
+            f" (explained: {classes or 'none'})"
         )
 
 
 class Conformance(Record, frozen=True):
-    """The whole file."""
+    """The whole file. rules: the sets of rules that its comparisons are about."""
 
-    schema: str = SCHEMA
+    schema: Literal["elrcheck.conformance/2"] = SCHEMA
+    rules: tuple[Rules, ...] = ()
     comparisons: tuple[Compared, ...] = ()
 
-    def plus(self, more: Iterable[Compared]) -> Conformance:
+    def plus(self, rules: Rules, more: Iterable[Compared]) -> Conformance:
         """With these comparisons instead of earlier ones of the same release, variant and side."""
-        kept = {found.place: found for found in self.comparisons}
-        kept.update({found.place: found for found in more})
-        return Conformance(SCHEMA, tuple(kept[place] for place in sorted(kept)))
+        entries = {entry.place: entry for entry in self.comparisons}
+        entries.update({entry.place: entry for entry in more})
+        comparisons = tuple(entries[place] for place in sorted(entries))
+        sets = {one.digest: one for one in (*self.rules, rules)}
+        used = sorted({entry.rules for entry in comparisons} & set(sets))
+        return Conformance(SCHEMA, tuple(sets[digest] for digest in used), comparisons)
+
+    def changes(self, compared: Compared) -> tuple[str, ...]:
+        """The rules and the knobs that have changed since the comparison: it is stale if there are any."""
+        rules = next((one for one in self.rules if one.digest == compared.rules), None)
+        if rules is None:
+            return ("the rules, which were not recorded then",)
+        return (*changed_rules(rules), *changed_knobs(compared.knobs, compared.variant))
+
+    def text(self, compared: Compared) -> str:
+        """A comparison in a sentence, with what has changed since."""
+        changes = self.changes(compared)
+        if not changes:
+            return str(compared)
+        more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
+        return f"{compared}; STALE, changed since: {', '.join(changes[:MOST_NAMED])}{more}"
 
 
+@lru_cache(maxsize=1)
 def packaged() -> Conformance:
     """The comparisons that this version of elrcheck was released with."""
     return from_text((files("elrcheck.catalogue") / NAME).read_bytes(), Conformance)
 
 
 def compared_with(variant: str) -> tuple[Compared, ...]:
-    """The comparisons of a variant."""
-    return tuple(found for found in packaged().comparisons if found.variant == variant)
+    """The packaged comparisons of a variant."""
+    return tuple(entry for entry in packaged().comparisons if entry.variant == variant)
 
 
 def model_digest() -> str:

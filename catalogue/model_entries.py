@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
-from elrcheck.catalogue.conformance import SIDES, Compared, compared_with
+from elrcheck.catalogue.conformance import SIDES, Compared, compared_with, packaged
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.variants import VARIANTS
@@ -38,25 +38,28 @@ def variant_entries() -> list[Entry]:
             "kafka": list(variant.kafka),
             "knobs": {name: plain(value) for name, value in variant.knobs.items()},
             "compared": _releases(compared_with(variant.name)),
-            "comparisons": {found.name: str(found) for found in compared_with(variant.name)},
+            "comparisons": {entry.name: packaged().text(entry) for entry in compared_with(variant.name)},
         }
         for variant in VARIANTS
     ]
 
 
-def _releases(found: Sequence[Compared]) -> str:
-    """The releases of Kafka that a variant was compared with, in a few words."""
-    if not found:
+def _releases(entries: Sequence[Compared]) -> str:
+    """The releases of Kafka that a variant was compared with, in a few words; what is stale of it."""
+    if not entries:
         return "no release"
-    told = []
+    parts = []
     for side in SIDES:
-        of_side = [one for one in found if one.side == side]
+        of_side = [entry for entry in entries if entry.side == side]
         if of_side:
-            releases = ", ".join(one.kafka for one in of_side)
+            releases = ", ".join(entry.kafka for entry in of_side)
             where = "" if side == "controller" else f" of a {side}"
-            answers, latest = sum(one.compared for one in of_side), max(one.day for one in of_side)
-            told.append(f"{releases}: {answers:,} answers{where}, {latest}")
-    return "; ".join(told)
+            answers, latest = sum(entry.compared for entry in of_side), max(entry.day for entry in of_side)
+            stale = [entry.kafka for entry in of_side if packaged().changes(entry)]
+            which = "" if len(stale) == len(of_side) else f": {', '.join(stale)}"
+            mark = f" (STALE{which})" if stale else ""
+            parts.append(f"{releases}: {answers:,} answers{where}, {latest}{mark}")
+    return "; ".join(parts)
 
 
 def scope_entries() -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -23,6 +23,11 @@ from elrcheck.console.options import (
     workers_option,
 )
 from elrcheck.console.shell import Shell
+
+if TYPE_CHECKING:
+    from elrcheck.base.kafka_requests import ConformRequest
+    from elrcheck.base.progress import Progress
+    from elrcheck.results.conform_report import ConformReport
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
@@ -47,6 +52,9 @@ from elrcheck.console.shell import Shell
               help="What the random questions depend on.")
 @click.option("--record", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.")
+@click.option("--refresh", is_flag=True,
+              help="Repeat what is stale in that file, or in the packaged one: comparisons of rules that have"
+                   " changed since. Releases, seeds and numbers are the recorded ones.")
 @click.option("--answers", metavar="FILE|packaged", multiple=True,
               help="Compare with Kafka's answers in a file instead, without Java; `packaged` for those that"
                    " come with elrcheck. May be repeated.")
@@ -54,8 +62,8 @@ from elrcheck.console.shell import Shell
               help="Ask one release, and write its answers to a file for --answers.")
 @workers_option
 @case_options
-@click.pass_obj
-def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
+@click.pass_context
+def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
             **options: Any) -> ExitCode:  # fmt: skip
     """Compare the rules of the model with Kafka's own classes.
 
@@ -64,30 +72,50 @@ def conform(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.base.kafka_requests import ConformRequest
-    from elrcheck.commands.conform.conform import run_conform
-    from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
-    from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
+    from elrcheck.commands.conform.kafka_source import teams_of
     from elrcheck.commands.conform_answers.answer_run import keep_answers
     from elrcheck.commands.conform_answers.compare_kept import compare_answers
-    from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
+    from elrcheck.commands.conform_recorded.conform_record import record_comparison, reject_unrecordable
+    from elrcheck.commands.conform_recorded.conform_refresh import FIXED, refresh
 
+    shell: Shell = ctx.obj
     request = ConformRequest(**options)
+    if request.refresh:
+        reject_given(ctx, (*FIXED, "stop_at_first"), "a comparison of its own, not --refresh")
     reject_unrecordable(request)
     with shell.open_progress() as progress:
         if request.answers:
             return shell.deliver(compare_answers(request, progress), form, outputs, exit_zero=exit_zero)
-        teams = teams_of(request, progress)
-        if request.keep_answers is not None:
-            lines = keep_answers(request, teams, request.keep_answers, progress)
+        if request.refresh:
+            refreshed = refresh(request, _compare_sides, progress)
+        elif request.keep_answers is not None:
+            lines = keep_answers(request, teams_of(request, progress), request.keep_answers, progress)
             shell.write(f"{lines:,} questions with their answers in {request.keep_answers}\n")
             return ExitCode.HOLDS
-        if request.level == "broker":
-            report = run_broker_conform(request, teams, open_partition, progress)
         else:
-            report = run_conform(request, teams, open_kafka, progress)
+            report = _compare_sides(request, progress)
+    if request.refresh:
+        if refreshed.report is None:
+            shell.note(f"nothing in {refreshed.path} is stale")
+            return ExitCode.HOLDS
+        if refreshed.left:
+            shell.note(f"still stale, run it again: {'; '.join(refreshed.left)}")
+        return shell.deliver(refreshed.report, form, outputs, exit_zero=exit_zero)
     if request.record is not None and report.compared:
-        record_comparison(report, request.record, "broker" if request.level == "broker" else "controller")
+        record_comparison(report, request, request.record)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
+
+
+def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
+    """Compare with the classes of the controller, or with those of a broker if the level says so."""
+    from elrcheck.commands.conform.conform import run_conform
+    from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
+    from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
+
+    teams = teams_of(request, progress)
+    if request.level == "broker":
+        return run_broker_conform(request, teams, open_partition, progress)
+    return run_conform(request, teams, open_kafka, progress)
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)

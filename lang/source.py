@@ -101,6 +101,12 @@ def line_of_function(function: Callable[..., object]) -> int:
     return first
 
 
+def function_tree(function: Callable[..., object]) -> ast.stmt:
+    """What a function says; of a changed one, what it says now."""
+    changed: ast.stmt | None = getattr(function, "__elr_tree__", None)  # see lang/changed/altered.py
+    return _read(function)[2] if changed is None else changed
+
+
 def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
     """The source of a function, the line it begins at, and what it says.
 

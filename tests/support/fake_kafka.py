@@ -26,7 +26,7 @@ from elrcheck.kafka.oracle import Walk
 from elrcheck.model.config import Config
 from elrcheck.model.state import Partition
 
-RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1"}
+RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1", "1.0.2": "code_4_1"}
 
 
 @lru_cache

@@ -13,8 +13,6 @@ from fake_kafka import FakeKafka, config_of, kafka_of
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
-from elrcheck.base.roundtrip import from_text
-from elrcheck.catalogue.conformance import Conformance
 from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.conform.block import Block, ask_block, askable
 from elrcheck.commands.conform.builder_space import builder_spaces
@@ -26,7 +24,6 @@ from elrcheck.commands.conform.compare import (
     compare_walk,
     follow,
 )
-from elrcheck.commands.conform.conform_record import record_comparison, reject_unrecordable
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.kafka_source import teams_of, variant_of
 from elrcheck.commands.conform.known_classes import CLASSES, class_of
@@ -36,6 +33,7 @@ from elrcheck.commands.conform.projections import PROJECTIONS, builder_differenc
 from elrcheck.commands.conform.question_space import shuffled
 from elrcheck.commands.conform.random_cases import random_partition, random_walk
 from elrcheck.commands.conform.words import example_of
+from elrcheck.commands.conform_recorded.conform_record import reject_unrecordable
 from elrcheck.commands.what_if.ask import answer
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.kafka.controller_steps import (
@@ -253,24 +251,3 @@ def test_only_the_variant_itself_is_recorded(tmp_path: Path) -> None:
     with pytest.raises(UsageFault, match="no record of comparisons"):
         reject_unrecordable(ConformRequest(record=tmp_path / "other.json"))
     reject_unrecordable(ConformRequest(record=tmp_path / "new.json"))
-
-
-def test_a_record_keeps_the_latest_of_each_release(tmp_path: Path) -> None:
-    from fake_kafka import open_faithful
-
-    from elrcheck.base.progress import Silent
-    from elrcheck.commands.conform.comparison import Team
-    from elrcheck.commands.conform.conform import run_conform
-
-    path = tmp_path / "record.json"
-    for comparisons in (300, 600):
-        request = ConformRequest(kafka=("1.0.0", "1.0.1"), comparisons=comparisons, workers=1)
-        team = Team("code_4_1", CONFIG, ("1.0.0", "1.0.1"))
-        report = run_conform(request, [team], open_faithful, Silent())
-        record_comparison(report, path)
-    kept = json.loads(path.read_text())["comparisons"]
-    assert [entry["kafka"] for entry in kept] == ["1.0.0", "1.0.1"]
-    assert all(entry["compared"] == report.versions[0].compared for entry in kept)
-    record_comparison(report, path, "broker")
-    both = from_text(path.read_text(), Conformance).comparisons
-    assert [one.name for one in both] == ["1.0.0", "1.0.1", "1.0.0, broker", "1.0.1, broker"]

@@ -10,8 +10,17 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
-from elrcheck.catalogue.conformance import Compared, Conformance, Explained, Side, model_digest
+from elrcheck.catalogue.compared_rules import Rules, knobs_read, rules_below
+from elrcheck.catalogue.conformance import Compared, Conformance, Explained, Side
+from elrcheck.commands.conform import model_side
+from elrcheck.commands.conform_broker import broker_model
 from elrcheck.results.conform_report import ConformReport
+
+ANSWERS = {
+    "controller": (model_side.situation_of, model_side.built, model_side.decide),
+    "broker": (broker_model.begin, broker_model.decide),
+}
+"""For each side the functions that work out what the model answers."""
 
 
 def reject_unrecordable(request: ConformRequest) -> None:
@@ -28,19 +37,26 @@ def reject_unrecordable(request: ConformRequest) -> None:
     if request.overrides:
         raise UsageFault("usage-record", "--record takes no --set: the comparison is not one of the variant")
     if request.record.exists():
-        _read(request.record)
+        read_record(request.record)
 
 
-def record_comparison(report: ConformReport, path: Path, side: Side = "controller") -> None:
+def compared_rules(side: Side) -> Rules:
+    """The rules that a comparison of this side is about, as they are now."""
+    return rules_below(ANSWERS[side])
+
+
+def record_comparison(report: ConformReport, request: ConformRequest, path: Path) -> None:
     """Add the versions of a report to the file, each instead of its earlier comparison of that side."""
-    kept = _read(path) if path.exists() else Conformance()
+    record = read_record(path) if path.exists() else Conformance()
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    digest = model_digest()
-    made = [
+    side: Side = "broker" if request.level == "broker" else "controller"
+    rules = compared_rules(side)
+    entries = [
         Compared(
             kafka=version.kafka,
             variant=version.variant,
             day=day,
+            asked=request.comparisons,
             compared=version.compared,
             builder=version.builder,
             controller=version.controller,
@@ -48,20 +64,23 @@ def record_comparison(report: ConformReport, path: Path, side: Side = "controlle
             not_held=version.unheld,
             unexplained=version.unexplained,
             explained=tuple(
-                Explained(found.class_, found.count, found.what)
-                for found in report.disagreements
-                if found.kafka == version.kafka and found.explained
+                Explained(group.class_, group.count, group.what)
+                for group in report.disagreements
+                if group.kafka == version.kafka and group.explained
             ),
             seed=report.seed,
-            model=digest,
+            rules=rules.digest,
+            knobs=knobs_read(rules, version.variant),
             side=side,
+            level=None if request.level == "broker" else request.level,
         )
         for version in report.versions
     ]
-    write_file(path, json.dumps(to_data(kept.plus(made)), indent=2) + "\n")
+    write_file(path, json.dumps(to_data(record.plus(rules, entries)), indent=2) + "\n")
 
 
-def _read(path: Path) -> Conformance:
+def read_record(path: Path) -> Conformance:
+    """The record of a file; UsageFault if it is none."""
     try:
         return from_text(path.read_bytes(), Conformance)
     except (OSError, ValueError) as fault:

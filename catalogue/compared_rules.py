@@ -1,0 +1,91 @@
+"""The rules of the model that a comparison with Kafka is about, function by function.
+
+The set is read from the code: what the comparison calls, and what that calls. A recorded comparison names it:
+a change of one of these functions makes it stale, and a change anywhere else does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.lang.rule_digest import attributes, below, digest_of
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import Plain, plain
+from elrcheck.model.variants import VARIANTS
+
+PACKAGE = __name__.partition(".")[0]
+MODEL = f"{PACKAGE}.model."
+
+
+class Rules(Record, frozen=True):
+    """digest: of the whole set. functions: module and name, below the package -> digest of what it says."""
+
+    digest: str
+    functions: dict[str, str]
+
+
+def rules_below(roots: Iterable[Callable[..., Any]]) -> Rules:
+    """The rules that these functions call, as they are now."""
+    functions = {
+        name.removeprefix(f"{PACKAGE}."): digest_of(function)
+        for name, function in sorted(below(roots, PACKAGE, Config).items())
+        if name.startswith(MODEL)
+    }
+    whole = hashlib.sha256("\n".join(f"{name} {one}" for name, one in functions.items()).encode())
+    return Rules(whole.hexdigest()[:16], functions)
+
+
+def changed_rules(rules: Rules) -> tuple[str, ...]:
+    """The functions of the set that are gone or say something else now."""
+    return tuple(name for name, digest in rules.functions.items() if _digest_now(name) != digest)
+
+
+def knobs_read(rules: Rules, variant: str) -> dict[str, Plain]:
+    """The value of every knob that these rules read, in the variant; empty if there is no such variant."""
+    own = _knobs_of(variant)
+    names = {
+        name for function in map(_function, rules.functions) if function for name in attributes(function)
+    }
+    return {} if own is None else {name: value for name, value in own.items() if name in names}
+
+
+def changed_knobs(recorded: Mapping[str, Plain], variant: str) -> tuple[str, ...]:
+    """The knobs that have another value in the variant now, or are gone."""
+    own = _knobs_of(variant) or {}
+    return tuple(name for name, value in recorded.items() if own.get(name) != value)
+
+
+def _knobs_of(variant: str) -> dict[str, Plain] | None:
+    """Every field of `Config` in a variant, in source order."""
+    knobs = next((one.knobs for one in VARIANTS if variant in (one.name, *one.aliases)), None)
+    if knobs is None:
+        return None
+    return {part.name: plain(knobs.get(part.name, part.default)) for part in fields(Config)}
+
+
+@lru_cache(maxsize=1024)
+def _digest_now(name: str) -> str | None:
+    function = _function(name)
+    return None if function is None else digest_of(function)
+
+
+def _function(name: str) -> FunctionType | None:
+    """The function of a name such as `model.elr.needed`; None if there is none."""
+    value: Any = None
+    module, *rest = f"{PACKAGE}.{name}".split(".")
+    value = import_module(module)
+    for part in rest:
+        module = f"{module}.{part}"
+        try:
+            value = getattr(value, part) if not hasattr(value, "__path__") else import_module(module)
+        except (AttributeError, ModuleNotFoundError):
+            return None
+    value = value.fget if isinstance(value, property) else value
+    return value if isinstance(value, FunctionType) else None

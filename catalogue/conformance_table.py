@@ -1,0 +1,43 @@
+"""The README's table: which releases of Kafka each variant was compared with, and what is stale of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elrcheck.catalogue.conformance import Compared, Conformance
+from elrcheck.model.variants import VARIANTS
+
+HEAD = """\
+| Variant | Kafka | Controller's answers | Broker's answers | Not explained | Day | Today's rules |
+|---|---|---|---|---|---|---|
+"""
+
+
+def conformance_table(record: Conformance) -> str:
+    """A row for every variant that was compared, as Markdown."""
+    return HEAD + "".join(_rows(record))
+
+
+def _rows(record: Conformance) -> Iterator[str]:
+    for variant in VARIANTS:
+        entries = [entry for entry in record.comparisons if entry.variant == variant.name]
+        if entries:
+            stale = [entry.name for entry in entries if record.changes(entry)]
+            cells = (
+                f"`{variant.name}`",
+                ", ".join(dict.fromkeys(entry.kafka for entry in entries)),
+                _answers(entry for entry in entries if entry.side == "controller"),
+                _answers(entry for entry in entries if entry.side == "broker"),
+                f"{sum(entry.unexplained for entry in entries):,}",
+                max(entry.day for entry in entries),
+                "yes"
+                if not stale
+                else f"**stale**: {'; '.join(stale)}"
+                if len(stale) < len(entries)
+                else "**stale**",
+            )
+            yield f"| {' | '.join(cells)} |\n"
+
+
+def _answers(entries: Iterator[Compared]) -> str:
+    return f"{sum(entry.compared for entry in entries):,}"
