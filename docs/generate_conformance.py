@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from elrcheck.catalogue.conformance import packaged
-from elrcheck.catalogue.conformance_table import conformance_table
+from elrcheck.catalogue.evidence.conformance import packaged
+from elrcheck.catalogue.evidence.conformance_table import conformance_table
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TABLE = re.compile(r"(?<=<!-- compared -->\n).*?(?=<!-- end of compared -->)", re.DOTALL)

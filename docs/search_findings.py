@@ -17,7 +17,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import to_data
-from elrcheck.catalogue.conformance import model_digest
+from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import NAME, FindingSearch, FindingSearches, packaged_searches
 from elrcheck.catalogue.finding_file import finding_files, read_finding

@@ -21,7 +21,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import to_data
-from elrcheck.catalogue.conformance import model_digest
+from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.evidence.hunted import (
     NAME,
     Found,

@@ -10,8 +10,8 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
-from elrcheck.catalogue.compared_rules import Rules, knobs_read, rules_below
-from elrcheck.catalogue.conformance import Compared, Conformance, Explained, Side
+from elrcheck.catalogue.evidence.compared_rules import Rules, knobs_read, rules_below
+from elrcheck.catalogue.evidence.conformance import Compared, Conformance, Explained, Side
 from elrcheck.commands.conform import model_side
 from elrcheck.commands.conform_broker import broker_model
 from elrcheck.results.conform_report import ConformReport

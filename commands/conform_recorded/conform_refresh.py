@@ -17,7 +17,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.java import find_java
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.conformance import NAME, Compared
+from elrcheck.catalogue.evidence.conformance import NAME, Compared
 from elrcheck.commands.conform_recorded.conform_record import read_record, record_comparison
 from elrcheck.results.conform_report import ConformReport
 

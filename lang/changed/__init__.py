@@ -1,1 +1,1 @@
-"""Functions with one expression changed, alike in every reading."""
+"""Functions with one expression changed, alike in every reading; digests that notice a change."""

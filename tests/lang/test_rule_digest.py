@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 
 import pytest
 
-from elrcheck.lang.rule_digest import attributes, below, digest_of
+from elrcheck.lang.changed.rule_digest import attributes, below, digest_of
 from elrcheck.model.config import Config
 
 RULE = '''

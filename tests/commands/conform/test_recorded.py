@@ -15,9 +15,9 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.roundtrip import from_text, to_data
-from elrcheck.catalogue import compared_rules
-from elrcheck.catalogue.conformance import Compared, Conformance, compared_with, packaged
-from elrcheck.catalogue.conformance_table import conformance_table
+from elrcheck.catalogue.evidence import compared_rules
+from elrcheck.catalogue.evidence.conformance import Compared, Conformance, compared_with, packaged
+from elrcheck.catalogue.evidence.conformance_table import conformance_table
 from elrcheck.catalogue.model_entries import variant_entries
 from elrcheck.cli import cli
 from elrcheck.commands.conform.comparison import Team
@@ -223,7 +223,7 @@ def test_the_list_says_which_comparisons_are_stale(monkeypatch: pytest.MonkeyPat
     stale = entry_with(entry, knobs={**entry.knobs, "clean_check": "other"})
     others = [one for one in packaged().comparisons if one != entry]
     record = Conformance(packaged().schema, packaged().rules, (stale, *others))
-    for place in ("model_entries", "conformance"):
+    for place in ("model_entries", "evidence.conformance"):
         monkeypatch.setattr(f"elrcheck.catalogue.{place}.packaged", lambda: record)
     (listed,) = [one for one in variant_entries() if one["name"] == VARIANT]
     assert "(STALE" in listed["compared"]

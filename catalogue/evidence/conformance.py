@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.package_files import files_of
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.catalogue.compared_rules import Rules, changed_knobs, changed_rules
+from elrcheck.catalogue.evidence.compared_rules import Rules, changed_knobs, changed_rules
 from elrcheck.model.knobs import Plain
 
 NAME = "conformance.json"
@@ -38,7 +38,7 @@ class Compared(Record, frozen=True):
     """One release of Kafka, compared with a variant on a day.
 
     asked, level, seed: the options of the run, by which `--refresh` repeats it. rules: digest of the rules
-    that were compared, which the file has; knobs: those that the rules read, with values. side: which of Kafka's
+    that were compared, which the file has; knobs: those that the rules read. side: which of Kafka's
     classes were asked, those of the controller or kafka.cluster.Partition of a broker.
     """
 

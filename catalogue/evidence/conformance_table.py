@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.catalogue.conformance import Compared, Conformance
+from elrcheck.catalogue.evidence.conformance import Compared, Conformance
 from elrcheck.model.variants import VARIANTS
 
 HEAD = """\

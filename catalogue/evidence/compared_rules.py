@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.lang.rule_digest import attributes, below, digest_of
+from elrcheck.lang.changed.rule_digest import attributes, below, digest_of
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import Plain, plain
 from elrcheck.model.variants import VARIANTS
