@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar
 
+from elrcheck.base.printable import printable
+
 
 class ExitCode(IntEnum):
     """Exit codes of the process.  A search that reached a limit never passes."""
@@ -61,14 +63,14 @@ class ElrError(Exception):
         return self.message
 
     def render(self) -> str:
-        """Return the text shown to the user: several lines, without a trailing newline."""
-        lines = [f"error[{self.code}]: {self.message}"]
+        """Return the text shown to the user: several printable lines, without a trailing newline."""
+        lines = [f"error[{self.code}]: {printable(self.message)}"]
         if self.where is not None:
-            lines.append(f"  --> {self.where}")
+            lines.append(f"  --> {printable(self.where)}")
         if self.excerpt is not None:
-            lines += [f"   | {line}" for line in self.excerpt.splitlines()]
+            lines += [f"   | {printable(line.expandtabs())}" for line in self.excerpt.splitlines()]
         if self.help is not None:
-            lines.append(f"   = help: {self.help}")
+            lines.append(f"   = help: {printable(self.help)}")
         return "\n".join(lines)
 
 

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from elrcheck.base.printable import printable, printable_line
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -266,7 +268,7 @@ class Lines:
 
     def _write(self, text: str) -> None:
         with suppress(OSError):  # a log on a full disk must not end the run
-            self._stream.write(text + "\n")
+            self._stream.write(printable_line(text) + "\n")
             self._stream.flush()
 
 
@@ -326,6 +328,7 @@ class Live:
     def _update(self, text: str) -> None:
         from rich.text import Text
 
+        text = printable(text)
         self._status.update(Text(fitted(text, self._width() - SPINNER)))
 
 

@@ -41,7 +41,7 @@ def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
     from elrcheck.commands.export import export_spec
 
     for path in export_spec(chosen_selection(options), out):
-        shell.write(f"{path}\n")
+        shell.write_line(f"{path}")
     return ExitCode.HOLDS
 
 
@@ -65,7 +65,7 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
     from elrcheck.commands.export import export_trace
 
     for written in export_trace(path, repro, chosen_selection(options), form, out):
-        shell.write(f"{written}\n")
+        shell.write_line(f"{written}")
     return ExitCode.HOLDS
 
 
@@ -89,7 +89,10 @@ def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) ->
 
     with shell.open_progress() as progress:
         test = export_junit(what, property, out, progress)
-    shell.write(test.text if out is None else f"{test.written}\n")
+    if out is None:
+        shell.write(test.text)
+    else:
+        shell.write_line(str(test.written))
     return ExitCode.HOLDS
 
 

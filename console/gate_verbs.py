@@ -100,7 +100,7 @@ def init(shell: Shell, /, force: bool, directory: Path, install_from: str | None
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
     for path, what in start(directory, force, origin):
-        shell.write(f"{what:<8} {path}\n")
+        shell.write_line(f"{what:<8} {path}")
     if origin is None:
         shell.note(f"this elrcheck was installed from this machine: say in {WORKFLOW_PATH} where CI gets it")
     shell.note("next: `elrcheck gate --update-baseline`, then commit these files")

@@ -90,7 +90,7 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
             refreshed = refresh(request, _compare_sides, progress)
         elif request.keep_answers is not None:
             lines = keep_answers(request, teams_of(request, progress), request.keep_answers, progress)
-            shell.write(f"{lines:,} questions with their answers in {request.keep_answers}\n")
+            shell.write_line(f"{lines:,} questions with their answers in {request.keep_answers}")
             return ExitCode.HOLDS
         else:
             report = _compare_sides(request, progress)

@@ -90,7 +90,7 @@ def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
     if not dry_run:
         remove(chosen, folder)
     for run in chosen:
-        shell.write(f"{'would remove' if dry_run else 'removed'} {run.path}  {_size(run.size)}\n")
+        shell.write_line(f"{'would remove' if dry_run else 'removed'} {run.path}  {_size(run.size)}")
         if run.storage is not None:
             shell.note(f"its states remain in {run.storage}")
     for run in found:

@@ -28,6 +28,7 @@ import click
 
 from elrcheck.base.atomic import FREE_SPACE, FULL
 from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
+from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
 
@@ -66,6 +67,10 @@ class Shell:
         except BrokenPipeError:
             _give_up_stdout()
 
+    def write_line(self, text: str) -> None:
+        """Writes a line for people, printable whatever names are in it."""
+        self.write(printable_line(text) + "\n")
+
     def lines(self) -> Iterator[bytes]:
         """Stdin in pieces of whole lines: those that are there, at once. None if the caller closed it."""
         stdin = None if sys.stdin is None else cast("io.BufferedReader", sys.stdin.buffer)
@@ -88,7 +93,7 @@ class Shell:
     def note(self, text: str) -> None:
         """Prints a hint on stderr, unless -q."""
         if self.detail >= 0:
-            _say(text)
+            _say(printable_line(text))
 
     def deliver(
         self,
@@ -255,7 +260,7 @@ def _from_click(fault: click.UsageError) -> UsageFault:
             code = "usage-bad-value"
         case _:
             code = "usage"
-    message = fault.format_message().rstrip(".")
+    message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
     message = message[:1].lower() + message[1:]
     context = fault.ctx
     return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
@@ -302,7 +307,7 @@ def _internal(fault: Exception, argv: Sequence[str]) -> int:
     """Reports an unexpected error and writes the details to a file that the user can attach to an issue."""
     from elrcheck.console.bug_report import bug_report, keep
 
-    _say(f"error[internal]: {type(fault).__name__}: {fault}")
+    _say(printable(f"error[internal]: {type(fault).__name__}: {fault}"))
     text, folder = bug_report(fault, argv, os.environ)
     path = keep(text, folder)
     if path is None:

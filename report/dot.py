@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.base.printable import printable
 from elrcheck.results.trace_view import TraceView
 
 
@@ -16,9 +17,14 @@ def dot(trace: TraceView) -> str:
     closes = trace.loop is not None and trace.loop < len(trace.steps)
     for step in trace.steps:
         if closes and step is trace.steps[-1]:
-            lines.append(f'    s{step.index - 1} -> s{trace.loop} [label="{step.label}"];')
+            lines.append(f'    s{step.index - 1} -> s{trace.loop} [label="{_quoted(step.label)}"];')
             continue
-        changed = "\\l".join(f"{c.path}: {c.old} -> {c.new}".replace('"', "'") for c in step.changes)
+        changed = "\\l".join(_quoted(f"{c.path}: {c.old} -> {c.new}") for c in step.changes)
         lines.append(f'    s{step.index} [label="{changed}\\l"];')
-        lines.append(f'    s{step.index - 1} -> s{step.index} [label="{step.label}"];')
+        lines.append(f'    s{step.index - 1} -> s{step.index} [label="{_quoted(step.label)}"];')
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A text within a quoted label, on one line and shown as it is."""
+    return printable(text).replace("\\", "\\\\").replace('"', "'")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elrcheck.base.printable import printable_report
+
 if TYPE_CHECKING:
     from elrcheck.results.any_report import Report
 
@@ -64,7 +66,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
         case "html":
             from elrcheck.report.html.html_report import to_html
 
-            return to_html(report)
+            return to_html(printable_report(report))
         case "junit" | "github" | "markdown" | "sarif":
             return _render_sheet(report, form, workspace)
     from elrcheck.report.terminal import plain_text
@@ -76,7 +78,8 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
 def _render_sheet(report: Report, form: str, workspace: Path) -> str:
     from elrcheck.report.ci.sheets import sheet_of
 
-    sheet = sheet_of(report)
+    # SARIF makes its document printable itself: a URI needs the name of a file as it is.
+    sheet = sheet_of(report if form == "sarif" else printable_report(report))
     match form:
         case "junit":
             from elrcheck.report.ci.junit import to_junit

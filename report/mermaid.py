@@ -6,6 +6,7 @@ shows where a committed record is lost. A frame marks the steps at which a prope
 
 from __future__ import annotations
 
+from elrcheck.base.printable import printable
 from elrcheck.report.log_notes import StepNotes, name, notes
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
@@ -13,7 +14,7 @@ PLACES = ("b", "leader")
 """Arguments that name the broker of an action that sends no message."""
 FRAME = "rgba(200, 30, 30, 0.15)"
 """Behind the steps at which a property becomes false; transparent, for light and dark pages."""
-_ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;", "\n": " ", "\r": " "}
+_ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;"}
 
 
 def mermaid(trace: TraceView, brokers: int) -> str:
@@ -84,4 +85,4 @@ def important(step: Step) -> tuple[str, ...]:
 
 def safe(text: str) -> str:
     """Escapes text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
-    return "".join(_ENTITIES.get(char, char) for char in text)
+    return "".join(_ENTITIES.get(char, char) for char in printable(text))

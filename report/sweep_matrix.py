@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from elrcheck.base.printable import printable_report
 from elrcheck.report.ci.markdown import escape
 from elrcheck.report.plain_words import several
 from elrcheck.report.text.text_sweep import named, shown
@@ -124,6 +125,7 @@ def smallest(report: SweepReport) -> str | None:
 
 def to_markdown(report: SweepReport) -> str:
     """Renders a summary, a legend, and one table per facet."""
+    report = printable_report(report)
     lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
     first = smallest(report)
     if first is not None:

@@ -10,6 +10,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
+from elrcheck.base.printable import printable_line
 from elrcheck.report.line_breaks import column_widths, lines, stacked
 
 if TYPE_CHECKING:
@@ -66,7 +67,10 @@ STYLES: Mapping[str, str] = {
 
 
 class Page:
-    """The output of a renderer: lines, labelled lines and tables, none interpreted as rich markup."""
+    """The output of a renderer: lines, labelled lines and tables, none interpreted as rich markup.
+
+    Whatever a text is made of, it stays on its line and is printable: some pages show no report.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -101,7 +105,7 @@ class Page:
         from rich.table import Table
         from rich.text import Text
 
-        given = [tuple(row) for row in rows]
+        given = [tuple(map(printable_line, row)) for row in rows]
         widths = (
             column_widths([columns, *given], self._width) if given and self._width else [None] * len(columns)
         )
@@ -121,6 +125,7 @@ class Page:
             self._console.print()
 
     def _lines(self, text: str, hang: int | None = None) -> list[str]:
+        text = printable_line(text)
         return [text] if self._width is None else lines(text, self._width, hang)
 
     def count(self, number: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from elrcheck.base.printable import printable_line
+
 GRANTED = "NONE"
 """Kafka's name for no error."""
 
@@ -15,7 +17,7 @@ def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mappi
     decided = "done" if answer["error"] == GRANTED else f"refused, {answer['error']}"
     lines = [f"{' '.join([str(op['type']), *fields])}: {decided}"]
     lines += [f"  {line}" for line in _changes(before, answer)] or ["  nothing changes"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(printable_line, lines)) + "\n"
 
 
 def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:

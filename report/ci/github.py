@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.printable import printable
 from elrcheck.report.ci.sheet import Case, Sheet, split_place
 
 _NAMED = 20
@@ -31,9 +32,7 @@ def to_github(sheet: Sheet, workspace: Path = Path()) -> str:
         if open_:
             lines.append(f"::warning title=elrcheck {sheet.command}::{message(_undecided(open_))}")
     lines += [f"::warning title=elrcheck {sheet.command}::{message(note)}" for note in sheet.notes]
-    # A file name may contain line breaks, and the text after one could be a workflow command.
-    summary = " ".join(sheet.summary.splitlines())
-    return "\n".join([*lines, f"{sheet.verdict.upper()}  {summary}"]) + "\n"
+    return "\n".join([*lines, f"{sheet.verdict.upper()}  {printable(sheet.summary)}"]) + "\n"
 
 
 def _annotation(suite: str, case: Case, workspace: Path) -> str:

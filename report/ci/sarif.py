@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.printable import printable_report
 from elrcheck.base.version import __version__
 from elrcheck.report.ci.sheet import Case, Sheet, Suite, split_place
 from elrcheck.report.plain_words import several
@@ -45,7 +46,7 @@ def to_sarif(sheet: Sheet) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(sheet, suite, case, numbers) for suite, case in found],
     }
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    document = printable_report({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

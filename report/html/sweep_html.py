@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elrcheck.base.printable import printable_report
 from elrcheck.report.html.html_card import SWEEP_TONES, card_of
 from elrcheck.report.html.page_template import whole_page
 from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, summary
@@ -10,7 +11,8 @@ from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 
 
 def to_html(report: SweepReport) -> str:
-    """Renders the page with all texts escaped."""
+    """Renders the page with all texts printable and escaped."""
+    report = printable_report(report)
     return whole_page(
         "sweep.html.j2",
         report=report,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from elrcheck.base.printable import printable_report
 from elrcheck.report.terminal import Page
 
 if TYPE_CHECKING:
@@ -42,4 +43,4 @@ def print_report(report: Report, page: Page, detail: int = 0) -> None:
     """Prints any report.  detail: below 0 only findings and verdict, above 0 all details."""
     names = (kind.__name__ for kind in type(report).__mro__)  # a result of the Python API is a report
     module, function = next(PRINTERS[name] for name in names if name in PRINTERS)
-    getattr(import_module(f"elrcheck.report.{module}"), function)(report, page, detail)
+    getattr(import_module(f"elrcheck.report.{module}"), function)(printable_report(report), page, detail)

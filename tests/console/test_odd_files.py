@@ -221,7 +221,7 @@ def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
     case = Case("t.json", "t.json", "failed", "rejected", place="t.json")
     sheet = Sheet("replay", "rejected", "a\n::error::b", ExitCode.FINDING, (Suite("s", (case,)),))
     assert 'file="t.json" line="1"' in to_junit(sheet)
-    assert to_github(sheet).splitlines()[-1] == "REJECTED  a ::error::b"
+    assert to_github(sheet).splitlines()[-1] == "REJECTED  a\\n::error::b"
 
 
 # ---------------------------------------------------------------------------------- signals

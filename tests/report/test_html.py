@@ -14,6 +14,7 @@ from page_samples import DRAWN, GRAPH
 from report_samples import FULL, GATE, MUTATE, PROVE, TLC, TRACE, TRUTHS
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.printable import printable
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_matrix import matrix
 from elrcheck.report.html.html_page import SHOWN, page_of
@@ -84,7 +85,7 @@ def test_hostile_names_stay_text() -> None:
     )
     assert "{{ 7*7 }}" in page.text() and "49" not in page.text("h1")
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
-    assert json.loads(data)["steps"][0]["because"] == EVIL
+    assert json.loads(data)["steps"][0]["because"] == printable(EVIL)
 
 
 def test_what_a_page_says() -> None:

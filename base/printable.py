@@ -1,0 +1,91 @@
+"""Text of others made printable: of a log, a trace, a file's name, a setting, an answer of a broker.
+
+Such text may hold an escape sequence that rewrites the terminal, a bell, a line break with `::error::` behind
+it, which a CI job obeys, or a sign that turns the order of what follows. Here each of these becomes a visible
+escape, such as ``\\x1b`` or ``\\n``, so the text stays recognisable and does nothing.
+
+It is applied where text leaves: to a whole report before a renderer sees it (`printable_report`), to each
+line of a terminal page, to errors, and to progress. JSON is left as it is, because it has escapes of its own.
+A backslash is not doubled, so a backslash and an ``n`` in a name look like a line break in it.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_INVISIBLE = (
+    "\x00-\x1f\x7f-\x9f"  # C0 with tab and line breaks, DEL, C1
+    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"  # format characters, by code point
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f"
+)
+_ESCAPED = re.compile(f"[{_INVISIBLE}]|#(?=#\\w*\\[)")
+"""Also the first sign of ``##[group]`` and ``##vso[..]``, which runners obey anywhere in a line."""
+_COMMAND = re.compile(r"^(\s*):(?=:[\w-].*::)")
+"""A workflow command at the start of a line. GitHub's runner skips blanks before it."""
+_NAMES = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+
+
+def printable(text: str) -> str:
+    """The text on one line, in which every control or format character is a visible escape."""
+    return _ESCAPED.sub(_escape, text)
+
+
+def printable_line(text: str) -> str:
+    """The same of a whole line, which is no workflow command either."""
+    return _COMMAND.sub(r"\1\\x3a", printable(text))
+
+
+def printable_report(report: T) -> T:
+    """The same report, every text of which is printable; the given one if nothing had to be changed.
+
+    report: data: dataclasses, mappings, sequences, numbers, texts.
+    """
+    return _walk(report)  # type: ignore[no-any-return]
+
+
+def _escape(match: re.Match[str]) -> str:
+    sign = match[0]
+    code = ord(sign)
+    if sign in _NAMES:
+        return _NAMES[sign]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _walk(value: Any) -> Any:
+    if type(value) is str:
+        return printable(value) if _ESCAPED.search(value) else value
+    if isinstance(value, tuple | list):
+        parts = [_walk(part) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, Mapping):
+        pairs = [(_walk(key), _walk(part)) for key, part in value.items()]
+        if all(k is o and v is p for (k, v), (o, p) in zip(pairs, value.items(), strict=True)):
+            return value
+        return dict(pairs)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _walk_fields(value)
+    return value
+
+
+def _walk_fields(value: Any) -> Any:
+    changed = {
+        field.name: new
+        for field in fields(value)
+        if (new := _walk(old := getattr(value, field.name))) is not old
+    }
+    if not changed:
+        return value
+    same = copy.copy(value)  # its class may be a result of the Python API with an __init__ of its own
+    for name, new in changed.items():
+        object.__setattr__(same, name, new)
+    return same
