@@ -105,8 +105,8 @@ def test_in_a_job_of_github_text_and_annotations(
 @pytest.mark.skipif(sys.platform == "win32", reason="no file has such a name there")
 @pytest.mark.parametrize(
     "command",
-    ["audit", "replay", "explain", "trace show", "check --scope", "gate --baseline", "sweep --grid", "--config",
-     "risk --topics", "risk --describe", "web --trace"],
+    ["audit", "replay", "explain", "trace show", "check --scope", "gate --baseline", "sweep --grid",
+     "--config", "risk --topics", "risk --describe", "web --trace"],
 )  # fmt: skip
 def test_the_name_of_a_file_in_an_error(invoke: Invoke, tmp_path: Path, command: str) -> None:
     name = EVIL.replace("/", "_") + ".toml"
