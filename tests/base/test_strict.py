@@ -11,8 +11,7 @@ import pytest
 
 from elrcheck.base.documents import parse_json, parse_objects, read_toml
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.lines import json_line, toml_lines
-from elrcheck.base.strict import Codes, JsonSource, Node
+from elrcheck.base.strict import Codes, JsonSource, Node, json_line, toml_lines
 
 CODES = Codes("value", unknown_key="unknown", missing_key="missing", malformed="malformed")
 JSON = """{
