@@ -299,7 +299,7 @@ class CertificateReport:
     written_by: str
     """The version of elrcheck and the solver that made the proof."""
     same_source: bool
-    """Model, properties and language are as they were; if not, every text was made anew and compared."""
+    """The manifest names the source of today; every text was made anew from that and compared in any case."""
     solver: SolverReport | None
     scripts: tuple[ScriptReport, ...]
     open: tuple[str, ...]
@@ -307,6 +307,8 @@ class CertificateReport:
     seconds: float
     assumptions: tuple[str, ...] = ()
     """Assumptions on steps that are part of what was proved, by name."""
+    coverage: Coverage | None = None
+    """What the claim of the certificate is about, as this source reads its settings."""
     schema: Literal["elrcheck.certificate-check/1"] = "elrcheck.certificate-check/1"
 
     @property

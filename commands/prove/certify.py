@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
+from elrcheck.commands.prove.certificate_parts import Part, action_of, choices, parts
 from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.proof.certificate import (
-    IMPLICATION,
+    IMPOSSIBLE,
     INITIATION,
     MANIFEST,
     PREMISES,
     SCHEMA,
     Cell,
     Manifest,
-    Script,
     Text,
-    step_file,
     write_manifest,
     write_text,
 )
 from elrcheck.invariants.proof.obligations import Discharge, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import Instance
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import ObligationReport, ProveReport
-from elrcheck.traces.describe import arguments, spelled
+from elrcheck.traces.describe import spelled
 
 Found = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
@@ -51,43 +50,45 @@ def certify(
     """
     text = SmtText(prover, chosen)
     (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
+    _remove_texts(folder)
     premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
-    first, last = _proved(report.initiation), _proved(report.implication)
-    scripts = [
-        Script(file=INITIATION, sha256=write_text(folder, INITIATION, text.initiation(first)), cells=first),
-        Script(file=IMPLICATION, sha256=write_text(folder, IMPLICATION, text.implication(last)), cells=last),
-    ]
-    for number, instance in enumerate(prover.ts.instances):
-        file, cells = step_file(number, instance.action), tuple(_cells(found[number], goals))
-        written = write_text(folder, file, text.consecution(instance, cells))
-        given = given_arguments(prover, instance)
-        scripts.append(
-            Script(file=file, sha256=written, cells=cells, action=instance.action, arguments=given)
-        )
+    scripts = []
+    for part in parts(text, goals):
+        cells = _cells(part, report, found)
+        scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
     manifest = Manifest(
         schema=SCHEMA, elrcheck=__version__, variant=report.variant, config=config_values(prover.ts.config),
         solver=f"{report.solver.name} {report.solver.version}", source=model_digest(),
-        properties=tuple(fn.name for fn in chosen), premises=premises, scripts=tuple(scripts),
+        properties=tuple(fn.name for fn in chosen), lemmas=tuple(fn.name for fn in prover.lemmas),
+        actions=choices(prover.ts.model, prover.ts.config), premises=premises, scripts=tuple(scripts),
         open=tuple(_open(prover, report, found)),
         assumptions=tuple(one.name for one in report.assumptions),
+        assumed=tuple(fn.name for fn in prover.ts.assumptions),
     )  # fmt: skip
     write_manifest(folder, manifest)
 
 
-def given_arguments(prover: Prover, instance: Instance) -> dict[str, str]:
-    """The arguments of an instance as reports write them."""
-    return {given.name: given.value for given in arguments(action_of(prover, instance), instance.args)}
+def _remove_texts(folder: Path) -> None:
+    """Remove the texts of the certificate that is replaced, so that the new manifest names all there are."""
+    for path in (*folder.glob("*.smt2.gz"), *folder.glob("consecution/*.smt2.gz")):
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
 
 
-def action_of(prover: Prover, instance: Instance) -> Fn:
-    return prover.ts.model.fns[instance.action]
+def _cells(part: Part, report: ProveReport, found: Found) -> tuple[Cell, ...]:
+    """What was proved of the goals of a part."""
+    if part.file == IMPOSSIBLE:
+        return tuple(Cell(name=name) for name in part.goals)
+    if part.instance is not None:
+        return tuple(_step_cells(found[part.instance], part.goals))
+    return _proved(report.initiation if part.file == INITIATION else report.implication)
 
 
 def _proved(obligations: Sequence[ObligationReport]) -> tuple[Cell, ...]:
     return tuple(Cell(name=o.name, core=o.core) for o in obligations if o.verdict == "proved")
 
 
-def _cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[Cell]:
+def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[Cell]:
     """The proved goals of a step. One that it cannot affect follows from the same lemma before it."""
     for goal in goals:
         answer = answers.get(goal)

@@ -1,17 +1,17 @@
 """`elrcheck prove --check-certificate DIR`: does a certificate fit this source, and does a solver agree.
 
-If model, properties and language are those it was made from, its texts are compared with the digests of the
-manifest. If not, they are made again from this source and compared: a text that is the same is still a proof
-of the same obligations, whatever was edited elsewhere.
+Every text is made again from this source and compared, whatever the manifest says of the source that it was
+made from: a manifest is written by whoever sends the certificate. A text that is the same is still a proof of
+the same obligations, whatever was edited elsewhere.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import ObligationDone, Progress
@@ -20,24 +20,34 @@ from elrcheck.base.requests import ProofAssumption, ProofSolver
 from elrcheck.base.version import __version__
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import build_config, check_value, config_fields
+from elrcheck.commands.prove.certificate_parts import Part, choices, parts
+from elrcheck.commands.prove.covered import coverage
 from elrcheck.commands.sweep.ledger import model_digest
+from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.certificate import (
     CODES,
     HELP,
-    IMPLICATION,
-    INITIATION,
     MANIFEST,
     Manifest,
     Script,
+    demand_referenced,
     digest,
     read_manifest,
     read_premises,
     read_script,
 )
+from elrcheck.invariants.proof.consecution import goal_names
+from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.second_solver import Told, open_solver, solver_version
+from elrcheck.invariants.proof.smt_text import SmtText
+from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
 from elrcheck.results.prove_report import (
     CertificateReport,
+    Coverage,
     Fit,
     ScriptReport,
     SolverReport,
@@ -67,17 +77,20 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
     if request.solver is not None:
         solver = SolverReport(request.solver, solver_version(request.solver), timeout)
     progress.stage("reading the certificate")
+    demand_referenced(folder, manifest)
     read_premises(folder, manifest)
     for script in manifest.scripts:
         read_script(folder, script)
-    same = manifest.source == model_digest() and manifest.elrcheck == __version__
-    fits: Mapping[tuple[str, ...], Fit] = {}
-    if not same:
-        progress.stage("making the obligations of this source")
-        fits = _compared(folder, manifest)
-    known = {script.subject for script in manifest.scripts}
-    reports = [_report(script, fits.get(script.subject, "same")) for script in manifest.scripts]
-    reports += [_new(subject) for subject, fit in fits.items() if subject not in known]
+    progress.stage("making the obligations of this source")
+    compared = _compared(folder, manifest)
+    reports = [
+        ScriptReport(script.file, script.action, script.arguments, fit, len(script.cells), 0, (), (), 0.0)
+        for script, fit in zip(manifest.scripts, compared.fits, strict=True)
+    ]
+    for part in compared.new:
+        reports.append(ScriptReport("", part.action or part.file, part.arguments, "new", 0, 0, (), (), 0.0))
+    for file in compared.shared:
+        reports.append(ScriptReport(file, "", {}, "changed", 0, 0, (), (), 0.0))
     if request.solver is not None:
         _discharge(folder, manifest, request.solver, timeout, request.workers, reports, progress)
     return CertificateReport(
@@ -85,69 +98,100 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         variant=manifest.variant,
         folder=str(folder),
         written_by=f"elrcheck {manifest.elrcheck}, {manifest.solver}",
-        same_source=same,
+        same_source=manifest.source == model_digest() and manifest.elrcheck == __version__,
         solver=solver,
         scripts=tuple(reports),
         open=manifest.open,
         assumptions=manifest.assumptions,
+        coverage=compared.coverage,
         seconds=round(time.perf_counter() - started, 3),
     )
-
-
-def _report(script: Script, fit: Fit) -> ScriptReport:
-    return ScriptReport(script.file, script.action, script.arguments, fit, len(script.cells), 0, (), (), 0.0)
-
-
-def _new(subject: tuple[str, ...]) -> ScriptReport:
-    given = dict(pair.split("=", 1) for pair in subject[1:])
-    return ScriptReport("", subject[0], given, "new", 0, 0, (), (), 0.0)
 
 
 # ------------------------------------------------------------------------- the texts of this source
 
 
-def _compared(folder: Path, manifest: Manifest) -> dict[tuple[str, ...], Fit]:
-    """Whether each script is what this source makes of it, by its subject."""
-    from elrcheck.commands.prove.certify import given_arguments
-    from elrcheck.invariants.modules import lemmas_of, load_proof_model
-    from elrcheck.invariants.proof.consecution import goal_names
-    from elrcheck.invariants.proof.obligations import TYPES, Prover
-    from elrcheck.invariants.proof.smt_text import SmtText
-    from elrcheck.invariants.proof.transition import Transitions
+@dataclass(frozen=True)
+class Compared:
+    """How each text of a certificate compares with what this source makes.
 
+    shared: premises and manifest, if they differ; fits: of each script, in order; new: parts of the proof of
+    this source that have no script.
+    """
+
+    shared: tuple[str, ...]
+    fits: tuple[Fit, ...]
+    new: tuple[Part, ...]
+    coverage: Coverage | None
+
+
+def _compared(folder: Path, manifest: Manifest) -> Compared:
+    """Make every text anew, whatever the manifest says of its source, and compare."""
     model = load_proof_model()
-    chosen = [fn for fn in model.always if fn.name in manifest.properties]
+    chosen = _properties(folder, manifest, model)
     if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
         why = f"this version of elrcheck has no assumption `{unknown[0]}`"
         raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
-    config = _config(folder, manifest)
+    config, written = _config(folder, manifest), read_premises(folder, manifest)
+    if not _of_this_size(model, config, manifest, written):
+        # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
+        changed: list[Fit] = ["changed"] * len(manifest.scripts)
+        return Compared((MANIFEST, manifest.premises.file), tuple(changed), (), None)
     transitions = Transitions(model, config, any_order=True, assumed=manifest.assumptions)
     prover = Prover(transitions, lemmas_of(model), None)
     text = SmtText(prover, chosen)
-    moved = _changed_names(read_premises(folder, manifest), tuple(text.premises().splitlines()))
-    steps = goal_names(model, [fn.name for fn in chosen if fn.is_step])
-    states = {fn.name for fn in chosen if not fn.is_step}
-    lemmas = {fn.name for fn in prover.lemmas}
-    made: dict[tuple[str, ...], tuple[set[str], Any]] = {
-        (INITIATION,): ({TYPES, *lemmas}, text.initiation),
-        (IMPLICATION,): (states, text.implication),
-    }
-    for instance in prover.ts.instances:
-        given = given_arguments(prover, instance)
-        subject = (instance.action, *(f"{name}={value}" for name, value in given.items()))
-        made[subject] = (set(steps), lambda cells, instance=instance: text.consecution(instance, cells))
-    fits: dict[tuple[str, ...], Fit] = dict.fromkeys(made, "new")
-    for script in manifest.scripts:
-        if script.subject not in made:
-            fits[script.subject] = "gone"
-            continue
-        wanted, write = made[script.subject]
-        asked = {cell.name for cell in script.cells}
-        used = asked | {lemma for cell in script.cells for lemma in cell.core}
-        whole = asked == wanted or (bool(manifest.open) and asked < wanted)
-        same = whole and not used & moved and digest(write(script.cells)) == script.sha256
-        fits[script.subject] = "same" if same else "changed"
-    return fits
+    own = tuple(text.premises().splitlines())
+    moved = _changed_names(written, own)
+    every = {part.subject: part for part in parts(text, goal_names(model, _steps_of(chosen)))}
+    shared = [] if written == own else [manifest.premises.file]
+    if not _lists_match(manifest, prover):
+        shared.append(MANIFEST)
+    fits = tuple(
+        _fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts
+    )
+    subjects = {script.subject for script in manifest.scripts}
+    new = tuple(part for subject, part in every.items() if subject not in subjects)
+    covered = coverage(model, transitions, len(chosen), manifest.variant)
+    return Compared(tuple(shared), fits, new, covered)
+
+
+def _fit(script: Script, part: Part | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:
+    """Whether a script is what this source makes of the same part, for the lemmas that each proof needed."""
+    if part is None:
+        return "gone"
+    names = [cell.name for cell in script.cells]
+    needed = {lemma for cell in script.cells for lemma in cell.core}
+    whole = sorted(names) == sorted(part.goals) or (bool(manifest.open) and set(names) < set(part.goals))
+    sound = needed <= {fn.name for fn in prover.lemmas} and not (needed | set(names)) & moved
+    return "same" if whole and sound and digest(part.write(script.cells)) == script.sha256 else "changed"
+
+
+def _properties(folder: Path, manifest: Manifest, model: Model) -> list[Fn]:
+    by_name = {fn.name: fn for fn in model.always}
+    for name in manifest.properties:
+        if name not in by_name:
+            why = f"this version of elrcheck has no property `{name}`"
+            raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
+    return [by_name[name] for name in manifest.properties]
+
+
+def _steps_of(chosen: Sequence[Fn]) -> list[str]:
+    return [fn.name for fn in chosen if fn.is_step]
+
+
+def _of_this_size(model: Model, config: Config, manifest: Manifest, premises: Sequence[str]) -> bool:
+    """Whether choices of arguments and variables are those of the settings, which is soon found out."""
+    declared = {line.split(" ", 2)[1].strip("|") for line in premises if line.startswith("(declare-fun ")}
+    variables = {slot.path for slot in lower(model, config, ()).slots if slot.index is not None}
+    plain = {name.rsplit(".", 1)[0] for name in declared} | declared  # a set has a variable for each broker
+    return choices(model, config) == manifest.actions and variables <= plain
+
+
+def _lists_match(manifest: Manifest, prover: Prover) -> bool:
+    """Lemmas and assumptions are listed for readers without elrcheck."""
+    lemmas = tuple(fn.name for fn in prover.lemmas)
+    assumed = tuple(fn.name for fn in prover.ts.assumptions)
+    return (manifest.lemmas, manifest.assumed) == (lemmas, assumed)
 
 
 def _changed_names(before: tuple[str, ...], after: tuple[str, ...]) -> set[str]:

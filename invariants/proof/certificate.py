@@ -5,6 +5,10 @@
     initiation.smt2.gz          a script for each part of the proof
     consecution/012-Fetch.smt2.gz
     implication.smt2.gz
+    impossible.smt2.gz          the choices of arguments that no state enables
+
+Each choice of an action's arguments has its own script or is impossible, also those that the proof left out
+because renaming the brokers makes them of others: nobody who reads a certificate need believe in renamings.
 
 The manifest is written last, so a folder with one is whole. Texts are compressed without a time stamp:
 the same proof gives the same bytes. A certificate that somebody sends is data: its names must stay inside
@@ -26,10 +30,11 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record, from_text, to_data
 from elrcheck.base.strict import Codes
 
-SCHEMA = "elrcheck.certificate/1"
+SCHEMA = "elrcheck.certificate/2"
 MANIFEST = "manifest.json"
 PREMISES = "premises.smt2.gz"
 INITIATION, IMPLICATION = "initiation.smt2.gz", "implication.smt2.gz"
+IMPOSSIBLE = "impossible.smt2.gz"
 CODES = Codes("certificate-damaged")
 COMMANDS = (
     "(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ",
@@ -69,6 +74,13 @@ class Script(Record, frozen=True):
         return (self.action, *(f"{name}={value}" for name, value in self.arguments.items()))
 
 
+class Choices(Record, frozen=True):
+    """An action, and the values of each of its parameters in order; each combination is in some script."""
+
+    action: str
+    values: Mapping[str, tuple[str, ...]]
+
+
 class Text(Record, frozen=True):
     """A text without questions."""
 
@@ -81,8 +93,10 @@ class Manifest(Record, frozen=True):
 
     config: every setting, by its name in a scope; solver: name and version of the one that made the proof;
     source: digest of the model, its properties and the language they are read by; properties: function names
-    of those that were chosen; assumptions: names of those on steps that were chosen, and are part of every
-    guard; open: what the proof did not show, so the certificate has nothing on it.
+    of those that were chosen; lemmas: function names of all; actions: all of the model, with the values of
+    their parameters; assumptions: names of those on steps that were chosen; assumed: function names of all
+    assumptions on steps, which every script of steps asserts; open: what the proof did not show, so the
+    certificate has nothing on it.
     """
 
     schema: str
@@ -92,10 +106,13 @@ class Manifest(Record, frozen=True):
     solver: str
     source: str
     properties: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    actions: tuple[Choices, ...]
     premises: Text
     scripts: tuple[Script, ...]
     open: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,19 @@ def read_manifest(folder: Path) -> Manifest:
     if manifest.schema != SCHEMA:
         raise _damaged(path, f"a certificate of {manifest.schema}, not {SCHEMA}")
     return manifest
+
+
+def demand_referenced(folder: Path, manifest: Manifest) -> None:
+    """Refuse a certificate with a file that the manifest does not name, or names twice."""
+    named = [MANIFEST, manifest.premises.file, *(script.file for script in manifest.scripts)]
+    subjects = [script.subject for script in manifest.scripts]
+    for number, script in enumerate(manifest.scripts):
+        if named.count(script.file) > 1 or script.subject in subjects[:number]:
+            why = f"the manifest has more than one script for {' '.join(script.subject)}"
+            raise _damaged(folder / script.file, why)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.relative_to(folder).as_posix() not in named:
+            raise _damaged(path, "the manifest does not name this file")
 
 
 def read_premises(folder: Path, manifest: Manifest) -> tuple[str, ...]:

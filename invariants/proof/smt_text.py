@@ -1,10 +1,10 @@
 """Proof obligations as SMT-LIB 2 text, so that a solver other than the one that proved them can do it again.
 
 What all obligations share is written once, the premises: the variables of a state and of the next one, what
-the types and each lemma say of either, and the step properties. A script is a part of the proof: the steps
-of one instance of an action, initiation, or implication. It says what more is assumed, and then has four
-lines for each obligation, its negation and the question. Premises and a script after each other are a whole
-SMT-LIB file, on which every answer must be `unsat`:
+the types and each lemma say of either, the step properties, and what is assumed of steps. A script is a part
+of the proof: the steps of an action with fixed arguments, initiation, implication, or what is impossible. It
+says what more is assumed, and then has four lines for each obligation, its negation and the question.
+Premises and a script after each other are a whole SMT-LIB file, on which every answer must be `unsat`:
 
     zcat premises.smt2.gz consecution/000-Fence.smt2.gz | cvc5 --incremental
 
@@ -21,7 +21,7 @@ import z3
 
 from elrcheck.invariants.proof.certificate import Cell
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.transition import Excluded, Instance
 from elrcheck.lang.ir import Fn
 
 
@@ -49,6 +49,8 @@ class SmtText:
         for fn in self.chosen:
             kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", prover.claim(fn))
             yield _define(kind, fn.name, formula)
+        for fn, formula in ts.over_both:
+            yield _define("assumed", fn.name, formula)
 
     def initiation(self, asked: Iterable[Cell]) -> str:
         """The initial state has its types and satisfies every lemma; nothing else is assumed of it."""
@@ -63,12 +65,19 @@ class SmtText:
 
     def consecution(self, instance: Instance, asked: Iterable[Cell]) -> str:
         """A step of this instance, from a state with its types and the lemmas of each question."""
-        script = [f"(assert {_flat(instance.guard)})"]
+        script = [f"(assert {_flat(instance.enabled)})"]
+        script += (f"(assert {_name('assumed', fn.name)})" for fn in self.prover.ts.assumptions)
         script += (f"(assert (= {_flat(to)} {_flat(term)}))" for to, term in instance.becomes)
         for cell in asked:
             goal = _flat(instance.keeps_constants) if cell.name == FRAME else _name("goal", cell.name)
             script += _question(goal, _given(cell))
         return _joined(script)
+
+    def impossible(self, excluded: Iterable[Excluded]) -> str:
+        """No state with its types enables any of these choices of arguments."""
+        return _joined(
+            line for one in excluded for line in _question(f"(not {_flat(one.enabled)})", (TYPES,))
+        )
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -41,7 +41,8 @@ class Instance:
     """An action with fixed arguments: when it is enabled, and the next state.
 
     becomes: (variable of the next state, its term) of every scalar that is not constant. alike: the choices
-    of arguments that it stands for, its own among them.
+    of arguments that it stands for, its own among them. enabled: the guards of the action alone; `guard` also
+    contains what the proof assumes of the step.
     """
 
     action: str
@@ -51,15 +52,20 @@ class Instance:
     keeps_constants: Any
     becomes: tuple[tuple[Any, Any], ...] = ()
     alike: tuple[tuple[Any, ...], ...] = ()
+    enabled: Any = None
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """An action with fixed arguments that no state enables in this configuration; the guard that fails."""
+    """An action with fixed arguments that no state enables in this configuration; the guard that fails.
+
+    enabled: all its guards, a formula that no state satisfies.
+    """
 
     action: str
     args: tuple[Any, ...]
     guard: str
+    enabled: Any = None
 
 
 class Transitions:
@@ -197,17 +203,26 @@ class Transitions:
         if z3.is_false(z3.simplify(guard)):
             failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]
             together = " and ".join(name for name, _ in outcome.guards)
-            return Excluded(fn.name, args, failing[0] if failing else together)
+            return Excluded(fn.name, args, failing[0] if failing else together, guard)
         after = {**self.now, **outcome.fields}
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
-        guard = self._assuming(guard, becomes)
-        becomes += tuple(self._history(becomes))
-        return Instance(fn.name, args, guard, after, keeps, becomes, (args,))
+        whole = becomes + tuple(self._history(becomes))
+        return Instance(
+            fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard
+        )
+
+    def every_choice(self) -> Iterator[tuple[int, Instance | Excluded]]:
+        """Every choice of arguments that an instance stands for, built by itself; the instance's number."""
+        actions = {fn.name: fn for fn in self.model.actions}
+        for number, instance in enumerate(self.instances):
+            for args in instance.alike:
+                own = instance if args == instance.args else self._made(actions[instance.action], args)
+                yield number, own
 
     def _assuming(self, guard: Any, becomes: Sequence[tuple[Any, Any]]) -> Any:
         """The guard of a step and what the proof assumes of it; `assumed` names what excludes any step."""
-        for fn, over_both in self._over_both:
+        for fn, over_both in self.over_both:
             excludes_none = z3.substitute(over_both, *becomes)
             if not z3.is_true(z3.simplify(excludes_none)):
                 self.assumed.add(fn.name)
@@ -233,7 +248,7 @@ class Transitions:
                 yield name, z3.substitute(formula(term), *becomes)
 
     @functools.cached_property
-    def _over_both(self) -> list[tuple[Fn, Any]]:
+    def over_both(self) -> list[tuple[Fn, Any]]:
         """Each assumption, over the variables of both states."""
         return [(fn, self.holds(fn, self.now, self.next)) for fn in self.assumptions]
 

@@ -209,7 +209,9 @@ def print_certificate(report: CertificateReport, page: Page, detail: int = 0) ->
         for name in report.open:
             page.labelled("open", name)
         page.labelled("written by", report.written_by)
-        page.labelled("source", "the same" if report.same_source else "another; every text was compared")
+        source = "the same" if report.same_source else "another"
+        page.labelled("source", f"{source}; every text was made anew from the one of today and compared")
+        print_coverage(report.coverage, page)
     if detail > 0:
         rows = (
             (s.subject, s.fit, page.count(s.questions), page.count(s.discharged), f"{s.seconds:.2f}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forgeries import FORGERIES, Forgery, edit, rewrite, script_of
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Silent
@@ -20,7 +20,6 @@ from elrcheck.commands.prove import check_certificate
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.prove import run_prove
 from elrcheck.invariants.proof import second_solver
-from elrcheck.invariants.proof.certificate import digest
 from elrcheck.results.prove_report import CertificateReport
 
 SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
@@ -42,32 +41,6 @@ def folder(written: Path, tmp_path: Path) -> Path:
 
 def check(folder: Path, solver: Any = None, **more: Any) -> CertificateReport:
     return run_check_certificate(CertificateRequest(folder, solver, workers=1, **more), Silent())
-
-
-def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    path.write_text(json.dumps(manifest))
-
-
-def rewrite(folder: Path, file: str, change: Callable[[str], str]) -> None:
-    """Change a text, and name it in the manifest, as somebody would who wants to be believed."""
-    path = folder / file
-    text = change(gzip.decompress(path.read_bytes()).decode())
-    path.write_bytes(gzip.compress(text.encode()))
-
-    def named(manifest: dict[str, Any]) -> None:
-        for entry in (manifest["premises"], *manifest["scripts"]):
-            if entry["file"] == file:
-                entry["sha256"] = digest(text)
-
-    edit(folder, named)
-
-
-def script_of(folder: Path, action: str) -> str:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    return next(str(entry["file"]) for entry in manifest["scripts"] if entry["action"] == action)
 
 
 def test_a_new_one_fits(written: Path) -> None:
@@ -101,10 +74,9 @@ def test_a_weaker_script_is_refuted(folder: Path) -> None:
     rewrite(folder, file, lambda text: "".join(
         line for line in text.splitlines(True) if not line.startswith("(assert (= ")
     ))  # fmt: skip
-    edit(folder, lambda m: m.update(scripts=[entry for entry in m["scripts"] if entry["file"] == file]))
     report = check(folder, "z3")
     assert (report.verdict, report.exit_code) == ("refuted", ExitCode.FINDING)
-    assert "Types" in report.scripts[0].refuted
+    assert [s.file for s in report.scripts if "Types" in s.refuted] == [file]
 
 
 def test_an_undecided_question_is_inconclusive(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,39 +103,28 @@ def test_another_source_with_the_same_obligations(folder: Path) -> None:
 
 def test_an_edited_rule_changes_the_steps_that_use_it(folder: Path) -> None:
     """The settings of the certificate are those of another protocol than its texts."""
-    def other(manifest: dict[str, Any]) -> None:
-        manifest["source"] = "another"
-        manifest["config"]["clean_check"] = "ALWAYS_CLEAN"
-
-    edit(folder, other)
+    edit(folder, lambda m: m["config"].update(clean_check="ALWAYS_CLEAN"))
     report = check(folder)
     assert (report.verdict, report.exit_code) == ("differs", ExitCode.FINDING)
     changed = {script.action for script in report.scripts if script.fit != "same"}
     assert changed == {"Register"}
 
 
-def test_a_dropped_obligation_is_noticed(folder: Path) -> None:
-    """One cell less, in text and manifest, is no longer what this source asks."""
-    file = script_of(folder, "Fence")
-    rewrite(folder, file, lambda text: "".join(text.splitlines(True)[:-4]))
-
-    def shorter(manifest: dict[str, Any]) -> None:
-        manifest["source"] = "another"
-        next(entry for entry in manifest["scripts"] if entry["file"] == file)["cells"].pop()
-
-    edit(folder, shorter)
-    assert [script.action for script in check(folder).scripts if script.fit == "changed"] == ["Fence"]
+# ------------------------------------------------------------------------- forgeries
 
 
-def test_a_dropped_script_is_new(folder: Path) -> None:
-    def without(manifest: dict[str, Any]) -> None:
-        manifest["source"] = "another"
-        manifest["scripts"] = [entry for entry in manifest["scripts"] if entry["action"] != "Kill"]
-
-    edit(folder, without)
-    report = check(folder)
-    assert report.verdict == "differs"
-    assert {script.action for script in report.scripts if script.fit == "new"} == {"Kill"}
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
+def test_a_forgery_is_refused(folder: Path, forgery: Forgery) -> None:
+    """Each has a manifest with the digest of today's source and of its own texts; none fits."""
+    file = forgery.forge(folder)
+    try:
+        report = check(folder)
+    except UsageFault as fault:
+        assert file in str(fault.where)
+    else:
+        assert (report.verdict, report.exit_code) == ("differs", ExitCode.FINDING)
+        named = {part.file or part.subject for part in report.scripts if part.fit != "same"}
+        assert file in named, named
 
 
 # ------------------------------------------------------------------------- what is refused
@@ -193,7 +154,7 @@ def _no_question(folder: Path) -> None:
 
 
 def _outside(folder: Path) -> None:
-    shutil.copy(folder / "premises.smt2.gz", folder.parent / "premises.smt2.gz")
+    shutil.move(folder / "premises.smt2.gz", folder.parent / "premises.smt2.gz")
     edit(folder, lambda m: m["premises"].update(file="../premises.smt2.gz"))
 
 

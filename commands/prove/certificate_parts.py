@@ -1,0 +1,100 @@
+"""The parts of a certificate, as this source makes them: to write one, and to compare one with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from elrcheck.invariants.proof.certificate import (
+    IMPLICATION,
+    IMPOSSIBLE,
+    INITIATION,
+    Cell,
+    Choices,
+    Script,
+    step_file,
+)
+from elrcheck.invariants.proof.obligations import TYPES, Prover
+from elrcheck.invariants.proof.smt_text import SmtText
+from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model, domain
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.traces.describe import arguments, spelled
+from elrcheck.traces.describe import text as value_text
+
+Write: TypeAlias = Callable[[Sequence[Cell]], str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One script. goals: the names of its questions; write: its text, for cells with these names.
+
+    instance: number of the instance of the proof that answers the questions, if they are about steps.
+    """
+
+    file: str
+    goals: tuple[str, ...]
+    write: Write
+    action: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    instance: int | None = None
+
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """What tells this part from the others, as `Script.subject` does."""
+        return self.script("", ()).subject
+
+    def script(self, sha256: str, cells: Sequence[Cell]) -> Script:
+        """The entry of the manifest for a text with this digest and these questions."""
+        return Script(
+            file=self.file, sha256=sha256, cells=tuple(cells), action=self.action, arguments=self.arguments
+        )
+
+
+def parts(text: SmtText, goals: Sequence[str]) -> Iterator[Part]:
+    """Every script of a certificate. goals: all that is asked of each step, by function name."""
+    prover = text.prover
+    states = tuple(fn.name for fn in text.chosen if not fn.is_step)
+    yield Part(INITIATION, (TYPES, *(fn.name for fn in prover.lemmas)), text.initiation)
+    yield Part(IMPLICATION, states, text.implication)
+    excluded = list(prover.ts.excluded)
+    file_number = 0
+    for number, one in prover.ts.every_choice():
+        if isinstance(one, Excluded):
+            excluded.append(one)
+            continue
+        given = given_arguments(action_of(prover, one), one.args)
+        file = step_file(file_number, one.action)
+        yield Part(file, tuple(goals), _steps(text, one), one.action, given, number)
+        file_number += 1
+    names = tuple(spelled(action_of(prover, one), one.args) for one in excluded)
+    yield Part(IMPOSSIBLE, names, lambda cells: text.impossible(_named(cells, names, excluded)))
+
+
+def _steps(text: SmtText, instance: Instance) -> Write:
+    return lambda cells: text.consecution(instance, cells)
+
+
+def _named(cells: Iterable[Cell], names: Sequence[str], excluded: Sequence[Excluded]) -> Iterator[Excluded]:
+    by_name = dict(zip(names, excluded, strict=True))
+    return (by_name[cell.name] for cell in cells)
+
+
+def action_of(prover: Prover, one: Instance | Excluded) -> Fn:
+    return prover.ts.model.fns[one.action]
+
+
+def given_arguments(fn: Fn, args: Sequence[object]) -> dict[str, str]:
+    """The arguments of an action as reports write them."""
+    return {given.name: given.value for given in arguments(fn, args)}
+
+
+def choices(model: Model, config: ModelConfig) -> tuple[Choices, ...]:
+    """Every action of the model, with the values of each parameter as reports write them."""
+    every = []
+    for fn in model.actions:
+        values = {name: tuple(value_text(v, ty) for v in domain(ty, config)) for name, ty in fn.params}
+        every.append(Choices(action=fn.name, values=values))
+    return tuple(every)
